@@ -1,0 +1,113 @@
+// Bundles what runs, with esbuild, and only when a source file changed since the last time: `npm start`, `npm run bench` and
+// `npm run sim` call `ensureBundle` and never run stale code. `node scripts/bundle.js` builds everything.
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Each bundle is one folder under dist/ with its entry points; shared code is split into chunks. */
+const bundles = {
+  portcullis: ["main.ts", "part.ts"],
+  bench: ["bench/main.ts"],
+  sim: ["sim/main.ts"],
+};
+
+/** @param {string[]} entries */
+function buildOptions(entries) {
+  return {
+    entryPoints: entries.map((entry) => join(root, entry)),
+    absWorkingDir: root,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    splitting: true,
+    metafile: true,
+    sourcemap: true,
+    sourcesContent: false,
+    legalComments: "none",
+    logLevel: "warning",
+    // These read files beside their own code or are loaded only when configured, so they stay in node_modules.
+    external: ["@grpc/*", "@opentelemetry/*", "fastify", "pg-native", "esbuild", "vitest", "tsx"],
+    // CommonJS packages inside an ES module still ask for `require`.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+  };
+}
+
+/** A fingerprint of everything besides the source files that decides what a bundle contains. */
+function recipe(entries) {
+  const lock = readFileSync(join(root, "package-lock.json"));
+  return createHash("sha256")
+    .update(lock)
+    .update(JSON.stringify(buildOptions(entries)))
+    .digest("hex");
+}
+
+function stamp(path) {
+  const found = statSync(join(root, path), { throwIfNoEntry: false });
+  return found === undefined ? "missing" : `${found.mtimeMs}:${found.size}`;
+}
+
+function isFresh(name) {
+  const manifestPath = join(root, "dist", name, "manifest.json");
+  if (!existsSync(manifestPath)) return false;
+  const manifest = JSON.parse(readFileSync(manifestPath, "utf8"));
+  if (manifest.recipe !== recipe(bundles[name])) return false;
+  return Object.entries(manifest.inputs).every(([path, seen]) => stamp(path) === seen);
+}
+
+async function build(name) {
+  const { build: esbuild } = await import("esbuild");
+  const place = join(root, "dist", name);
+  mkdirSync(place, { recursive: true });
+  // Built beside its place and moved into it file by file, the manifest last. Old chunks stay: their names carry their content, and
+  // a program that is still running may load one later.
+  const fresh = mkdtempSync(join(root, "dist", `.${name}-`));
+  try {
+    const result = await esbuild({ ...buildOptions(bundles[name]), outdir: fresh });
+    const inputs = Object.keys(result.metafile.inputs)
+      .map((path) => relative(root, resolve(root, path)))
+      .filter((path) => !path.startsWith("node_modules") && !path.startsWith(".."));
+    const manifest = {
+      recipe: recipe(bundles[name]),
+      inputs: Object.fromEntries(inputs.map((path) => [path, stamp(path)])),
+    };
+    for (const file of readdirSync(fresh)) renameSync(join(fresh, file), join(place, file));
+    writeFileSync(join(fresh, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    renameSync(join(fresh, "manifest.json"), join(place, "manifest.json"));
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Makes sure that the named bundle is there and up to date; returns the URL of its entry module. */
+export async function ensureBundle(name) {
+  const entry = bundles[name]?.[0];
+  if (entry === undefined) throw new Error(`there is no bundle "${name}"; known: ${Object.keys(bundles).join(", ")}`);
+  if (!isFresh(name)) {
+    await build(name);
+  }
+  return pathToFileURL(join(root, "dist", name, `${entry.split("/").at(-1)?.replace(/\.ts$/, ".js")}`)).href;
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  for (const name of Object.keys(bundles)) {
+    await build(name);
+    console.error(`built dist/${name}`);
+  }
+}

@@ -1,0 +1,45 @@
+// `npm test`: types and lint, then the whole suite (tidy.test.ts included); `npm run test:long` adds the *.long.test.ts files with
+// the full counts. The last line is `N passed, N failed`, also when a step before the suite fails.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const long = process.argv.includes("--long");
+const patterns = process.argv.slice(2).filter((argument) => argument !== "--long");
+
+const check = spawnSync(process.execPath, [join(root, "scripts", "check.js"), "--no-tidy"], {
+  cwd: root,
+  stdio: "inherit",
+});
+
+const folder = mkdtempSync(join(tmpdir(), "portcullis-test-"));
+const report = join(folder, "report.json");
+const suite = spawnSync(
+  join(root, "node_modules", ".bin", "vitest"),
+  ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...patterns],
+  { cwd: root, stdio: "inherit", env: { ...process.env, ...(long ? { PORTCULLIS_TEST_LONG: "1" } : {}) } },
+);
+
+let passed = 0;
+let failed = 0;
+try {
+  const counts = JSON.parse(readFileSync(report, "utf8"));
+  passed = counts.numPassedTests;
+  // A file that could not be loaded has no tests to count, yet it failed.
+  const brokenFiles = counts.testResults.filter(
+    (file) => file.status === "failed" && file.assertionResults.length === 0,
+  ).length;
+  failed = counts.numFailedTests + brokenFiles;
+} catch (error) {
+  console.error(`the suite wrote no report: ${error instanceof Error ? error.message : error}`);
+  failed = 1;
+}
+rmSync(folder, { recursive: true, force: true });
+if (check.status !== 0) failed += 1;
+const good = check.status === 0 && suite.status === 0;
+if (!good && failed === 0) failed = 1;
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(good ? 0 : 1);
