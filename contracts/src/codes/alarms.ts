@@ -1,0 +1,44 @@
+// Every alarm: nobody asked, somebody should know.
+import { type AlarmEntry, alarm } from "./shape.ts";
+
+export const alarms = {
+  // The platform itself.
+  EVENT_PARKED: alarm("critical", "A subscription could not handle an event and put it aside."),
+  SUBSCRIPTION_LAG: alarm("warning", "A durable subscription has fallen behind what is published."),
+  EVENT_GAP: alarm("warning", "A publisher's numbering skipped: an event may be missing."),
+  HORIZON_STALLED: alarm("critical", "A long transaction in the database holds back every reader of the outbox."),
+  OUTBOX_GROWING: alarm("warning", "The outbox grows because a subscription's cursor does not move."),
+  SERVICE_LOST: alarm("critical", "A service's process ended or fell silent without being told to."),
+  STORE_OUT_OF_REACH: alarm("critical", "The store has been out of reach too long: new risk and exits are denied."),
+  BUS_DISCONNECTED: alarm("warning", "The message bus is out of reach; events wait in the outbox."),
+  STATE_MISMATCH: alarm("critical", "State that is kept along the way differs from its recomputation."),
+  AUDIT_CHAIN_BROKEN: alarm("critical", "The audit chain does not verify."),
+  CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
+
+  // Trading.
+  HALT_RAISED: alarm("critical", "A halt is in force."),
+  HALT_UNACKNOWLEDGED: alarm("critical", "An engine has not confirmed a halt in time."),
+  EXIT_BLOCKED: alarm("critical", "A reduction could not be let through."),
+  STRATEGY_THROTTLED: alarm("critical", "Repeated executions tripped a throttle that waits for an operator."),
+  STOP_QUOTE_UNUSABLE: alarm("critical", "A stop's quote is stale or crossed: it neither fires nor rests."),
+  STOP_EXIT_WAITING: alarm("critical", "A stop fired and its exit is not confirmed yet."),
+  RECONCILE_SUSPECTED: alarm("warning", "Our position and the broker's differ at first look."),
+  RECONCILE_CONFIRMED: alarm("critical", "Our position and the broker's differ, confirmed by a second look."),
+  BROKER_SILENT: alarm("critical", "The broker does not answer; silence is not read as flat."),
+  QUOTES_SILENT: alarm("warning", "Prices have stopped coming."),
+
+  // The watchdogs, one each.
+  WATCHDOG_PREDICTIVE_HEALTH: alarm("warning", "NAV left the 99 % interval of its backtest."),
+  WATCHDOG_DRIFT: alarm("warning", "A strategy's live skill drifted below its backtest."),
+  WATCHDOG_VPIN: alarm("warning", "The probability of informed trading is above its threshold."),
+  WATCHDOG_NEWS_SPIKE: alarm("warning", "News volume on held names is far above its average."),
+  WATCHDOG_POSITION_ANOMALY: alarm("warning", "A position changed by an untypical size."),
+  WATCHDOG_DB: alarm("warning", "The database's row counts disagree or its queries are slow."),
+  WATCHDOG_STRATEGY: alarm("warning", "A strategy's profit or loss left its expected interval."),
+  WATCHDOG_THETA: alarm("warning", "Net option theta is above its threshold."),
+  WATCHDOG_DEPENDENCY: alarm("critical", "An upstream was unhealthy three polls in a row."),
+  WATCHDOG_PORTFOLIO_VOL_DD: alarm("warning", "Realised volatility is far above its target."),
+  WATCHDOG_STALE: alarm("warning", "A watchdog gets no fresh input and cannot judge."),
+} as const satisfies Readonly<Record<string, AlarmEntry>>;
+
+export type AlarmCode = keyof typeof alarms;

@@ -1,0 +1,132 @@
+// Every denial: the business said no. Those of the gates answer CheckOrder with gRPC OK and approved false; the others
+// refuse a command and carry a status.
+import { type AnswerCode, denial, exitCodes } from "./shape.ts";
+
+/** By gate, in the order of the gates. */
+export const gateDenials = {
+  idempotency: {
+    DUPLICATE_KEY: denial("The same order was asked within 5 minutes; its first decision is attached."),
+    KEY_REUSED: denial("The idempotency key was used within 5 minutes for another order."),
+  },
+  schema: {
+    SCHEMA_FIELD_MISSING: denial("A field that every order needs is absent."),
+    SCHEMA_FIELD_INVALID: denial("A field is not of its kind, or out of its range."),
+    SCHEMA_FIELD_TOO_LONG: denial("A field is longer than its limit."),
+    SCHEMA_VALUE_UNKNOWN: denial("A side, order type, time in force or asset class is not one of the known words."),
+    SCHEMA_DECIMAL_INVALID: denial("A quantity or price is not a plain decimal above zero."),
+    SCHEMA_LIMIT_PRICE_MISSING: denial("A limit order has no limit price."),
+    SCHEMA_STOP_PRICE_MISSING: denial("A stop order has no stop price."),
+    SCHEMA_PRICE_UNEXPECTED: denial("The order type has no use for a price that was given."),
+    SCHEMA_EXPIRY_INVALID: denial("A GTD order has no end, or one that has passed; or another order has one."),
+    SCHEMA_NOTIONAL_MISMATCH: denial("The notional contradicts quantity times price beyond the tolerance."),
+    SCHEMA_NOTIONAL_OVERFLOW: denial("Quantity times price has more digits than can be kept exactly."),
+    SCHEMA_SYMBOL_UNKNOWN: denial("There is no such instrument."),
+    SCHEMA_ASSET_CLASS_MISMATCH: denial("The instrument is of another asset class."),
+    SCHEMA_CURRENCY_MISMATCH: denial("The instrument trades in another currency."),
+    SCHEMA_FUND_UNKNOWN: denial("There is no such fund."),
+    SCHEMA_STRATEGY_UNKNOWN: denial("The fund has no such strategy."),
+    SCHEMA_QUANTITY_OFF_LOT: denial("The quantity is not a multiple of the lot size."),
+    SCHEMA_PRICE_OFF_TICK: denial("A price is not a multiple of the tick size."),
+    SCHEMA_REDUCE_ONLY_UNPROVEN: denial("The order claims to reduce only, and it would not."),
+    SCHEMA_CREATED_AT_IMPLAUSIBLE: denial("The order says that it was made in the future or too long ago."),
+  },
+  static: {
+    ENVELOPE_MISSING: denial("The fund has no risk envelope, so nothing is allowed."),
+    BROKER_NOT_ALLOWED: denial("The envelope does not allow this broker."),
+    ORDER_TYPE_NOT_ALLOWED: denial("The envelope does not allow this order type."),
+    ASSET_CLASS_NOT_ALLOWED: denial("The envelope does not allow this asset class."),
+    NOTIONAL_ABOVE_MAX: denial("The order is worth more than the envelope's largest order."),
+    PRICE_OUTSIDE_COLLAR: denial("The price lies too far from a fresh reference price."),
+    SYMBOL_RESTRICTED: denial("The symbol is on the restricted list."),
+    SYMBOL_BLOCKED: denial("New risk in the symbol waits until its difference with the broker is explained."),
+    ORDER_RATE_EXCEEDED: denial("Orders come faster than the envelope allows."),
+    THROTTLE_TRIPPED: denial("Repeated executions tripped the throttle; an operator must re-enable it."),
+    REFERENCE_PRICE_MISSING: denial("There is no price to value the order with."),
+    REFERENCE_PRICE_STALE: denial("The newest price is too old to value the order with."),
+    FX_RATE_MISSING: denial("There is no exchange rate into the fund's currency."),
+    FX_RATE_STALE: denial("The newest exchange rate is too old."),
+  },
+  position_risk: {
+    POSITION_LIMIT_EXCEEDED: denial("The position that could result is a larger share of NAV than allowed."),
+    GROSS_EXPOSURE_EXCEEDED: denial("The gross exposure that could result is above its limit."),
+    NET_EXPOSURE_EXCEEDED: denial("The net exposure that could result is above its limit."),
+    SECTOR_LIMIT_EXCEEDED: denial("The exposure to the sector that could result is above its limit."),
+    NAV_MISSING: denial("The fund has not been valued, so no share of it can be computed."),
+    NAV_STALE: denial("The fund's newest value is too old."),
+    NAV_NOT_POSITIVE: denial("The fund is worth nothing or less, so no new risk is allowed."),
+    MARK_MISSING: denial("A position has no price, so exposure cannot be computed."),
+    MARK_STALE: denial("A position's newest price is too old."),
+    EXPOSURE_OVERFLOW: denial("An exposure has more digits than can be kept exactly."),
+  },
+  drawdown_halt: {
+    FIRM_HALTED: denial("The whole firm is halted."),
+    FUND_HALTED: denial("The fund is halted."),
+    STRATEGY_HALTED: denial("The strategy is halted."),
+    HALT_STATE_UNKNOWN: denial("Whether a halt is in force cannot be known, which counts as halted."),
+    LOSS_CONFIRMATION_PENDING: denial("A loss limit seems breached and is being confirmed; no new risk meanwhile."),
+    LOSS_BASELINE_MISSING: denial("The fund has no baseline to measure its loss against."),
+  },
+  short_side: {
+    SHORTING_DISABLED: denial("The envelope does not allow short positions."),
+    SELL_EXCEEDS_POSITION: denial("A plain sell would go below zero; a short sale must say so."),
+    BORROW_UNAVAILABLE: denial("There is not enough to borrow for the short that could result."),
+    BORROW_FEE_EXCEEDED: denial("Borrowing costs more than the envelope allows."),
+    BORROW_MISSING: denial("Nothing is known about borrowing this symbol."),
+    BORROW_STALE: denial("What is known about borrowing this symbol is too old."),
+  },
+  cro_veto: {
+    RISK_OFFICER_VETO: denial("The risk officer vetoed the order."),
+    RISK_OFFICER_TIMEOUT: denial("The risk officer did not answer in time, and the fund's policy is to deny."),
+    RISK_OFFICER_UNREADABLE: denial("The risk officer's answer could not be read as a verdict."),
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, AnswerCode>>>>;
+
+export const commandDenials = {
+  // Envelopes.
+  ENVELOPE_INVALID: denial("A limit is out of its range, or two limits contradict each other.", "INVALID_ARGUMENT"),
+  ENVELOPE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),
+  LOOSENING_DURING_HALT: denial("The update loosens a limit while a halt is in force.", "FAILED_PRECONDITION"),
+
+  // Halts and lifting them.
+  HALT_SCOPE_INVALID: denial("The halt does not name whom it halts, or names more than its level.", "INVALID_ARGUMENT"),
+  HALT_NOT_ACTIVE: denial("There is no such halt in force.", "FAILED_PRECONDITION"),
+  RESUME_UNAVAILABLE: denial("Nobody may lift halts here yet.", "FAILED_PRECONDITION"),
+  RESUME_NOT_OPERATOR: denial("Only an operator may lift a halt.", "PERMISSION_DENIED"),
+  RESUME_REASON_MISSING: denial("A halt is not lifted without a reason.", "FAILED_PRECONDITION"),
+  RESUME_SECOND_FACTOR_MISSING: denial("This resume needs a second factor.", "PERMISSION_DENIED"),
+  RESUME_SECOND_FACTOR_WRONG: denial("The one-time code is wrong, expired or already used.", "PERMISSION_DENIED"),
+  RESUME_COSIGN_MISSING: denial("A second operator must co-sign.", "FAILED_PRECONDITION", { exit: exitCodes.pending }),
+  RESUME_COSIGN_SAME_PERSON: denial("Requester and co-signer must be two people.", "PERMISSION_DENIED"),
+  RESUME_COSIGN_FORGED: denial(
+    "The co-signer named in the request is not the operator who called.",
+    "PERMISSION_DENIED",
+  ),
+  RESUME_REQUEST_UNKNOWN: denial("There is no such resume request.", "NOT_FOUND", { exit: exitCodes.refused }),
+  RESUME_REQUEST_VOID: denial("The halts changed since the resume was requested.", "FAILED_PRECONDITION"),
+  RESUME_REQUEST_EXPIRED: denial("The resume request was not co-signed in time.", "FAILED_PRECONDITION"),
+  RESUME_FIRM_NEEDS_ALL: denial("A firm halt is lifted only together with every other halt.", "FAILED_PRECONDITION"),
+  CONFIRMATION_WRONG: denial("The confirmation word is missing or wrong.", "FAILED_PRECONDITION", {
+    exit: exitCodes.declined,
+  }),
+
+  // Order management.
+  ORDER_HALTED: denial("A halt covers this order, so it was refused at the door.", "FAILED_PRECONDITION"),
+  ORDER_DENIED: denial("The risk engine denied the order; the decision says why.", "FAILED_PRECONDITION"),
+  ORDER_KEY_CONFLICT: denial("The idempotency key belongs to another order.", "ABORTED"),
+  ORDER_NOT_OPEN: denial("The order can no longer be cancelled or amended.", "FAILED_PRECONDITION"),
+  APPROVAL_EXPIRED: denial("The approval ran out before the order was sent.", "FAILED_PRECONDITION"),
+  APPROVAL_OUTDATED: denial("A halt came between the approval and the sending.", "FAILED_PRECONDITION"),
+  FUND_NOT_PAPER: denial("Only paper funds may be flattened this way.", "FAILED_PRECONDITION"),
+
+  // Webhooks.
+  WEBHOOK_SECRET_WRONG: denial("The shared secret is wrong.", "UNAUTHENTICATED", { exit: exitCodes.forbidden }),
+  WEBHOOK_ADDRESS_NOT_ALLOWED: denial("The caller's address is not on the list.", "PERMISSION_DENIED"),
+  WEBHOOK_KEY_DUPLICATE: denial("The idempotency key was seen within 5 minutes.", "ALREADY_EXISTS"),
+  WEBHOOK_BODY_TOO_LARGE: denial("The body is larger than 4 KB.", "INVALID_ARGUMENT", { http: 413 }),
+  WEBHOOK_BODY_INVALID: denial("The body is not the JSON that was agreed.", "INVALID_ARGUMENT"),
+  WEBHOOK_RATE_EXCEEDED: denial("More than 10 requests in a second for one fund.", "RESOURCE_EXHAUSTED"),
+} as const satisfies Readonly<Record<string, AnswerCode>>;
+
+export type CommandDenialCode = keyof typeof commandDenials;
+export type GateDenialCodes = { readonly [Gate in keyof typeof gateDenials]: keyof (typeof gateDenials)[Gate] };
+export type GateDenialCode = GateDenialCodes[keyof GateDenialCodes];

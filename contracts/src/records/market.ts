@@ -1,0 +1,87 @@
+// Prices and what they are prices of: quotes, marks, bars and instruments.
+import { z } from "zod";
+import {
+  countNumber,
+  currencyText,
+  dateText,
+  decimalText,
+  idText,
+  instantText,
+  nameText,
+  positiveDecimalText,
+  symbolText,
+} from "./fields.ts";
+import { assetClass } from "./values.ts";
+
+/** The best prices of a symbol at a moment. Prices of spreads may be negative, so they are decimals of either sign. */
+export const quote = z.object({
+  symbol: symbolText,
+  bid: decimalText,
+  ask: decimalText,
+  /** The last trade's price. */
+  last: decimalText.optional(),
+  bid_size: decimalText.optional(),
+  ask_size: decimalText.optional(),
+  /** Traded so far in this session, in units of the instrument. */
+  volume: decimalText.optional(),
+  currency: currencyText.optional(),
+  venue: nameText.optional(),
+  /** When the quote was true at its source. */
+  quoted_at: instantText,
+});
+export type Quote = z.infer<typeof quote>;
+
+/** The price that positions are valued at; conflated on the bus, where only the newest per symbol matters. */
+export const mark = z.object({
+  symbol: symbolText,
+  price: decimalText,
+  bid: decimalText.optional(),
+  ask: decimalText.optional(),
+  currency: currencyText.optional(),
+  /** The feed that said so. */
+  source: nameText,
+  /** When the price was true at its source; ages are counted from here. */
+  at: instantText,
+});
+export type Mark = z.infer<typeof mark>;
+
+export const barInterval = z.enum(["1m", "5m", "15m", "1h", "1d"]);
+export type BarInterval = z.infer<typeof barInterval>;
+
+export const bar = z.object({
+  symbol: symbolText,
+  interval: barInterval,
+  /** The first moment that the bar covers. */
+  start: instantText,
+  open: decimalText,
+  high: decimalText,
+  low: decimalText,
+  close: decimalText,
+  volume: decimalText,
+  trade_count: countNumber.optional(),
+});
+export type Bar = z.infer<typeof bar>;
+
+/** What can be traded and in which steps. */
+export const instrument = z.object({
+  symbol: symbolText,
+  name: nameText,
+  asset_class: assetClass,
+  currency: currencyText,
+  /** Prices are whole multiples of this. */
+  tick_size: positiveDecimalText,
+  /** Quantities are whole multiples of this. */
+  lot_size: positiveDecimalText,
+  /** Units of the underlying per unit of quantity: 1 for shares, 100 for most US options. */
+  multiplier: positiveDecimalText,
+  sector: nameText,
+  /** The name of its trading calendar. */
+  calendar: idText,
+  venue: nameText.optional(),
+  /** Options only. */
+  underlying: symbolText.optional(),
+  expiry: dateText.optional(),
+  strike: positiveDecimalText.optional(),
+  right: z.enum(["CALL", "PUT"]).optional(),
+});
+export type Instrument = z.infer<typeof instrument>;

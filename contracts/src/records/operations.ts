@@ -1,0 +1,80 @@
+// What operations records and reports: audit entries, watchdog alarms, stops and differences with the broker.
+import { z } from "zod";
+import { countNumber, decimalText, hashText, idText, instantText, nameText, reasonText, symbolText } from "./fields.ts";
+import { side, watchdogName } from "./values.ts";
+
+/** One link of the audit chain; its hash covers prev_hash and the canonical form of the six fields before it. */
+export const auditEntry = z.object({
+  sequence: countNumber,
+  timestamp: instantText,
+  actor: nameText,
+  action: nameText,
+  subject_id: z.string().max(256),
+  data: z.record(z.string(), z.json()),
+  prev_hash: hashText,
+  hash: hashText,
+});
+export type AuditEntry = z.infer<typeof auditEntry>;
+
+/** What a caller appends; the sequencer adds the rest. */
+export const auditAppend = z.strictObject({
+  actor: nameText,
+  action: nameText,
+  subject_id: z.string().max(256),
+  data: z.record(z.string(), z.json()),
+});
+export type AuditAppend = z.infer<typeof auditAppend>;
+
+/** A watchdog's judgement that somebody should know about. */
+export const watchdogAlarm = z.object({
+  watchdog: watchdogName,
+  /** An alarm code of the registry. */
+  code: z.string(),
+  state: z.enum(["WARN", "ACTION", "STALE", "OK"]),
+  fund_id: idText.optional(),
+  strategy_id: idText.optional(),
+  symbol: symbolText.optional(),
+  /** The figure, the threshold it was held against, and how many samples it rests on. */
+  value: z.number(),
+  threshold: z.number(),
+  sample_count: countNumber,
+  /** What was done about it, in one sentence; empty when nothing. */
+  action: reasonText,
+  sentence: reasonText,
+  at: instantText,
+});
+export type WatchdogAlarm = z.infer<typeof watchdogAlarm>;
+
+/** A synthetic stop fired: the intent to close is durable from here on. */
+export const stopTriggered = z.object({
+  stop_id: idText,
+  fund_id: idText,
+  strategy_id: idText.optional(),
+  symbol: symbolText,
+  /** The closing order's side and size. */
+  side,
+  quantity: decimalText,
+  fill_price: decimalText,
+  trigger_price: decimalText,
+  /** The bid for a long position, the ask for a short one. */
+  observed_price: decimalText,
+  observed_at: instantText,
+  at: instantText,
+});
+export type StopTriggered = z.infer<typeof stopTriggered>;
+
+/** Our position and the broker's differ, or no longer do. */
+export const reconcileDifference = z.object({
+  difference_id: idText,
+  fund_id: idText,
+  account: nameText,
+  broker: nameText,
+  symbol: symbolText,
+  our_quantity: decimalText,
+  broker_quantity: decimalText,
+  class: z.enum(["LOST_FILL", "BROKER_LAG", "OFF_SYSTEM_TRADE", "CANCELLATION_RACE", "UNKNOWN"]),
+  status: z.enum(["SUSPECTED", "CONFIRMED", "CLEARED", "CORRECTED"]),
+  evidence: reasonText,
+  at: instantText,
+});
+export type ReconcileDifference = z.infer<typeof reconcileDifference>;

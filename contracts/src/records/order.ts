@@ -1,0 +1,201 @@
+// Orders, the decisions about them, and what becomes of them.
+import { z } from "zod";
+import {
+  countNumber,
+  currencyText,
+  decimalNumber,
+  decimalText,
+  idText,
+  instantText,
+  lineText,
+  nameText,
+  nonNegativeDecimalText,
+  positiveDecimalText,
+  reasonText,
+  symbolText,
+} from "./fields.ts";
+import { assetClass, classification, gateName, orderState, orderType, side, tif } from "./values.ts";
+
+const orderFields = {
+  /** Must not have been seen in the last 5 minutes, in any fund. */
+  idempotency_key: lineText(200).min(1),
+  order_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: symbolText,
+  side,
+  /** Units of the instrument, above zero; the side says the direction. */
+  quantity: positiveDecimalText,
+  order_type: orderType,
+  /** For LIMIT and STOP_LIMIT. */
+  limit_price: decimalText.optional(),
+  /** For STOP and STOP_LIMIT. */
+  stop_price: decimalText.optional(),
+  tif,
+  /** The moment a GTD order ends. */
+  expires_at: instantText.optional(),
+  /** Any name: whether it is allowed is the static gate's business. */
+  broker: nameText,
+  asset_class: assetClass,
+  /** In the order's currency; computed from quantity and price when absent. */
+  notional: decimalNumber.min(0).optional(),
+  venue: nameText.optional(),
+  currency: currencyText.optional(),
+  /** Who wants it, in free text; authority comes from the caller's identity, never from here. */
+  actor: nameText,
+  thesis: z.string().max(4_096).optional(),
+  /** A claim that the order only shrinks the position; the engine proves it or denies. */
+  reduce_only: z.boolean().optional(),
+  created_at: instantText.optional(),
+  /** Ask without spending anything, not even the key. */
+  dry_run: z.boolean().optional(),
+};
+
+/** An order as it is asked about; cross-field rules are the schema gate's. */
+export const order = z.strictObject(orderFields);
+export type Order = z.infer<typeof order>;
+
+/** One figure that a gate looked at. */
+export const figure = z.object({
+  name: z.string(),
+  /** A decimal where it is a number, else a word. */
+  value: z.string(),
+  /** How old the figure was when it was used; absent for what cannot age. */
+  age_ms: z.number().min(0).optional(),
+});
+export type Figure = z.infer<typeof figure>;
+
+export const gateCheck = z.object({
+  gate: gateName,
+  result: z.enum(["PASSED", "FAILED"]),
+  figures: z.array(figure),
+  /** Time spent in the gate; outside what replay compares. */
+  microseconds: z.number().min(0),
+});
+export type GateCheck = z.infer<typeof gateCheck>;
+
+/** How much of a limit would be used, told from 50 % on. */
+export const limitWarning = z.object({
+  limit: z.string(),
+  /** The share that would be used, as a fraction of the limit. */
+  used: z.number().min(0),
+  /** The highest of 0.5, 0.75, 0.85, 0.9 and 0.95 that was reached. */
+  threshold: z.number(),
+});
+export type LimitWarning = z.infer<typeof limitWarning>;
+
+const decisionFields = {
+  approved: z.boolean(),
+  /** The gate that said no; empty when approved. */
+  rejecting_gate: z.union([gateName, z.literal("")]),
+  /** A denial code of the registry; empty when approved. */
+  code: z.string(),
+  /** One sentence; empty when approved. */
+  reason: z.string(),
+  order_id: z.string(),
+  decision_id: idText,
+  fund_id: z.string(),
+  /** Absent when the fund has no envelope. */
+  envelope_version: countNumber.optional(),
+  /** The newest halt the engine knew of; the order-management system re-checks it when it sends. */
+  halt_epoch: countNumber,
+  decided_at: instantText,
+  /** After this an approval may no longer be used. */
+  valid_until: instantText.optional(),
+  classification: classification.optional(),
+  /** For a denied flip: what could be closed without opening anything. */
+  closing_quantity_allowed: nonNegativeDecimalText.optional(),
+  checks: z.array(gateCheck),
+  warnings: z.array(limitWarning),
+  dry_run: z.boolean().optional(),
+};
+
+export const riskDecision = z.object({
+  ...decisionFields,
+  /** The first decision under the same key, when this one refuses a duplicate. */
+  original: z.object(decisionFields).optional(),
+});
+export type RiskDecision = z.infer<typeof riskDecision>;
+
+/**
+ * A decision together with what it was about: the record that replay starts from. The order stands as it was asked, also
+ * when it is no valid order, because that is exactly what the schema gate denies.
+ */
+export const decisionMade = z.object({ order: z.record(z.string(), z.json()), decision: riskDecision });
+export type DecisionMade = z.infer<typeof decisionMade>;
+
+/** Exactly the specification's three fields, no more. */
+export const gatePassed = z.strictObject({ order_id: z.string(), gate: gateName, latency_ms: z.number().min(0) });
+export type GatePassed = z.infer<typeof gatePassed>;
+
+/** Why an order was denied, complete in one record. */
+export const orderRejection = z.object({
+  order_id: z.string(),
+  decision_id: idText,
+  idempotency_key: z.string(),
+  fund_id: z.string(),
+  strategy_id: z.string(),
+  symbol: z.string(),
+  side: z.string(),
+  quantity: z.string(),
+  gate: gateName,
+  code: z.string(),
+  reason: z.string(),
+  classification: classification.optional(),
+  closing_quantity_allowed: nonNegativeDecimalText.optional(),
+  envelope_version: countNumber.optional(),
+  halt_epoch: countNumber,
+  /** What the rejecting gate looked at. */
+  figures: z.array(figure),
+  actor: z.string(),
+  decided_at: instantText,
+});
+export type OrderRejection = z.infer<typeof orderRejection>;
+
+/** An order as an order-management system announces it; a foreign one may number its events per fund for gap alarms. */
+export const orderCreated = z.object({ ...orderFields, sequence: countNumber.optional() });
+export type OrderCreated = z.infer<typeof orderCreated>;
+
+/** One step in an order's life. */
+export const orderTransition = z.object({
+  order_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: symbolText,
+  from: orderState,
+  to: orderState,
+  filled_quantity: nonNegativeDecimalText,
+  /** What may still fill. */
+  remaining_quantity: nonNegativeDecimalText,
+  /** The new terms, when an amendment changed them. */
+  quantity: positiveDecimalText.optional(),
+  limit_price: decimalText.optional(),
+  stop_price: decimalText.optional(),
+  decision_id: idText.optional(),
+  /** Why, for a rejection: a code of the registry and one sentence. */
+  code: z.string().optional(),
+  reason: reasonText.optional(),
+  at: instantText,
+});
+export type OrderTransition = z.infer<typeof orderTransition>;
+
+/** A trade against an order. The same fill_id twice is one fill. */
+export const fill = z.object({
+  fill_id: idText,
+  order_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: symbolText,
+  side,
+  quantity: positiveDecimalText,
+  price: decimalText,
+  /** In `currency`; negative for a rebate. */
+  fee: decimalText.optional(),
+  currency: currencyText.optional(),
+  broker: nameText.optional(),
+  venue: nameText.optional(),
+  filled_at: instantText,
+  /** Counts the fund's fills without gaps, when the publisher can. */
+  sequence: countNumber.optional(),
+});
+export type Fill = z.infer<typeof fill>;

@@ -1,0 +1,152 @@
+// Every subject on the bus, one entry each: its name, the schema of its payload, the key within which order is kept, and
+// when it is published. No other file spells a subject's name. Patterns over names are as NATS has them: words separated
+// by dots, `*` stands for exactly one word, a closing `>` for one or more.
+import type { z } from "zod";
+import { Fault } from "./fault.ts";
+import { riskEnvelope } from "./records/envelope.ts";
+import { navUpdated } from "./records/fund.ts";
+import { activeHalt, haltLifted, haltRequest } from "./records/halt.ts";
+import { mark } from "./records/market.ts";
+import {
+  auditEntry,
+  reconcileDifference,
+  stopTriggered,
+  type WatchdogAlarm,
+  watchdogAlarm,
+} from "./records/operations.ts";
+import { decisionMade, fill, gatePassed, orderCreated, orderRejection, orderTransition } from "./records/order.ts";
+import {
+  alarmRaised,
+  configurationChanged,
+  operatorAttempted,
+  parkedEvent,
+  secretChanged,
+  serviceEvent,
+  sessionEvent,
+} from "./records/platform.ts";
+import type { Delivery, Subject } from "./subject.ts";
+
+/** The pattern that covers all of them; operations and the audit chain listen to it. */
+export const everySubject = "svc.v1.>";
+
+function subject<Payload>(
+  name: string,
+  schema: z.ZodType<Payload>,
+  key: (payload: Payload) => string,
+  sentence: string,
+  delivery: Delivery = "durable",
+): Subject<Payload> {
+  return { name, schema, key, sentence, delivery };
+}
+
+const byOrder = (of: { readonly order_id: string }): string => of.order_id;
+const byFund = (of: { readonly fund_id: string }): string => of.fund_id;
+const byService = (of: { readonly service: string }): string => of.service;
+/** Halts are one sequence of epochs over the whole firm, so all of them share one key. */
+const byFirm = (): string => "firm";
+const byWatchdog = (of: WatchdogAlarm): string => `${of.watchdog}/${of.fund_id ?? ""}`;
+
+// biome-ignore format: one subject, one line
+export const subjects = {
+  // Order management and treasury, or a foreign system in their place.
+  ordersCreated: subject("svc.v1.oms.orders.created", orderCreated, byOrder, "An order was taken in; nothing was decided yet."),
+  ordersAccepted: subject("svc.v1.oms.orders.accepted", orderTransition, byOrder, "An order passed its check and may be routed."),
+  ordersRejected: subject("svc.v1.oms.orders.rejected", orderTransition, byOrder, "An order was refused, by us or by the broker."),
+  ordersUpdated: subject("svc.v1.oms.orders.updated", orderTransition, byOrder, "An order moved on: routed, working, filled, unknown or amended."),
+  ordersCancelled: subject("svc.v1.oms.orders.cancelled", orderTransition, byOrder, "An order was cancelled; what had filled stays filled."),
+  ordersExpired: subject("svc.v1.oms.orders.expired", orderTransition, byOrder, "An order's time in force ran out."),
+  fillsCreated: subject("svc.v1.oms.fills.created", fill, byOrder, "An order traded, in whole or in part."),
+  navUpdated: subject("svc.v1.treasury.nav.updated", navUpdated, byFund, "A fund was valued."),
+
+  // The risk engine.
+  envelopeUpdated: subject("svc.v1.risk.envelope.updated", riskEnvelope, byFund, "A fund's limits changed; the payload is what applies now."),
+  gatePassed: subject("svc.v1.risk.gate.passed", gatePassed, byOrder, "A gate let an order through."),
+  gateFailed: subject("svc.v1.risk.gate.failed", orderRejection, byOrder, "A gate denied an order."),
+  riskHaltRequested: subject("svc.v1.risk.halt.requested", haltRequest, byFirm, "The risk engine latched a halt; operations adopts it."),
+  decisionMade: subject("svc.v1.risk.decision.made", decisionMade, (made) => made.decision.order_id, "An order was approved or denied, with every gate's figures."),
+  stopTriggered: subject("svc.v1.risk.stop.triggered", stopTriggered, byFund, "A price crossed a synthetic stop; the exit is now owed."),
+  reconcileDifference: subject("svc.v1.risk.reconcile.difference", reconcileDifference, byFund, "Our position and the broker's differ, or no longer do."),
+
+  // Operations.
+  auditAppended: subject("svc.v1.operations.audit.appended", auditEntry, () => "audit", "An audit entry was appended."),
+  haltRequested: subject("svc.v1.operations.halt.requested", activeHalt, byFirm, "A halt is in force; order management stops accepting matching orders."),
+  haltLifted: subject("svc.v1.operations.halt.lifted", haltLifted, byFirm, "An operator lifted a halt."),
+  watchdogHealth: subject("svc.v1.operations.watchdog.health", watchdogAlarm, byWatchdog, "predictive_health: NAV left its confidence interval."),
+  watchdogDrift: subject("svc.v1.operations.watchdog.drift", watchdogAlarm, byWatchdog, "drift_monitor: a strategy's live skill fell behind its backtest."),
+  watchdogVpin: subject("svc.v1.operations.watchdog.vpin", watchdogAlarm, byWatchdog, "vpin: informed trading is likely."),
+  watchdogNews: subject("svc.v1.operations.watchdog.news", watchdogAlarm, byWatchdog, "news_spike: news volume on held names is extraordinary."),
+  watchdogPosition: subject("svc.v1.operations.watchdog.position", watchdogAlarm, byWatchdog, "position_anomaly: a position changed by an untypical size."),
+  watchdogDb: subject("svc.v1.operations.watchdog.db", watchdogAlarm, byWatchdog, "db_watchdog: row counts disagree or queries are slow."),
+  watchdogStrategy: subject("svc.v1.operations.watchdog.strategy", watchdogAlarm, byWatchdog, "strategy_watchdog: profit or loss left its expected interval."),
+  watchdogTheta: subject("svc.v1.operations.watchdog.theta", watchdogAlarm, byWatchdog, "theta_watchdog: net option theta is above its threshold."),
+  watchdogDependency: subject("svc.v1.operations.watchdog.dependency", watchdogAlarm, byWatchdog, "dependency_watchdog: an upstream was unhealthy three polls in a row."),
+  watchdogVolDd: subject("svc.v1.operations.watchdog.vol_dd", watchdogAlarm, byWatchdog, "portfolio_vol_dd: realised volatility is far above its target."),
+  alarmRaised: subject("svc.v1.operations.alarm.raised", alarmRaised, byService, "A part of the platform wants a person to know something."),
+  busParked: subject("svc.v1.operations.bus.parked", parkedEvent, (parked) => parked.subscription, "A subscription could not handle an event and put it aside."),
+  configurationChanged: subject("svc.v1.operations.configuration.changed", configurationChanged, byService, "A configuration value took effect that differs from the one before."),
+  secretChanged: subject("svc.v1.operations.secret.changed", secretChanged, (changed) => changed.path, "A secret got a new version; its value is never told."),
+  operatorAttempted: subject("svc.v1.operations.operator.attempted", operatorAttempted, (tried) => tried.operator, "An operator tried a state-changing verb, allowed or not."),
+
+  // Who is there, and which processes run.
+  sessionOpened: subject("svc.v1.identity.session.opened", sessionEvent, (session) => session.principal, "Somebody proved who they are."),
+  sessionClosed: subject("svc.v1.identity.session.closed", sessionEvent, (session) => session.principal, "Somebody logged out or their session ended."),
+  sessionRefused: subject("svc.v1.identity.session.refused", sessionEvent, (session) => session.principal, "Somebody failed to prove who they are."),
+  serviceStarted: subject("svc.v1.platform.service.started", serviceEvent, byService, "A service's process is ready."),
+  serviceStopped: subject("svc.v1.platform.service.stopped", serviceEvent, byService, "A service's process ended as it was told to."),
+  serviceLost: subject("svc.v1.platform.service.lost", serviceEvent, byService, "A service's process ended or fell silent without being told to."),
+
+  // Prices: the only subject that may lose messages.
+  marketMarks: subject("svc.v1.market.marks", mark, (price) => price.symbol, "A price moved; only the newest per symbol matters.", "conflated"),
+};
+
+const byName: ReadonlyMap<string, Subject<unknown>> = new Map(Object.values(subjects).map((each) => [each.name, each]));
+
+/** The subject of that exact name, or undefined for one that we do not know. */
+export function subjectByName(name: string): Subject<unknown> | undefined {
+  return byName.get(name);
+}
+
+/** A bound on names from outside. */
+export const subjectLengthMax = 255;
+
+/** Printable ASCII without the dot and the wildcards: NATS forbids white space, and what lies beyond ASCII invites look-alikes. */
+const word = /^[!-)+\-,/-=?-~]+$/;
+
+/** What is wrong with a subject's name, in one sentence, or undefined when nothing is. */
+export function complaintAboutName(name: string): string | undefined {
+  if (name.length === 0) return "it is empty";
+  if (name.length > subjectLengthMax) return `it is longer than ${subjectLengthMax} characters`;
+  for (const part of name.split(".")) {
+    if (part === "") return "it has an empty word";
+    if (!word.test(part)) return `its word ${JSON.stringify(part)} has a character that a subject may not have`;
+  }
+  return undefined;
+}
+
+/** What is wrong with a pattern, in one sentence, or undefined when nothing is. */
+export function complaintAboutPattern(pattern: string): string | undefined {
+  const words = pattern.split(".");
+  if (words.slice(0, -1).includes(">")) return "its > is not the last word";
+  return complaintAboutName(words.map((part) => (part === "*" || part === ">" ? "x" : part)).join("."));
+}
+
+/** Refuses a pattern that a server would refuse or that could never match, before anything is subscribed. */
+export function validatePattern(pattern: string): void {
+  const complaint = complaintAboutPattern(pattern);
+  if (complaint === undefined) return;
+  const shown = JSON.stringify(pattern.slice(0, subjectLengthMax));
+  throw new Fault("INVALID_ARGUMENT", `${shown} is not a subject pattern: ${complaint}`, { retry: "never" });
+}
+
+/** Whether a subject's name falls under a pattern. `a.>` covers `a.b` and `a.b.c`, but not `a`. */
+export function matches(pattern: string, name: string): boolean {
+  const wanted = pattern.split(".");
+  const given = name.split(".");
+  for (const [index, part] of wanted.entries()) {
+    const found = given[index];
+    if (found === undefined || found === "") return false;
+    if (part === ">") return index === wanted.length - 1;
+    if (part !== "*" && part !== found) return false;
+  }
+  return given.length === wanted.length;
+}
