@@ -1,0 +1,78 @@
+// The bus: who hears of a change after it has been committed. State changes are published only by writing them to the
+// outbox inside a unit of work (ports/store.ts); this port is the listening side, plus the lossy path for market marks.
+//
+// What every transport promises (testkit/conformance/bus.ts holds each against it):
+//  1. A durable subscription hands over every event that was committed, at least once, also after a crash of either side;
+//     a new one begins with the oldest event that is still kept.
+//  2. An event that was handled is not handed to the same running subscription again; after a crash it may be, with the
+//     same id: a handler that changes state calls `unit.handled.firstTime(subscription, event.id)` in its transaction.
+//  3. Events with one key arrive in commit order, one at a time.
+//  4. Subscribers are asynchronous: a slow or failing one never slows or fails a publisher or another subscription.
+//  5. A handler that keeps failing has its event parked and reported after `attemptsMax` tries; the next event goes on.
+//  6. Two processes under one durable name share the work of one: at any time one of them handles, the other stands by.
+//  7. Every queue is bounded. Durable subscriptions stop reading when full; ephemeral ones drop by their named policy.
+import type { Instant } from "../contracts/src/instant.ts";
+import type { Subject } from "../contracts/src/subject.ts";
+
+export interface BusEvent {
+  /** De-duplicate by this. */
+  readonly id: string;
+  readonly subject: string;
+  readonly key: string;
+  /** When the publisher made the change. */
+  readonly at: Instant;
+  /** The publishing service, or "foreign" for a program outside the platform. */
+  readonly source: string;
+  /** Parsed JSON that matched the subject's schema. */
+  readonly payload: unknown;
+}
+
+export type Handler = (event: BusEvent) => Promise<void>;
+
+export interface DurableOptions {
+  /** Unique per purpose, for example "operations.observer"; the cursor lives under this name. */
+  readonly name: string;
+  /** Subject patterns: `*` stands for one word, a closing `>` for one or more. */
+  readonly subjects: readonly string[];
+  /** Tries before an event is parked; default 5, with back-off between them. */
+  readonly attemptsMax?: number;
+  /** Events read ahead of the handler; default 1,000. */
+  readonly queueMax?: number;
+}
+
+/** What a full ephemeral queue does: throw away its oldest event, or keep only the newest per key. */
+export type OverflowPolicy = "drop-oldest" | "keep-newest-per-key";
+
+export interface EphemeralOptions {
+  readonly subjects: readonly string[];
+  readonly queueMax: number;
+  readonly overflow: OverflowPolicy;
+}
+
+export interface Subscription {
+  /** Events handed to the handler and finished (handled or parked) since it began. */
+  readonly handledCount: () => number;
+  /** Events dropped by the overflow policy since it began. */
+  readonly droppedCount: () => number;
+  /** Stops taking new events, waits for the one in hand, keeps the cursor. */
+  close(): Promise<void>;
+}
+
+export interface BusHealth {
+  readonly connected: boolean;
+  /** One sentence when something is wrong, else undefined. */
+  readonly complaint?: string;
+}
+
+export interface Bus {
+  /** Hears every event under these subjects from now on and after restarts, under a durable name. */
+  subscribe(options: DurableOptions, handler: Handler): Promise<Subscription>;
+  /** Hears events while it is open; for marks and for screens. Missing some is allowed, being late is not. */
+  listen(options: EphemeralOptions, handler: Handler): Promise<Subscription>;
+  /** Sends a conflated event (a market mark): batched, newest per key, may be lost. Never for a state change. */
+  broadcast<Payload>(subject: Subject<Payload>, payload: Payload): void;
+  /** Forgets a durable subscription, so that it no longer holds back trimming. */
+  forget(name: string): Promise<void>;
+  health(): BusHealth;
+  close(): Promise<void>;
+}

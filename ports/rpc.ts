@@ -1,0 +1,16 @@
+// Remote procedures as data: a service declares which it answers, the gRPC adapter mounts them. A procedure of the proto
+// that a service does not declare answers UNIMPLEMENTED by name.
+export interface RpcCall {
+  readonly requestId: string;
+  /** Aborts when the caller hangs up or its deadline passes. */
+  readonly signal: AbortSignal;
+}
+
+/** Requests and answers are the generated messages of contracts; the adapter encodes and decodes them. */
+export type UnaryHandler = (request: never, call: RpcCall) => Promise<unknown>;
+
+export interface RpcService {
+  /** As the proto names it, without the package: "RiskEngine". */
+  readonly name: string;
+  readonly handlers: Readonly<Record<string, UnaryHandler>>;
+}

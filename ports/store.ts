@@ -1,0 +1,70 @@
+// The store: one durable truth. A state change and its event are written by one unit of work and become visible together
+// or not at all. Services say what happened in the domain's words (a repository per service hangs on the unit of work);
+// lists, history and reports do not come through here.
+//
+// What every store promises (testkit/conformance/store.ts):
+//  1. When `transact` resolves, everything the work wrote is durable, its events included.
+//  2. When it rejects with anything but STORE_COMMIT_UNKNOWN, nothing the work wrote remains.
+//  3. STORE_COMMIT_UNKNOWN means that the answer to COMMIT was lost: the caller asks `outcomeOf` before it goes on.
+//  4. Serialization failures and deadlocks are retried up to `attemptsMax` times; the work must be safe to run again.
+//  5. Events of two transactions that touched the same row are ordered as the transactions were.
+import type { Instant } from "../contracts/src/instant.ts";
+import type { Subject } from "../contracts/src/subject.ts";
+
+/** The outbox: what the world shall hear if, and only if, this unit of work commits. */
+export interface EventWriter {
+  /** Resolves to the event's id. The payload must match the subject's schema: a mismatch is a Defect. */
+  publish<Payload>(subject: Subject<Payload>, payload: Payload): Promise<string>;
+}
+
+/** The inbox: which events a durable subscription has already acted on. */
+export interface HandledEvents {
+  /** True the first time and false ever after, decided by the same transaction as the handler's own change. */
+  firstTime(subscription: string, eventId: string): Promise<boolean>;
+}
+
+/** One running process of a service. An engine whose lease ran out is dead to the rest of the platform. */
+export interface Instance {
+  readonly service: string;
+  /** A new one for every start, so that a restarted process is never mistaken for its predecessor. */
+  readonly incarnation: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly startedAt: Instant;
+  readonly leaseUntil: Instant;
+}
+
+export interface Instances {
+  /** Records a start. */
+  register(instance: Instance): Promise<void>;
+  /** Extends the lease; false when this incarnation is no longer known. */
+  renew(incarnation: string, leaseUntil: Instant): Promise<boolean>;
+  /** Records a clean end. */
+  retire(incarnation: string): Promise<void>;
+  /** Those whose lease had not run out at that moment, oldest first. */
+  alive(at: Instant): Promise<readonly Instance[]>;
+  /** Those whose lease had run out without a clean end; each incarnation is returned once ever, then it is forgotten. */
+  declareLost(at: Instant): Promise<readonly Instance[]>;
+}
+
+export interface UnitOfWork {
+  readonly events: EventWriter;
+  readonly handled: HandledEvents;
+  readonly instances: Instances;
+}
+
+export type Outcome = "committed" | "not committed";
+
+export interface StoreHealth {
+  readonly reachable: boolean;
+  readonly complaint?: string;
+}
+
+export interface Store {
+  /** Runs the work in one transaction. `name` is for logs, metrics and the outcome question. */
+  transact<T>(name: string, work: (unit: UnitOfWork) => Promise<T>): Promise<T>;
+  /** Whether the transaction behind a STORE_COMMIT_UNKNOWN (its fact `transaction`) became durable. */
+  outcomeOf(transaction: string): Promise<Outcome>;
+  health(): Promise<StoreHealth>;
+  close(): Promise<void>;
+}
