@@ -1,0 +1,151 @@
+// Rules that concern several keys at once. They look at the data before it is known to be valid, so that their complaints
+// come together with all the others; whatever has the wrong type is left to the schema's own complaint.
+import { type Complaint, complaintAt, shownValue } from "./complaint.ts";
+import { nodeAt, type Path, pathText } from "./schema-tree.ts";
+import { type Tree, valueAt } from "./tree.ts";
+
+export interface CheckInput {
+  readonly tree: Tree;
+  whereIs(path: Path): string;
+}
+
+type CrossCheck = (input: CheckInput) => readonly Complaint[];
+
+/** Every rule, in the order of its complaints. */
+const crossChecks: readonly CrossCheck[] = [
+  fundOrFunds,
+  distinctFunds,
+  catNeedsSubscriber,
+  noRepetitions,
+  distinctPorts,
+  appUrlNeedsUrl,
+  oneKeySource,
+  vaultNeedsAddress,
+  vaultNeedsLogin,
+  backoffGrows,
+];
+
+export function crossComplaints(input: CheckInput): readonly Complaint[] {
+  return crossChecks.flatMap((check) => check(input));
+}
+
+/** The value in force: what was set, else the default. */
+function effective(input: CheckInput, path: Path): unknown {
+  return valueAt(input.tree, path) ?? nodeAt(path)?.fallback;
+}
+
+function complain(input: CheckInput, path: Path, expected: string): Complaint {
+  const value = shownValue(valueAt(input.tree, path), path, nodeAt(path));
+  return complaintAt(path, { value, expected, where: input.whereIs(path) });
+}
+
+function fundPaths(input: CheckInput): readonly Path[] {
+  const list = valueAt(input.tree, ["funds"]);
+  const listed: readonly Path[] = Array.isArray(list) ? list.map((_, index) => ["funds", index]) : [];
+  return valueAt(input.tree, ["fund"]) === undefined ? listed : [["fund"], ...listed];
+}
+
+function fundOrFunds(input: CheckInput): readonly Complaint[] {
+  const both = valueAt(input.tree, ["fund"]) !== undefined && valueAt(input.tree, ["funds"]) !== undefined;
+  return both ? [complain(input, ["fund"], "either `fund` (one fund) or `funds` (a list), not both")] : [];
+}
+
+function distinctFunds(input: CheckInput): readonly Complaint[] {
+  const seen = new Map<string, Path>();
+  return fundPaths(input).flatMap((path) => {
+    const idPath = [...path, "fund_id"];
+    const id = valueAt(input.tree, idPath);
+    if (typeof id !== "string") return [];
+    const first = seen.get(id);
+    if (first !== undefined) return [complain(input, idPath, `an id of its own; ${pathText(first)} has the same`)];
+    seen.set(id, idPath);
+    return [];
+  });
+}
+
+function catNeedsSubscriber(input: CheckInput): readonly Complaint[] {
+  return fundPaths(input).flatMap((path) => {
+    const enabled = valueAt(input.tree, [...path, "compliance", "cat_enabled"]) === true;
+    const subscriber = [...path, "compliance", "cat_subscriber_id"];
+    if (!enabled || valueAt(input.tree, subscriber) !== undefined) return [];
+    return [complain(input, subscriber, "the reporting subscriber's id, because cat_enabled is true")];
+  });
+}
+
+function noRepetitions(input: CheckInput): readonly Complaint[] {
+  const schedule = valueAt(input.tree, ["reports", "schedule"]);
+  const names = typeof schedule === "object" && schedule !== null ? Object.keys(schedule) : [];
+  const paths: Path[] = [
+    ["services"],
+    ...names.flatMap((name) => [
+      ["reports", "schedule", name, "funds"],
+      ["reports", "schedule", name, "distribute"],
+    ]),
+  ];
+  return paths.flatMap((path) => {
+    const list = valueAt(input.tree, path);
+    if (!Array.isArray(list)) return [];
+    const repeated = list.findIndex((item, index) => typeof item === "string" && list.indexOf(item) < index);
+    return repeated < 0 ? [] : [complain(input, [...path, repeated], "every member once")];
+  });
+}
+
+function distinctPorts(input: CheckInput): readonly Complaint[] {
+  const pairs: readonly (readonly [Path, Path])[] = [
+    [
+      ["http", "public_port"],
+      ["http", "port"],
+    ],
+    [
+      ["grpc", "operations_port"],
+      ["grpc", "port"],
+    ],
+  ];
+  return pairs.flatMap(([left, right]) => {
+    const port = effective(input, left);
+    if (port !== effective(input, right) || typeof port !== "number" || port === 0) return [];
+    const set = valueAt(input.tree, left) === undefined ? right : left;
+    return [complain(input, set, `another port than ${pathText(set === left ? right : left)}, which is ${port} too`)];
+  });
+}
+
+function appUrlNeedsUrl(input: CheckInput): readonly Complaint[] {
+  const url = valueAt(input.tree, ["database", "url"]);
+  const appUrl = valueAt(input.tree, ["database", "app_url"]);
+  if (appUrl === undefined || url !== undefined) return [];
+  return [complain(input, ["database", "app_url"], "`database.url` (PORTCULLIS_DATABASE_URL) beside it")];
+}
+
+function oneKeySource(input: CheckInput): readonly Complaint[] {
+  const both = ["passphrase", "key_file"].every((name) => valueAt(input.tree, ["secrets", name]) !== undefined);
+  return both ? [complain(input, ["secrets", "key_file"], "a key file or a passphrase, not both")] : [];
+}
+
+function usesVault(input: CheckInput): boolean {
+  return effective(input, ["secrets", "backend"]) === "vault";
+}
+
+function vaultNeedsAddress(input: CheckInput): readonly Complaint[] {
+  const path = ["secrets", "vault", "addr"];
+  if (!usesVault(input) || valueAt(input.tree, path) !== undefined) return [];
+  return [complain(input, path, "the address of Vault (PORTCULLIS_VAULT_ADDR), because secrets.backend is vault")];
+}
+
+function vaultNeedsLogin(input: CheckInput): readonly Complaint[] {
+  if (!usesVault(input)) return [];
+  const has = (name: string): boolean => valueAt(input.tree, ["secrets", "vault", name]) !== undefined;
+  if (has("token") || (has("role_id") && has("secret_id"))) return [];
+  const expected =
+    "PORTCULLIS_VAULT_TOKEN, or PORTCULLIS_VAULT_ROLE_ID and PORTCULLIS_VAULT_SECRET_ID, because secrets.backend is vault";
+  const missing = has("role_id") ? "secret_id" : has("secret_id") ? "role_id" : "token";
+  return [complain(input, ["secrets", "vault", missing], expected)];
+}
+
+function backoffGrows(input: CheckInput): readonly Complaint[] {
+  const path = ["lifecycle", "restart_backoff_max_ms"];
+  const first = effective(input, ["lifecycle", "restart_backoff_first_ms"]);
+  const max = effective(input, path);
+  if (typeof first !== "number" || typeof max !== "number" || first <= max) return [];
+  const set = valueAt(input.tree, path) === undefined ? ["lifecycle", "restart_backoff_first_ms"] : path;
+  return [complain(input, set, `restart_backoff_first_ms (${first}) not above restart_backoff_max_ms (${max})`)];
+}

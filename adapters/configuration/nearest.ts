@@ -1,0 +1,41 @@
+// The nearest known word to a misspelt one, by edit distance with neighbouring letters swapped counting as one slip.
+
+const wordCharsMax = 64;
+
+/** Insertions, deletions, substitutions and swaps of neighbours between two words. */
+export function editDistance(left: string, right: string): number {
+  const width = right.length + 1;
+  let beforeLast: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: width }, (_, column) => column);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column < width; column += 1) {
+      const same = left[row - 1] === right[column - 1];
+      const swapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const ways = [
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+        ...(swapped ? [(beforeLast[column - 2] ?? 0) + 1] : []),
+      ];
+      current.push(Math.min(...ways));
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[right.length] ?? left.length;
+}
+
+/** The candidate within a third of the word's length, the closest first; undefined when none is near. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > wordCharsMax) return undefined;
+  const plain = (text: string): string => text.toLowerCase().replaceAll("-", "_");
+  const slipsMax = Math.max(1, Math.floor(word.length / 3));
+  let best: { readonly candidate: string; readonly slips: number } | undefined;
+  for (const candidate of candidates) {
+    const slips = editDistance(plain(word), plain(candidate));
+    if (slips <= slipsMax && (best === undefined || slips < best.slips)) best = { candidate, slips };
+  }
+  return best?.candidate;
+}

@@ -1,0 +1,28 @@
+// docs/configuration.md says what the schema says, and its example is a valid configuration. To write the table anew:
+// PORTCULLIS_TEST_WRITE=1 npx vitest run adapters/configuration/reference.test.ts
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { complaintLine } from "./complaint.ts";
+import { loadConfiguration } from "./load-configuration.ts";
+import { withKeyTable } from "./reference.ts";
+import { namedKeys } from "./schema-tree.ts";
+
+const path = new URL("../../docs/configuration.md", import.meta.url);
+
+it("the table of keys is fresh", () => {
+  const document = readFileSync(path, "utf8");
+  const fresh = withKeyTable(document);
+  if (process.env["PORTCULLIS_TEST_WRITE"] === "1") writeFileSync(path, fresh);
+  else expect(document, "write it anew as the head of this test says").toBe(fresh);
+});
+
+it("every key has a sentence", () => {
+  for (const { path, node } of namedKeys) expect(node.facts?.sentence, path).toMatch(/\.$/);
+});
+
+it("the example is valid", () => {
+  const example = /<!-- example.*?```yaml\n(.*?)```/s.exec(readFileSync(path, "utf8"))?.[1] ?? "";
+  expect(example).toContain("funds:");
+  const loaded = loadConfiguration({ environment: { PORTCULLIS_CONFIG: "x.yaml" }, readFile: () => example });
+  expect(loaded.ok ? [] : loaded.complaints.map(complaintLine)).toEqual([]);
+});

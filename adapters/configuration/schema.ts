@@ -1,0 +1,277 @@
+// Every key of the configuration, with its type, range, default, environment variable and sentence. Keys are spelt as they
+// stand in the file. Rules that concern several keys at once are in cross-checks.ts.
+import { z } from "zod";
+import { key } from "./key-facts.ts";
+import { isBusUrl, isCron, isHost, isHttpUrl, isPostgresUrl } from "./value-forms.ts";
+
+export const serviceNames = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+const dayS = 86_400;
+
+const whole = (min: number, max: number) => z.int().min(min).max(max);
+const usd = () => z.number().min(0).max(1_000_000);
+const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape);
+const text = (charsMax = 1_024) => z.string().min(1).max(charsMax);
+
+const port = (standard: number, environment: string, sentence: string) =>
+  key(whole(0, 65_535).default(standard), {
+    sentence,
+    environment,
+    expected: "a port: a whole number from 0 to 65535 (0 takes any free one)",
+  });
+const host = (environment: string, sentence: string) =>
+  key(z.string().refine(isHost).default("127.0.0.1"), {
+    sentence,
+    environment,
+    expected: "a host name or address to listen on, without a port",
+  });
+
+const http = section({
+  host: host("PORTCULLIS_HTTP_HOST", "Where both HTTP listeners listen."),
+  port: port(8_080, "PORTCULLIS_HTTP_PORT", "The operators' port: API, login, web desks."),
+  public_port: port(8_081, "PORTCULLIS_PUBLIC_PORT", "The public port: market data and webhooks."),
+});
+
+const grpc = section({
+  host: host("PORTCULLIS_GRPC_HOST", "Where the gRPC services listen."),
+  port: port(50_051, "PORTCULLIS_GRPC_PORT", "The risk engine's gRPC port."),
+  operations_port: port(50_052, "PORTCULLIS_OPERATIONS_GRPC_PORT", "The operations service's gRPC port."),
+});
+
+const postgresUrl = (environment: string, sentence: string, whenAbsent: string) =>
+  key(z.string().refine(isPostgresUrl).optional(), {
+    sentence,
+    environment,
+    secrecy: "credentials",
+    expected: "a URL such as postgres://user@host:5432/database",
+    whenAbsent,
+  });
+
+const database = section({
+  url: postgresUrl("PORTCULLIS_DATABASE_URL", "Your own PostgreSQL, as the owning role.", "the embedded PostgreSQL"),
+  app_url: postgresUrl(
+    "PORTCULLIS_DATABASE_APP_URL",
+    "The same database as the app role, which cannot rewrite what is append-only.",
+    "derived from `database.url`",
+  ),
+});
+
+const bus = section({
+  url: key(z.string().refine(isBusUrl).optional(), {
+    sentence: "A NATS server with JetStream to carry events.",
+    environment: "PORTCULLIS_BUS_URL",
+    secrecy: "credentials",
+    expected: "one or more URLs such as nats://host:4222, separated by commas",
+    whenAbsent: "events travel through PostgreSQL",
+  }),
+  retention_s: key(whole(60, 3_650 * dayS).default(7 * dayS), {
+    sentence: "How long an event is kept after everybody has handled it, in seconds.",
+  }),
+  message_ttl_s: key(whole(1, 3_650 * dayS).optional(), {
+    sentence: "Time to live of each message on NATS, in seconds; needs a server of version 2.11 or newer.",
+    whenAbsent: "messages live as long as their stream keeps them",
+  }),
+});
+
+const wholeSecret = (environment: string, sentence: string) =>
+  key(text().optional(), {
+    sentence,
+    environment,
+    secrecy: "whole",
+    expected: "text of 1 to 1024 characters",
+    whenAbsent: "none",
+  });
+
+const secrets = section({
+  backend: key(z.enum(["file", "vault"]).default("file"), {
+    sentence: "Where secrets are kept: an encrypted file, or HashiCorp Vault.",
+    environment: "PORTCULLIS_SECRETS",
+  }),
+  prefix: key(
+    z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
+      .default("portcullis"),
+    {
+      sentence: "The second word of every secret's path, `secret/<prefix>/…`.",
+      environment: "PORTCULLIS_SECRETS_PREFIX",
+      expected: "1 to 64 letters, digits, dashes or underscores",
+    },
+  ),
+  file: key(text(4_096).optional(), {
+    sentence: "The encrypted file.",
+    environment: "PORTCULLIS_SECRETS_FILE",
+    expected: "the path of a file",
+    whenAbsent: "a file in the data folder",
+  }),
+  key_file: key(text(4_096).optional(), {
+    sentence: "The file with the key of the encrypted file.",
+    environment: "PORTCULLIS_SECRETS_KEY_FILE",
+    expected: "the path of a file",
+    whenAbsent: "a file in the data folder, unless there is a passphrase",
+  }),
+  passphrase: wholeSecret(
+    "PORTCULLIS_SECRETS_PASSPHRASE",
+    "The passphrase of the encrypted file, instead of a key file.",
+  ),
+  vault: section({
+    addr: key(z.string().refine(isHttpUrl).optional(), {
+      sentence: "The address of Vault.",
+      environment: "PORTCULLIS_VAULT_ADDR",
+      secrecy: "credentials",
+      expected: "a URL such as https://vault.example:8200",
+      whenAbsent: "none; needed by the backend `vault`",
+    }),
+    namespace: key(text(256).optional(), {
+      sentence: "The Vault namespace.",
+      environment: "PORTCULLIS_VAULT_NAMESPACE",
+      expected: "text of 1 to 256 characters",
+      whenAbsent: "the root namespace",
+    }),
+    token: wholeSecret("PORTCULLIS_VAULT_TOKEN", "A Vault token."),
+    role_id: wholeSecret("PORTCULLIS_VAULT_ROLE_ID", "The role id of an AppRole login."),
+    secret_id: wholeSecret("PORTCULLIS_VAULT_SECRET_ID", "The secret id of an AppRole login."),
+  }).prefault({}),
+});
+
+const log = section({
+  level: key(z.enum(["debug", "info", "warn", "error", "silent"]).default("info"), {
+    sentence: "The least important line that is still written.",
+    environment: "PORTCULLIS_LOG_LEVEL",
+  }),
+  format: key(z.enum(["json", "pretty", "auto"]).default("auto"), {
+    sentence: "One line of JSON, readable lines, or readable only on a terminal.",
+    environment: "PORTCULLIS_LOG_FORMAT",
+  }),
+});
+
+const telemetry = section({
+  otlp_endpoint: key(z.string().refine(isHttpUrl).optional(), {
+    sentence: "The OpenTelemetry collector (OTLP over HTTP) that gets our spans.",
+    environment: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    secrecy: "credentials",
+    expected: "a URL such as http://localhost:4318",
+    whenAbsent: "no spans",
+  }),
+});
+
+const lifecycle = section({
+  start_timeout_s: key(whole(1, 3_600).default(60), { sentence: "How long a service may take to become ready." }),
+  drain_timeout_s: key(whole(1, 300).default(8), { sentence: "How long a stop may take before it becomes a kill." }),
+  restart_backoff_first_ms: key(whole(1, 600_000).default(250), { sentence: "The wait before the first restart." }),
+  restart_backoff_max_ms: key(whole(1, 600_000).default(10_000), { sentence: "The longest wait before a restart." }),
+  restart_failures_max: key(whole(1, 1_000).default(5), {
+    sentence: "Failures in a row after which a service is given up and the platform stops.",
+  }),
+  restart_steady_s: key(whole(1, dayS).default(60), {
+    sentence: "A service that was up this long has its failures forgotten.",
+  }),
+});
+
+const syntheticStop = section({
+  enabled: key(z.boolean().default(true), { sentence: "Whether stops that a broker does not know are watched here." }),
+  poll_interval_s: key(whole(1, dayS).default(5), { sentence: "Seconds between looks at crypto prices." }),
+  poll_interval_equities_s: key(whole(1, dayS).default(60), { sentence: "Seconds between looks at equity prices." }),
+});
+
+const brokerExitReconciler = section({
+  enabled: key(z.boolean().default(true), { sentence: "Whether our positions are compared with the broker's." }),
+  interval_s: key(whole(1, dayS).default(120), { sentence: "Seconds between comparisons." }),
+  alert_threshold: key(whole(1, 1_000_000).default(1), { sentence: "Discrepancies from which on an alert is sent." }),
+  auto_correct: key(z.boolean().default(false), { sentence: "Whether our side is corrected to the broker's." }),
+});
+
+const idExpected = "an id: 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit";
+const id = () => z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+
+const fund = section({
+  fund_id: key(id(), { sentence: "The fund's id.", expected: idExpected }),
+  compliance: section({
+    cat_enabled: key(z.boolean().default(false), { sentence: "Whether this fund's events are reported to CAT." }),
+    cat_subscriber_id: key(text(64).optional(), {
+      sentence: "The identifier of the reporting subscriber; needed when CAT reporting is on.",
+      expected: "text of 1 to 64 characters",
+      whenAbsent: "none",
+    }),
+  }).prefault({}),
+});
+
+const cost = (sentence: string) => key(usd().optional(), { sentence, whenAbsent: "not an expensive action" });
+
+const githubBot = section({
+  daily_usd: key(usd().default(5), { sentence: "What the repository bot may spend a day, in USD." }),
+  per_repo_daily_cap: key(usd().default(1), { sentence: "What it may spend a day on one repository, in USD." }),
+  expensive_actions: section({
+    triager: cost("Cost of one action of the triager, in USD."),
+    code_reviewer: cost("Cost of one action of the code reviewer, in USD."),
+    bug_fixer: key(usd().default(0.2), { sentence: "Cost of one action of the bug fixer, in USD." }),
+  }).prefault({}),
+});
+
+const chatBot = section({
+  daily_usd: key(usd().default(3), { sentence: "What the chat bot may spend a day, in USD." }),
+  per_channel_daily_cap_usd: key(usd().default(1), { sentence: "What it may spend a day in one channel, in USD." }),
+  cooldown_per_user_seconds: key(whole(0, dayS).default(30), { sentence: "Seconds between two commands of one user." }),
+});
+
+const reportSchedule = section({
+  cron: key(z.string().refine(isCron), {
+    sentence: "When it runs.",
+    expected: "a cron line of five fields, such as 0 6 * * MON-FRI",
+  }),
+  funds: key(
+    z
+      .array(key(id(), { sentence: "A fund id.", expected: idExpected }))
+      .min(1)
+      .optional(),
+    {
+      sentence: "Which funds it covers.",
+      expected: "a list of at least one fund id",
+      whenAbsent: "all funds",
+    },
+  ),
+  distribute: key(z.array(z.enum(["email", "chat", "pdf-to-storage"])).min(1), {
+    sentence: "Where the report goes.",
+    expected: "a list of at least one of email, chat, pdf-to-storage",
+  }),
+});
+
+export const configurationSchema = z.strictObject({
+  data_dir: key(text(4_096).default(".portcullis"), {
+    sentence: "The folder for everything that is kept on disk.",
+    environment: "PORTCULLIS_DATA_DIR",
+    expected: "the path of a folder",
+  }),
+  services: key(
+    z
+      .array(z.enum(serviceNames))
+      .min(1)
+      .default([...serviceNames]),
+    {
+      sentence: "Which services run here; in the environment a comma-separated list.",
+      environment: "PORTCULLIS_SERVICES",
+    },
+  ),
+  http: http.prefault({}),
+  grpc: grpc.prefault({}),
+  database: database.prefault({}),
+  bus: bus.prefault({}),
+  secrets: secrets.prefault({}),
+  log: log.prefault({}),
+  telemetry: telemetry.prefault({}),
+  lifecycle: lifecycle.prefault({}),
+  synthetic_stop: syntheticStop.prefault({}),
+  broker_exit_reconciler: brokerExitReconciler.prefault({}),
+  fund: fund.optional(),
+  funds: z.array(fund).default([]),
+  github_bot: githubBot.prefault({}),
+  chat_bot: chatBot.prefault({}),
+  reports: section({ schedule: z.record(id(), reportSchedule).default({}) }).prefault({}),
+});
+
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
+
+export type FundConfiguration = DeepReadonly<z.output<typeof fund>>;
+/** The configuration in force. A single `fund:` of the file is the only member of `funds` here. */
+export type Configuration = DeepReadonly<Omit<z.output<typeof configurationSchema>, "fund">>;

@@ -1,0 +1,98 @@
+// The forms that a configuration value can have beyond its type: hosts, URLs, cron lines. Each answers yes or no; what was
+// expected is said by the key.
+
+export function isHost(text: string): boolean {
+  return /^[A-Za-z0-9_.:%[\]-]{1,255}$/.test(text) && !/^[^:]*:\d*$/.test(text);
+}
+
+function urlOf(text: string): URL | undefined {
+  return text.length <= 4_096 && URL.canParse(text) ? new URL(text) : undefined;
+}
+
+export function isHttpUrl(text: string): boolean {
+  const url = urlOf(text);
+  return url !== undefined && ["http:", "https:"].includes(url.protocol) && url.hostname !== "";
+}
+
+/** The host may be missing: a unix socket folder is named in the query, as PostgreSQL's own tools allow. */
+export function isPostgresUrl(text: string): boolean {
+  const url = urlOf(text);
+  return url !== undefined && ["postgres:", "postgresql:"].includes(url.protocol) && text.includes("://");
+}
+
+export function isBusUrl(text: string): boolean {
+  return text.split(",").every((part) => {
+    const url = urlOf(part.trim());
+    if (url === undefined || !["nats:", "tls:"].includes(url.protocol) || url.hostname === "") return false;
+    // A path or a query means nothing to NATS: it is a slip, perhaps a password with an unencoded slash.
+    return ["", "/"].includes(url.pathname) && url.search === "" && url.hash === "";
+  });
+}
+
+/** True when a URL, or one of several, has a password or, on the bus, a token in it. */
+export function hasCredentials(text: string): boolean {
+  return text.split(",").some((part) => {
+    const url = urlOf(part.trim());
+    if (url === undefined) return part.includes("@");
+    const nameIsSecret = !url.protocol.startsWith("postgres") && url.username !== "";
+    const inQuery = [...url.searchParams.keys()].some((name) => /pass|secret|token|key/i.test(name));
+    return nameIsSecret || url.password !== "" || inQuery || hasLateAt(url);
+  });
+}
+
+/** An "@" behind the host means that a password with an unencoded slash was taken for a path. */
+function hasLateAt(url: URL): boolean {
+  return `${url.pathname}${url.search}${url.hash}`.includes("@");
+}
+
+/** The server part of a URL, for showing: scheme, host and port, never a name, password, path or query. */
+export function serverOf(text: string): string {
+  const servers = text.split(",").map((part) => {
+    const url = urlOf(part.trim());
+    return url === undefined || url.host === "" || hasLateAt(url) ? undefined : `${url.protocol}//${url.host}`;
+  });
+  return servers.includes(undefined) ? "(not shown)" : servers.join(",");
+}
+
+const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+const weekdays = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+
+interface CronField {
+  readonly min: number;
+  readonly max: number;
+  readonly names: readonly string[];
+}
+
+const cronFields: readonly CronField[] = [
+  { min: 0, max: 59, names: [] },
+  { min: 0, max: 23, names: [] },
+  { min: 1, max: 31, names: [] },
+  { min: 1, max: 12, names: months },
+  { min: 0, max: 7, names: weekdays },
+];
+
+/** Five fields: minute, hour, day of month, month, day of week; `*`, numbers, names, ranges, lists and steps. */
+export function isCron(text: string): boolean {
+  const fields = text.trim().split(/[ \t]+/);
+  if (text.length > 256 || fields.length !== cronFields.length) return false;
+  return cronFields.every((field, index) => (fields[index] ?? "").split(",").every((part) => isCronPart(part, field)));
+}
+
+function isCronPart(part: string, field: CronField): boolean {
+  const match = /^(?:(\*)|([A-Za-z0-9]+)(?:-([A-Za-z0-9]+))?)(?:\/(\d{1,2}))?$/.exec(part);
+  if (match === null) return false;
+  const [, star, from, to, step] = match;
+  if (step !== undefined && (Number(step) < 1 || (star === undefined && to === undefined))) return false;
+  if (star !== undefined) return true;
+  const first = cronNumber(from ?? "", field);
+  const last = to === undefined ? first : cronNumber(to, field);
+  return first !== undefined && last !== undefined && first <= last;
+}
+
+function cronNumber(word: string, field: CronField): number | undefined {
+  const named = field.names.indexOf(word.toUpperCase());
+  if (named >= 0) return named + field.min;
+  if (!/^\d{1,2}$/.test(word)) return undefined;
+  const number = Number(word);
+  return number >= field.min && number <= field.max ? number : undefined;
+}

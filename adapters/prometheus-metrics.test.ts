@@ -1,0 +1,100 @@
+// Metrics: one instrument per name, a service label everywhere, one merged page for all processes, and no throwing.
+import { afterEach, describe, expect, it } from "vitest";
+import { Defect } from "../contracts/src/fault.ts";
+import { createMetrics, type MetricsJson, type MetricsRegistry, mergeMetrics } from "./prometheus-metrics.ts";
+
+const open: MetricsRegistry[] = [];
+function metricsOf(service: string, processFigures = false): MetricsRegistry {
+  const metrics = createMetrics({ service, processFigures });
+  open.push(metrics);
+  return metrics;
+}
+afterEach(() => {
+  for (const metrics of open.splice(0)) metrics.close();
+});
+
+const travelled = async (metrics: MetricsRegistry): Promise<MetricsJson> =>
+  JSON.parse(JSON.stringify(await metrics.json()));
+
+describe("createMetrics", () => {
+  it("gives the same instrument when asked twice", async () => {
+    const metrics = metricsOf("oms");
+    const first = metrics.counter("portcullis_x_total", "X.", ["kind"]);
+    expect(metrics.counter("portcullis_x_total", "X.", ["kind"])).toBe(first);
+    first.add(2, { kind: "a" });
+    metrics.counter("portcullis_x_total", "X.", ["kind"]).add(3, { kind: "a" });
+    expect(await metrics.text()).toContain('portcullis_x_total{kind="a",service="oms"} 5');
+  });
+
+  it("calls one name in two shapes a defect", () => {
+    const metrics = metricsOf("oms");
+    metrics.counter("portcullis_x_total", "X.");
+    expect(() => metrics.gauge("portcullis_x_total", "X.")).toThrow(Defect);
+    expect(() => metrics.counter("portcullis_x_total", "X.", ["a"])).toThrow(Defect);
+    expect(() => metrics.counter("not a name", "X.")).toThrow(Defect);
+    metrics.histogram("portcullis_h", "H.", [1, 2]);
+    expect(() => metrics.histogram("portcullis_h", "H.", [1, 3])).toThrow(Defect);
+  });
+
+  it("counts what it cannot hold instead of throwing", async () => {
+    const metrics = metricsOf("oms");
+    const counter = metrics.counter("portcullis_x_total", "X.", ["kind"]);
+    counter.add(-1, { kind: "a" });
+    counter.add(Number.NaN, { kind: "a" });
+    counter.add(1, { colour: "red" });
+    metrics.histogram("portcullis_h", "H.", [1]).observe(Number.NaN);
+    const text = await metrics.text();
+    expect(text).toContain('portcullis_metrics_refused_total{metric="portcullis_x_total",service="oms"} 3');
+    expect(text).toContain('portcullis_metrics_refused_total{metric="portcullis_h",service="oms"} 1');
+    expect(text).not.toContain('colour="red"');
+  });
+
+  it("includes the process's own figures", async () => {
+    const text = await metricsOf("oms", true).text();
+    for (const name of [
+      "nodejs_eventloop_lag_seconds",
+      "nodejs_gc_duration_seconds",
+      "process_resident_memory_bytes",
+    ]) {
+      expect(text).toContain(`# TYPE ${name}`);
+    }
+    expect(text).toMatch(/process_start_time_seconds\{service="oms"\} \d+/);
+  });
+});
+
+describe("mergeMetrics", () => {
+  it("puts the registries of several processes on one page, through JSON", async () => {
+    const oms = metricsOf("oms", true);
+    const risk = metricsOf("riskengine", true);
+    for (const [metrics, count] of [
+      [oms, 1],
+      [risk, 10],
+    ] as const) {
+      metrics.counter("portcullis_x_total", "X.", ["kind"]).add(count, { kind: "a" });
+      metrics.gauge("portcullis_lag", "L.").set(count / 4);
+      const histogram = metrics.histogram("portcullis_h", "H.", [1, 5]);
+      histogram.observe(count);
+      histogram.observe(0.5);
+    }
+    metricsOf("research").gauge("portcullis_odd", "O.").set(Number.POSITIVE_INFINITY);
+    const text = await mergeMetrics([await travelled(oms), await travelled(risk), await travelled(open[2] ?? oms)]);
+    expect(text).toContain('portcullis_x_total{kind="a",service="oms"} 1\n');
+    expect(text).toContain('portcullis_x_total{kind="a",service="riskengine"} 10\n');
+    expect(text).toContain('portcullis_lag{service="riskengine"} 2.5\n');
+    expect(text).toContain('portcullis_h_bucket{le="5",service="riskengine"} 1\n');
+    expect(text).toContain('portcullis_h_bucket{le="+Inf",service="riskengine"} 2\n');
+    expect(text).toContain('portcullis_h_count{service="oms"} 2\n');
+    expect(text).toContain('process_start_time_seconds{service="riskengine"}');
+    expect(text).toContain('portcullis_odd{service="research"} Nan\n');
+    expect(text.match(/# TYPE portcullis_x_total counter/g)).toHaveLength(1);
+  });
+
+  it("joins series with equal labels and leaves out what is no metric", async () => {
+    const one = metricsOf("oms");
+    one.counter("portcullis_x_total", "X.").add(2);
+    const json = await travelled(one);
+    const text = await mergeMetrics([json, json, [null, 7, { name: "x" }], []]);
+    expect(text).toContain('portcullis_x_total{service="oms"} 4\n');
+    expect(await mergeMetrics([])).toBe("\n");
+  });
+});
