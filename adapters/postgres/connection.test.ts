@@ -1,0 +1,139 @@
+// Addresses are parsed without ever repeating a password, and connections neither round values nor end the process.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Log, LogFields } from "../../ports/log.ts";
+import { quietLog } from "../../testkit/global-setup.ts";
+import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
+import { addressFromUrl, openClient, openPool } from "./connection.ts";
+
+const options = { log: quietLog, applicationName: "connection test" };
+
+describe("addressFromUrl", () => {
+  it("uses the URL's login for both, the app's with the role taken", () => {
+    const address = addressFromUrl("postgres://ann:p%40ss@db.example:6543/risk");
+    expect(address.owner).toEqual({
+      host: "db.example",
+      port: 6543,
+      user: "ann",
+      password: "p@ss",
+      database: "risk",
+      ssl: false,
+      options: "-c search_path=portcullis",
+    });
+    expect(address.app).toEqual({ ...address.owner, options: "-c search_path=portcullis -c role=portcullis_app" });
+    expect(address.description).toBe("PostgreSQL database risk at db.example:6543 as ann");
+    expect(JSON.parse(JSON.stringify(address))).toEqual(address);
+  });
+
+  it("gives the app its own login when there is one", () => {
+    const address = addressFromUrl("postgresql://ann@h/d", "postgresql://bob@h/d");
+    expect([address.owner.user, address.app.user]).toEqual(["ann", "bob"]);
+    expect(address.app.options).toContain("role=portcullis_app");
+  });
+
+  it("reads sockets, IPv6 and TLS modes", () => {
+    expect(addressFromUrl("postgres:///d?host=/run/postgresql&user=ann").owner).toMatchObject({
+      host: "/run/postgresql",
+      port: 5432,
+    });
+    expect(addressFromUrl("postgres://ann@[::1]/d").owner.host).toBe("::1");
+    const tls = (mode: string): unknown => addressFromUrl(`postgres://ann@h/d?sslmode=${mode}`).owner.ssl;
+    expect([tls("disable"), tls("require"), tls("verify-full")]).toEqual([
+      false,
+      { rejectUnauthorized: false },
+      { rejectUnauthorized: true },
+    ]);
+  });
+
+  it.each([
+    ["not a url hunter2", "is not a URL of the form"],
+    ["mysql://ann:hunter2@h/d", "is not a URL of the form"],
+    ["postgres://ann:hunter2%zz@h/d", "contains a %"],
+    ["postgres://ann:hunter2@h/", "names no database"],
+    ["postgres://:hunter2@h/d", "names no user"],
+    ["postgres://ann:hunter2@h/d?port=x", "names a port"],
+    ["postgres://ann:hunter2@h/d?sslmode=maybe", "has an sslmode"],
+    ["postgres://ann:hunter2@h/d?sslrootcert=/no/such", "names a certificate file that cannot be read"],
+    ["postgres://ann:hunter2@h:99999/d", "is not a URL of the form"],
+  ])("complains about %s without the password", (url, sentence) => {
+    let thrown: unknown;
+    try {
+      addressFromUrl(url);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(Fault);
+    expect(String(thrown)).toContain(`PORTCULLIS_DATABASE_URL ${sentence}`);
+    expect(JSON.stringify([String(thrown), thrown, (thrown as Fault).cause])).not.toContain("hunter2");
+  });
+});
+
+describe("a connection", () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await testDatabase([]);
+  });
+
+  afterAll(async () => {
+    await database.drop();
+  });
+
+  it("keeps every digit of numbers and times", async () => {
+    const client = await openClient(database.address.owner, options);
+    const { rows } = await client.query(
+      `SELECT 9007199254740993::int8 AS big, ARRAY[9007199254740993::int8] AS bigs, 0.1000::numeric AS exact,
+        timestamptz '2026-01-02 03:04:05.678901+00' AS at, ARRAY[timestamptz '2026-01-02 03:04:05.678901+00'] AS ats,
+        date '2026-01-02' AS day, ARRAY[1.10::numeric] AS exacts`,
+    );
+    await client.end();
+    expect(rows).toEqual([
+      {
+        big: "9007199254740993",
+        bigs: ["9007199254740993"],
+        exact: "0.1000",
+        at: "2026-01-02 03:04:05.678901+00",
+        ats: ["2026-01-02 03:04:05.678901+00"],
+        day: "2026-01-02",
+        exacts: ["1.10"],
+      },
+    ]);
+  });
+
+  it("cancels a statement at its time limit, and takes named statements", async () => {
+    const pool = openPool(database.address.owner, { ...options, statementMsMax: 50, sizeMax: 1 });
+    await expect(pool.query("SELECT pg_sleep(5)")).rejects.toThrow("statement timeout");
+    for (const n of [1, 2]) {
+      const { rows } = await pool.query({ name: "named", text: "SELECT $1::int AS n", values: [n] });
+      expect(rows).toEqual([{ n }]);
+    }
+    const prepared = await pool.query("SELECT count(*) AS n FROM pg_prepared_statements WHERE name = 'named'");
+    expect(prepared.rows).toEqual([{ n: "1" }]);
+    await pool.end();
+  });
+
+  it("survives losing idle and busy connections, says so, and goes on", async () => {
+    const lines: string[] = [];
+    const note = (message: string, fields?: LogFields): void =>
+      void lines.push(`${message} ${String(fields?.["reason"])}`);
+    const log: Log = { ...quietLog, warn: note };
+    const pool = openPool(database.address.owner, { ...options, log, sizeMax: 2 });
+    const [inUse, idle] = await Promise.all([pool.connect(), pool.connect()]);
+    idle.release();
+    const killer = await openClient(database.address.owner, { ...options, applicationName: "killer" });
+    await killer.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'connection test'",
+    );
+    await killer.end();
+    await expect(inUse.query("SELECT 1")).rejects.toThrow();
+    inUse.release(true);
+    expect((await pool.query("SELECT 1 AS n")).rows).toEqual([{ n: 1 }]);
+    expect(lines.length).toBeGreaterThanOrEqual(2);
+    expect(lines[0]).toContain("database connection lost");
+    await pool.end();
+  });
+
+  it("gives up on a server that is not there", async () => {
+    await expect(openClient({ ...database.address.owner, host: "/nowhere" }, options)).rejects.toThrow("ENOENT");
+  });
+});

@@ -1,0 +1,108 @@
+// What the tests of the private server share: temporary folders, a child that can be killed, a query.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Log } from "../../../../ports/log.ts";
+import { systemRandom } from "../../../system-random.ts";
+import { systemTimers } from "../../../system-timers.ts";
+import { type ConnectionTarget, type DatabaseAddress, openClient } from "../../connection.ts";
+import type { Places } from "../places.ts";
+import type { EmbeddedOptions } from "../server.ts";
+import type { ChildOrder } from "./child.ts";
+
+export const runsAsRoot = process.getuid?.() === 0;
+export const nobodyUid = 65_534;
+
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => silentLog,
+};
+
+/** A folder that everybody may pass through, with a data folder and a runtime folder in it that are ours. */
+export interface TestFolder {
+  readonly path: string;
+  readonly options: EmbeddedOptions;
+  remove(): Promise<void>;
+}
+
+export async function testFolder(): Promise<TestFolder> {
+  const path = await mkdtemp(join(tmpdir(), "portcullis-embedded-"));
+  const dataFolder = join(path, "data");
+  const runtimeFolder = join(dataFolder, "run");
+  await mkdir(runtimeFolder, { recursive: true, mode: 0o700 });
+  return {
+    path,
+    options: { dataFolder, runtimeFolder, log: silentLog, timers: systemTimers(), random: systemRandom() },
+    remove: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+export async function query(target: ConnectionTarget, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const client = await openClient(target, { log: silentLog, applicationName: "test" });
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+export interface ChildAnswer {
+  readonly ready: boolean;
+  readonly code?: string;
+  readonly message?: string;
+  readonly address?: DatabaseAddress;
+  readonly pid?: number;
+  readonly places?: Places;
+  readonly userName?: string;
+}
+
+export interface Child {
+  readonly process: ChildProcessWithoutNullStreams;
+  readonly answer: Promise<ChildAnswer>;
+  readonly ended: Promise<number | null>;
+  /** Asks it to leave and waits. */
+  leave(): Promise<number | null>;
+}
+
+/** Starts harness/child.ts with plain node, as another user if asked (root only). */
+export function startChild(order: ChildOrder, options: { readonly uid?: number; readonly tmp: string }): Child {
+  const program = [process.execPath, "--import", import.meta.resolve("tsx"), childPath(), JSON.stringify(order)];
+  const identity = ["setpriv", "--reuid", String(options.uid), "--regid", String(options.uid), "--clear-groups"];
+  const [file = "", ...args] = options.uid === undefined ? program : [...identity, ...program];
+  const child = spawn(file, args, {
+    cwd: "/",
+    env: { PATH: process.env["PATH"] ?? "", TMPDIR: options.tmp, TSX_DISABLE_CACHE: "1" },
+  });
+  let complaints = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaints += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once("close", (code) => resolve(code));
+  });
+  const answer = new Promise<ChildAnswer>((resolve, reject) => {
+    createInterface(child.stdout).once("line", (line) => resolve(JSON.parse(line) as ChildAnswer));
+    child.once("close", () => reject(new Error(`the child ended without an answer: ${complaints}`)));
+  });
+  // Who kills the child before it has answered does not wait for the answer.
+  answer.catch(() => undefined);
+  return {
+    process: child,
+    answer,
+    ended,
+    leave(): Promise<number | null> {
+      child.stdin.end();
+      return ended;
+    },
+  };
+}
+
+function childPath(): string {
+  return fileURLToPath(new URL("child.ts", import.meta.url));
+}
