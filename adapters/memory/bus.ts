@@ -1,0 +1,94 @@
+// The bus in memory: the same promises as every transport (ports/bus.ts) over the shared log of a MemoryWorld, in virtual
+// or in real time, whichever its timers keep.
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { validatePattern } from "../../contracts/src/subjects.ts";
+import type { Bus, BusEvent, Subscription } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Timers } from "../../ports/timers.ts";
+import { encode, type SubjectLookup } from "./codec.ts";
+import { durableSubscription } from "./durable.ts";
+import { ephemeralSubscription } from "./ephemeral.ts";
+import type { LogReader } from "./reader.ts";
+import { type MemoryProcess, never, type ParkedEvent, type WrittenEvent } from "./world.ts";
+
+export interface MemoryBusOptions {
+  readonly process: MemoryProcess;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly subjectByName: SubjectLookup;
+  /** Default: in commit order. */
+  readonly reader?: LogReader;
+  /** Hears of every parked event. */
+  readonly onParked?: (parked: ParkedEvent) => void;
+  /** Hears of every failure of an ephemeral handler. */
+  readonly onListenerFailed?: (event: BusEvent, thrown: unknown) => void;
+}
+
+/** How long broadcasts are gathered before the newest of each key go out. */
+const batchMs = 10;
+
+export function memoryBus(options: MemoryBusOptions): Bus {
+  const { process, timers } = options;
+  const { world } = process;
+  const subscriptions = new Set<Subscription>();
+  const batch = new Map<string, WrittenEvent>();
+  let closed = false;
+
+  const add = (patterns: readonly string[], make: () => Subscription): Promise<Subscription> => {
+    if (!process.isAlive()) return never;
+    if (closed) throw new Fault("BUS_UNAVAILABLE", "the bus is closed", { retry: "never" });
+    for (const pattern of patterns) validatePattern(pattern);
+    const inner = make();
+    const subscription: Subscription = {
+      ...inner,
+      close() {
+        subscriptions.delete(subscription);
+        return inner.close();
+      },
+    };
+    subscriptions.add(subscription);
+    return Promise.resolve(subscription);
+  };
+
+  const flush = () => {
+    const events = [...batch.values()];
+    batch.clear();
+    if (closed || !process.isReachable()) return;
+    for (const event of events) for (const watcher of [...world.watchers]) watcher.broadcast(event);
+  };
+
+  return {
+    subscribe: async (durable, handler) => add(durable.subjects, () => durableSubscription(options, durable, handler)),
+    listen: async (ephemeral, handler) =>
+      add(ephemeral.subjects, () => ephemeralSubscription(options, ephemeral, handler)),
+    broadcast(subject, payload) {
+      if (subject.delivery !== "conflated") throw new Defect(`${subject.name} is durable and may not be broadcast`);
+      if (closed || !process.isAlive()) return;
+      const key = subject.key(payload);
+      if (batch.size === 0) timers.after(batchMs, flush);
+      batch.set(JSON.stringify([subject.name, key]), {
+        id: options.random.uuid(),
+        subject: subject.name,
+        key,
+        at: options.clock.now(),
+        source: process.name,
+        bytes: encode(payload),
+      });
+    },
+    async forget(name) {
+      if (!process.isAlive()) return never;
+      world.durables.delete(name);
+    },
+    health() {
+      if (closed) return { connected: false, complaint: "the bus is closed" };
+      if (!process.isReachable()) return { connected: false, complaint: "the bus is out of reach" };
+      return { connected: true };
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...subscriptions].map((subscription) => subscription.close()));
+    },
+  };
+}

@@ -1,0 +1,125 @@
+// A durable subscription on the memory log: one loop that takes the next event, hands it over until it is handled or
+// parked, and remembers its place in the world. It reads straight from the log, so it never queues anything.
+import { messageOf } from "../../contracts/src/fault.ts";
+import { matches } from "../../contracts/src/subjects.ts";
+import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import type { MemoryBusOptions } from "./bus.ts";
+import { decode } from "./codec.ts";
+import { advance, candidates, inCommitOrder } from "./reader.ts";
+import { signal } from "./signal.ts";
+import type { DurableState, LogEntry, Watcher } from "./world.ts";
+
+const backOffMs = { first: 10, max: 1_000 };
+
+export function durableSubscription(bus: MemoryBusOptions, options: DurableOptions, handler: Handler): Subscription {
+  const { process, timers } = bus;
+  const { world } = process;
+  const { faults } = world;
+  const reader = bus.reader ?? inCommitOrder;
+  const attemptsMax = options.attemptsMax ?? 5;
+  const me = {};
+  const bell = signal();
+  const stopping = new AbortController();
+  let handled = 0;
+  /** The running subscription's own place; the world's copy may lag behind it, and is what a successor starts from. */
+  let own: DurableState | undefined;
+
+  const wanted = (entry: LogEntry) => options.subjects.some((pattern) => matches(pattern, entry.subject));
+  const saved = () => {
+    const known = world.durables.get(options.name);
+    if (known !== undefined) return known;
+    const made: DurableState = { place: 0, done: new Set(), holder: undefined };
+    world.durables.set(options.name, made);
+    return made;
+  };
+  const watcher: Watcher = {
+    committed: (entry) => {
+      if (wanted(entry)) timers.after(faults.deliveryDelayMs(), bell.ring);
+    },
+    broadcast: () => undefined,
+    stirred: () => timers.after(faults.deliveryDelayMs(), bell.ring),
+  };
+  const letGo = () => {
+    stopping.abort();
+    world.watchers.delete(watcher);
+    const state = saved();
+    if (state.holder === me) state.holder = undefined;
+    bell.ring();
+  };
+
+  const take = (): LogEntry | undefined => {
+    if (!process.isReachable()) return undefined;
+    const state = saved();
+    if (state.holder === undefined) {
+      state.holder = me;
+      own = { place: state.place, done: new Set(state.done), holder: me };
+    }
+    if (state.holder !== me || own === undefined) return undefined;
+    const ready = candidates(reader, world.log, own, wanted);
+    return ready[ready.length > 1 ? faults.pick(ready.length) : 0];
+  };
+
+  const save = () => {
+    const state = saved();
+    if (own === undefined || state.holder !== me) return;
+    state.place = own.place;
+    state.done = new Set(own.done);
+  };
+
+  const finish = (entry: LogEntry) => {
+    if (!process.isAlive() || own === undefined) return;
+    handled += 1;
+    own.done.add(entry.position);
+    advance(reader, world.log, own, wanted);
+    if (faults.savesThePlace()) save();
+  };
+
+  const park = (entry: LogEntry, reason: string) => {
+    if (!process.isAlive()) return;
+    const parked = { subscription: options.name, eventId: entry.id, reason };
+    world.parked.push(parked);
+    bus.onParked?.(parked);
+    finish(entry);
+  };
+
+  /** Tries until it is handled or parked; gives up without either when the subscription ends in between. */
+  const handOver = async (entry: LogEntry): Promise<void> => {
+    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
+      const decoded = decode(entry, bus.subjectByName);
+      if (!decoded.ok) return park(entry, decoded.reason);
+      try {
+        await handler(decoded.event);
+        return finish(entry);
+      } catch (thrown) {
+        if (attempt >= attemptsMax) return park(entry, messageOf(thrown));
+      }
+      await timers.sleep(Math.min(backOffMs.first * 2 ** (attempt - 1), backOffMs.max), stopping.signal);
+    }
+  };
+
+  const serve = async () => {
+    while (!stopping.signal.aborted) {
+      const entry = take();
+      if (entry === undefined) await bell.heard();
+      else await handOver(entry);
+    }
+  };
+
+  world.watchers.add(watcher);
+  const forgetDeath = process.onKill(letGo);
+  timers.after(faults.deliveryDelayMs(), bell.ring);
+  const serving = bell.heard().then(serve);
+  return {
+    handledCount: () => handled,
+    droppedCount: () => 0,
+    async close() {
+      stopping.abort();
+      bell.ring();
+      await serving;
+      save();
+      letGo();
+      forgetDeath();
+      for (const other of world.watchers) other.stirred();
+    },
+  };
+}

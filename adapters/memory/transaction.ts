@@ -1,0 +1,169 @@
+// One transaction of the memory store: what it wrote is kept aside until it commits, rows that it changed are locked, and
+// its operations run one after the other as on one database connection.
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Instance, UnitOfWork } from "../../ports/store.ts";
+import { encode } from "./codec.ts";
+import type { MemoryProcess, WrittenEvent } from "./world.ts";
+
+export interface Transaction {
+  readonly id: string;
+  readonly unit: UnitOfWork;
+  /** True when a deadlock has doomed it, whatever its work made of that. */
+  isDoomed(): boolean;
+  /** Makes everything durable in one step. */
+  apply(): void;
+  /** Ends it: the unit refuses from now on, and the rows are free. */
+  end(): void;
+}
+
+export interface TransactionPorts {
+  readonly process: MemoryProcess;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Thrown into a work that would wait in a circle; the store runs the work again. */
+export function conflict(name: string): Fault {
+  return new Fault("STORE_CONFLICT", `a concurrent change collided with ${name}`, { retry: "now" });
+}
+
+interface Pending {
+  readonly events: (WrittenEvent & { readonly sequence: number })[];
+  readonly handled: Set<string>;
+  /** Undefined stands for a retired one. */
+  readonly instances: Map<string, Instance | undefined>;
+}
+
+export function beginTransaction(name: string, ports: TransactionPorts): Transaction {
+  const { process } = ports;
+  const { world } = process;
+  const owner = {};
+  const pending: Pending = { events: [], handled: new Set(), instances: new Map() };
+  let state: "open" | "doomed" | "ended" = "open";
+  let last: Promise<unknown> = Promise.resolve();
+
+  const check = () => {
+    if (state === "ended") throw new Defect(`the unit of work of ${name} was used after its end`);
+    if (state === "doomed") throw conflict(name);
+  };
+  /** One operation at a time; the next begins when the one before has ended, however it ended. */
+  const inTurn = <T>(operation: () => Promise<T>): Promise<T> => {
+    const run = async () => {
+      check();
+      return operation();
+    };
+    const result = last.then(run, run);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  const lock = async (row: string) => {
+    if (await world.locks.acquire(row, owner)) {
+      if (state === "ended") world.locks.release(owner);
+      return check();
+    }
+    state = "doomed";
+    world.locks.release(owner);
+    throw conflict(name);
+  };
+
+  return {
+    id: world.nextTransaction(),
+    unit: unitOf(ports, pending, inTurn, lock),
+    isDoomed: () => state === "doomed",
+    apply() {
+      for (const row of pending.handled) world.handled.add(row);
+      for (const [incarnation, instance] of pending.instances) {
+        if (instance === undefined) world.instances.delete(incarnation);
+        else world.instances.set(incarnation, instance);
+      }
+      world.append(pending.events);
+    },
+    end() {
+      state = "ended";
+      world.locks.release(owner);
+    },
+  };
+}
+
+function unitOf(
+  ports: TransactionPorts,
+  pending: Pending,
+  inTurn: <T>(operation: () => Promise<T>) => Promise<T>,
+  lock: (row: string) => Promise<void>,
+): UnitOfWork {
+  const { world, name: source } = ports.process;
+  const instanceOf = (incarnation: string) =>
+    pending.instances.has(incarnation) ? pending.instances.get(incarnation) : world.instances.get(incarnation);
+  const known = (): Instance[] =>
+    [...new Set([...world.instances.keys(), ...pending.instances.keys()])]
+      .map(instanceOf)
+      .filter((instance) => instance !== undefined)
+      .sort((one, other) => one.startedAt - other.startedAt)
+      .map((instance) => ({ ...instance }));
+  return {
+    events: {
+      async publish(subject, payload) {
+        const checked = subject.schema.safeParse(payload);
+        if (!checked.success)
+          throw new Defect(`a payload for ${subject.name} does not match: ${checked.error.message}`);
+        const key = subject.key(payload);
+        const bytes = encode(payload);
+        return inTurn(async () => {
+          const id = ports.random.uuid();
+          const at = ports.clock.now();
+          pending.events.push({ id, subject: subject.name, key, at, source, bytes, sequence: world.nextSequence() });
+          return id;
+        });
+      },
+    },
+    handled: {
+      firstTime: (subscription, eventId) =>
+        inTurn(async () => {
+          const row = JSON.stringify([subscription, eventId]);
+          await lock(`handled ${row}`);
+          if (world.handled.has(row) || pending.handled.has(row)) return false;
+          pending.handled.add(row);
+          return true;
+        }),
+    },
+    instances: {
+      register: (instance) =>
+        inTurn(async () => {
+          await lock(`instance ${instance.incarnation}`);
+          if (instanceOf(instance.incarnation) !== undefined) {
+            throw new Defect(`the incarnation ${instance.incarnation} was registered before`);
+          }
+          pending.instances.set(instance.incarnation, { ...instance });
+        }),
+      renew: (incarnation, leaseUntil) =>
+        inTurn(async () => {
+          await lock(`instance ${incarnation}`);
+          const known = instanceOf(incarnation);
+          if (known === undefined) return false;
+          pending.instances.set(incarnation, { ...known, leaseUntil });
+          return true;
+        }),
+      retire: (incarnation) =>
+        inTurn(async () => {
+          await lock(`instance ${incarnation}`);
+          pending.instances.set(incarnation, undefined);
+        }),
+      alive: (at) => inTurn(async () => known().filter((instance) => instance.leaseUntil > at)),
+      declareLost: (at) =>
+        inTurn(async () => {
+          const lost: Instance[] = [];
+          for (const { incarnation } of known().filter((instance) => instance.leaseUntil <= at)) {
+            await lock(`instance ${incarnation}`);
+            // Whoever held the row before may have renewed or buried it, so it is looked at again.
+            const instance = instanceOf(incarnation);
+            if (instance === undefined || instance.leaseUntil > at) continue;
+            pending.instances.set(incarnation, undefined);
+            lost.push(instance);
+          }
+          return lost;
+        }),
+    },
+  };
+}

@@ -1,0 +1,143 @@
+// What memory stores and memory buses share: everything that would be on disk. A process of it can be killed and started
+// again; the world stays, so durable cursors, handled events and the log survive, and nothing else does.
+//
+//  1. The log is in commit order; `sequence` was taken when the event was published, so it may run against that order.
+//  2. Payloads are bytes. Whoever reads one decodes a copy of its own.
+//  3. Nothing in here calls a handler: watchers only take note, and act when their own timers say so.
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { Instance, Outcome } from "../../ports/store.ts";
+import { type MemoryFaults, noFaults } from "./faults.ts";
+import { type RowLocks, rowLocks } from "./locks.ts";
+
+export interface WrittenEvent {
+  readonly id: string;
+  readonly subject: string;
+  readonly key: string;
+  readonly at: Instant;
+  readonly source: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface LogEntry extends WrittenEvent {
+  /** Place in commit order, from 0. */
+  readonly position: number;
+  /** Taken at publish time, from 1. */
+  readonly sequence: number;
+}
+
+export interface ParkedEvent {
+  readonly subscription: string;
+  readonly eventId: string;
+  readonly reason: string;
+}
+
+/** The durable side of a subscription. `place` is the reader's business; `done` are events handled ahead of it. */
+export interface DurableState {
+  place: number;
+  done: Set<number>;
+  /** The process whose subscription handles at present; others stand by. */
+  holder: object | undefined;
+}
+
+/** Told of everything new, in the stack of the one who made it: take note and return. */
+export interface Watcher {
+  committed(entry: LogEntry): void;
+  broadcast(event: WrittenEvent): void;
+  /** Something else has changed: a holder left, a connection came back. */
+  stirred(): void;
+}
+
+export interface MemoryWorld {
+  readonly faults: MemoryFaults;
+  readonly log: LogEntry[];
+  readonly handled: Set<string>;
+  readonly instances: Map<string, Instance>;
+  readonly outcomes: Map<string, Outcome>;
+  readonly durables: Map<string, DurableState>;
+  readonly parked: ParkedEvent[];
+  readonly locks: RowLocks;
+  readonly watchers: Set<Watcher>;
+  nextSequence(): number;
+  nextTransaction(): string;
+  /** Appends what a transaction published, in one step, and tells the watchers. */
+  append(events: readonly (WrittenEvent & { readonly sequence: number })[]): void;
+  /** Starts a process: what its stores and buses hold is let go when it is killed. */
+  process(name: string): MemoryProcess;
+}
+
+export interface MemoryProcess {
+  readonly world: MemoryWorld;
+  /** The source of its events. */
+  readonly name: string;
+  isAlive(): boolean;
+  isReachable(): boolean;
+  /** As kill -9: nothing of it happens any more, and the world lets go of what it held. */
+  kill(): void;
+  /** Cuts it off from the world, or lets it back in. */
+  setReachable(reachable: boolean): void;
+  /** Registers what has to be let go at its death; gives the function that takes the registration back. */
+  onKill(letGo: () => void): () => void;
+}
+
+/** A promise that never settles: all that a dead process ever hears. */
+export const never: Promise<never> = new Promise<never>(() => undefined);
+
+export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
+  let sequence = 0;
+  let transaction = 0;
+  const world: MemoryWorld = {
+    faults,
+    log: [],
+    handled: new Set(),
+    instances: new Map(),
+    outcomes: new Map(),
+    durables: new Map(),
+    parked: [],
+    locks: rowLocks(),
+    watchers: new Set(),
+    nextSequence() {
+      sequence += 1;
+      return sequence;
+    },
+    nextTransaction() {
+      transaction += 1;
+      return `memory-${transaction}`;
+    },
+    append(events) {
+      const entries = events.map((event, index) => ({ ...event, position: world.log.length + index }));
+      world.log.push(...entries);
+      for (const entry of entries) for (const watcher of [...world.watchers]) watcher.committed(entry);
+    },
+    process: (name) => memoryProcess(world, name),
+  };
+  return world;
+}
+
+function memoryProcess(world: MemoryWorld, name: string): MemoryProcess {
+  const toLetGo = new Set<() => void>();
+  let alive = true;
+  let reachable = true;
+  const stirAll = () => {
+    for (const watcher of [...world.watchers]) watcher.stirred();
+  };
+  return {
+    world,
+    name,
+    isAlive: () => alive,
+    isReachable: () => alive && reachable,
+    kill() {
+      if (!alive) return;
+      alive = false;
+      for (const letGo of [...toLetGo]) letGo();
+      stirAll();
+    },
+    setReachable(next) {
+      reachable = next;
+      stirAll();
+    },
+    onKill(letGo) {
+      toLetGo.add(letGo);
+      return () => toLetGo.delete(letGo);
+    },
+  };
+}

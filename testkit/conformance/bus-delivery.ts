@@ -1,0 +1,277 @@
+// Checks of promises 1 and 2: what was committed arrives, as bytes that were encoded and decoded, nothing else arrives,
+// and what arrives again after a crash can be recognised by its id.
+import { expect } from "vitest";
+import type { BusEvent } from "../../ports/bus.ts";
+import type { BusCheck } from "./bus.ts";
+import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
+import { appleGreen, appleRed, appleRedDark, conformanceRoot, pearRed, type Thing, thingChanged } from "./subjects.ts";
+import { eventually, gate, pass, rejection } from "./waiting.ts";
+
+export const resumes: BusCheck = {
+  promise: 1,
+  sentence: "a durable subscription resumes where it stopped, also after the bus was closed and opened again",
+  async run(rig) {
+    const first = await record(rig.bus, { name: "conformance.resumes" });
+    const ids = await publishMany(rig.store, "k", 1, 5);
+    await eventually(
+      rig,
+      "the first five events",
+      () => first.events.length >= 5,
+      () => first.numbers(),
+    );
+    const bus = await rig.reopenBus();
+    ids.push(...(await publishMany(rig.store, "k", 6, 8)));
+    const second = await record(bus, { name: "conformance.resumes" });
+    ids.push(...(await publishMany(rig.store, "k", 9, 10)));
+    await eventually(
+      rig,
+      "the last five events",
+      () => second.events.length >= 5,
+      () => second.numbers(),
+    );
+    await pass(rig, 100);
+    expect(first.numbers()).toEqual(range(1, 5));
+    expect(second.numbers()).toEqual(range(6, 10));
+    expect([...first.ids(), ...second.ids()]).toEqual(ids);
+    expect(second.subscription.handledCount()).toBe(5);
+  },
+};
+
+export const beginsWithTheOldest: BusCheck = {
+  promise: 1,
+  sentence: "a new durable subscription begins with the oldest event that is kept",
+  async run(rig) {
+    await publishMany(rig.store, "k", 1, 3);
+    const early = await record(rig.bus, { name: "conformance.early" });
+    await eventually(rig, "events from before the subscription", () => early.events.length >= 3);
+    await publishMany(rig.store, "k", 4, 4);
+    const late = await record(rig.bus, { name: "conformance.late" });
+    await eventually(rig, "all four events", () => late.events.length >= 4 && early.events.length >= 4);
+    expect(early.numbers()).toEqual([1, 2, 3, 4]);
+    expect(late.numbers()).toEqual([1, 2, 3, 4]);
+  },
+};
+
+export const tellsTheEvent: BusCheck = {
+  promise: 1,
+  sentence: "an event carries its id, subject, key, time and source",
+  async run(rig) {
+    const seen = await record(rig.bus, { name: "conformance.envelope" });
+    const id = await publish(rig.store, { key: "the key", n: 1 });
+    await eventually(rig, "the event", () => seen.events.length >= 1);
+    const [event] = seen.events;
+    expect(event).toMatchObject({ id, subject: thingChanged.name, key: "the key", payload: { key: "the key", n: 1 } });
+    expect(Number.isSafeInteger(event?.at)).toBe(true);
+    expect(event?.source).not.toBe("");
+  },
+};
+
+export const rolledBackStaysSilent: BusCheck = {
+  promise: 1,
+  sentence: "an event of a transaction that was rolled back is never delivered",
+  async run(rig) {
+    const seen = await record(rig.bus, { name: "conformance.rollback" });
+    for (let n = 1; n <= 5; n += 1) {
+      const failing = rig.store.transact("conformance.rollback", async (unit) => {
+        await unit.events.publish(thingChanged, { key: "k", n: -n });
+        throw new Error("planned");
+      });
+      expect(await rejection(failing, "the failing work")).toMatchObject({ message: "planned" });
+      await publish(rig.store, { key: "k", n });
+    }
+    await eventually(rig, "the committed events", () => seen.events.length >= 5);
+    await pass(rig, 100);
+    expect(seen.numbers()).toEqual([1, 2, 3, 4, 5]);
+  },
+};
+
+export const nothingBeforeTheCommit: BusCheck = {
+  promise: 1,
+  sentence: "nothing is delivered before its commit, and no handler runs inside the publisher's own stack",
+  async run(rig) {
+    let publishing = false;
+    let inside = 0;
+    const seen = await record(rig.bus, { name: "conformance.asynchronous" }, async () => {
+      if (publishing) inside += 1;
+    });
+    const held = gate();
+    const transaction = rig.store.transact("conformance.held", async (unit) => {
+      publishing = true;
+      const written = unit.events.publish(thingChanged, { key: "k", n: 1 });
+      publishing = false;
+      await written;
+      await held.opened;
+    });
+    await pass(rig, 150);
+    expect(seen.numbers()).toEqual([]);
+    held.open();
+    await transaction;
+    await eventually(rig, "the event after its commit", () => seen.events.length >= 1);
+    expect(inside).toBe(0);
+  },
+};
+
+const awkward: Thing = {
+  key: "schlüssel.*.> 鍵 '\"\\",
+  n: 9_007_199_254_740_991,
+  text: 'Grüße, 東京, 🚦👩‍👩‍👧, e\u0301, \u2028 \t\n "quoted" \\ %s $1 _ \'; --',
+  nested: {
+    decimal: "12345678901234567890.123456789012345678901234567890",
+    small: 1e-7,
+    list: [1, "2", null, true, { deep: [[[{ deeper: "" }]]] }],
+    empty: {},
+    "a key with . and *": false,
+  },
+};
+
+export const wireEncoding: BusCheck = {
+  promise: 1,
+  sentence:
+    "a payload is encoded and decoded: unicode, nesting, decimals and 300,000 characters survive, copies are apart",
+  async run(rig) {
+    const vandal = await record(rig.bus, { name: "conformance.vandal" }, async (event) => {
+      const payload = event.payload as { n: number; nested?: { decimal?: string } };
+      if (payload.nested !== undefined) payload.nested.decimal = "vandalised";
+      payload.n = -1;
+    });
+    const honest = await record(rig.bus, { name: "conformance.honest" });
+    const mine: Thing = structuredClone(awkward);
+    const transaction = rig.store.transact("conformance.awkward", async (unit) => {
+      await unit.events.publish(thingChanged, mine);
+      mine.n = -2;
+    });
+    await transaction;
+    mine.text = "changed after the commit";
+    const large = "0123456789".repeat(30_000);
+    await publish(rig.store, { key: "large", n: 2, text: large });
+    await eventually(rig, "both events twice", () => honest.events.length >= 2 && vandal.events.length >= 2);
+    // Two keys, so either may come first.
+    const payloads = new Map(honest.events.map((event) => [event.key, event.payload]));
+    expect(payloads.get(awkward.key)).toEqual(awkward);
+    expect(payloads.get("large")).toEqual({ key: "large", n: 2, text: large });
+  },
+};
+
+export const wildcards: BusCheck = {
+  promise: 1,
+  sentence: "`*` stands for exactly one word, a closing `>` for one or more, and overlapping patterns deliver once",
+  async run(rig) {
+    const fruits = { red: appleRed, green: appleGreen, dark: appleRedDark, pear: pearRed };
+    const matrix: readonly (readonly [patterns: readonly string[], heard: readonly (keyof typeof fruits)[]])[] = [
+      [["apple.red"], ["red"]],
+      [["*.red"], ["red", "pear"]],
+      [["apple.*"], ["red", "green"]],
+      [["apple.>"], ["red", "green", "dark"]],
+      [["apple.red.>"], ["dark"]],
+      [["*.*.*"], ["dark"]],
+      [["*"], []],
+      [["a_ple.red"], []],
+      [[">"], ["red", "green", "dark", "pear"]],
+      [
+        ["*.red", "apple.>", "apple.red"],
+        ["red", "green", "dark", "pear"],
+      ],
+      [
+        ["pear.red", "apple.green"],
+        ["green", "pear"],
+      ],
+    ];
+    const recorders = await Promise.all(
+      matrix.map(([patterns], index) =>
+        record(rig.bus, {
+          name: `conformance.wildcard-${index}`,
+          subjects: patterns.map((pattern) => `${conformanceRoot}.${pattern}`),
+        }),
+      ),
+    );
+    const names = Object.keys(fruits) as (keyof typeof fruits)[];
+    for (const name of names) await publish(rig.store, { key: "k", n: 1, text: name }, fruits[name]);
+    const heard = () => recorders.map((recorder) => recorder.events.map((event) => thingOf(event).text));
+    const wanted = matrix.map(([, expected]) => [...expected]);
+    const total = wanted.flat().length;
+    await eventually(rig, "every pattern's events", () => heard().flat().length >= total, heard);
+    await pass(rig, 100);
+    expect(heard()).toEqual(wanted);
+  },
+};
+
+export const sameIdAfterACrash: BusCheck = {
+  promise: 2,
+  sentence: "after a crash in the handler the event comes again with the same id, and `firstTime` lets it act once",
+  async run(rig) {
+    const name = "conformance.deduplicated";
+    const acted: string[] = [];
+    const delivered: string[] = [];
+    const act = (store: typeof rig.store) => async (event: BusEvent) => {
+      delivered.push(event.id);
+      const first = await store.transact("conformance.act", (unit) => unit.handled.firstTime(name, event.id));
+      if (first) acted.push(event.id);
+    };
+    const victim = await rig.another();
+    const victimActs = act(victim.store);
+    const never = new Promise<void>(() => undefined);
+    await victim.bus.subscribe({ name, subjects: [thingChanged.name] }, async (event) => {
+      await victimActs(event);
+      if (thingOf(event).n === 2) await never;
+    });
+    const ids = await publishMany(rig.store, "k", 1, 3);
+    await eventually(
+      rig,
+      "the event to die in",
+      () => acted.length === 2,
+      () => acted,
+    );
+    await victim.die();
+    await rig.bus.subscribe({ name, subjects: [thingChanged.name] }, act(rig.store));
+    await eventually(
+      rig,
+      "the third event",
+      () => acted.length >= 3,
+      () => acted,
+    );
+    expect(acted).toEqual(ids);
+    expect(delivered.filter((id) => id === ids[1]).length).toBeGreaterThanOrEqual(2);
+  },
+};
+
+export const notTwiceToOneRunning: BusCheck = {
+  promise: 2,
+  sentence: "an event that was handled is not handed to the same running subscription again",
+  async run(rig) {
+    const seen = await record(rig.bus, { name: "conformance.once" });
+    await Promise.all(range(1, 40).map((n) => publish(rig.store, { key: `k${n % 7}`, n })));
+    await eventually(rig, "forty events", () => seen.events.length >= 40);
+    await pass(rig, 250);
+    expect([...seen.numbers()].sort((a, b) => a - b)).toEqual(range(1, 40));
+    expect(seen.subscription.handledCount()).toBe(40);
+  },
+};
+
+export const forgets: BusCheck = {
+  promise: 1,
+  sentence: "a forgotten durable name begins anew, and forgetting a name that nobody knows is harmless",
+  async run(rig) {
+    const first = await record(rig.bus, { name: "conformance.forgotten" });
+    await publishMany(rig.store, "k", 1, 3);
+    await eventually(rig, "three events", () => first.events.length >= 3);
+    await first.subscription.close();
+    await rig.bus.forget("conformance.forgotten");
+    await rig.bus.forget("conformance.nobody");
+    const second = await record(rig.bus, { name: "conformance.forgotten" });
+    await eventually(rig, "the same three events", () => second.events.length >= 3);
+    expect(second.numbers()).toEqual([1, 2, 3]);
+  },
+};
+
+export const deliveryChecks: readonly BusCheck[] = [
+  resumes,
+  beginsWithTheOldest,
+  tellsTheEvent,
+  rolledBackStaysSilent,
+  nothingBeforeTheCommit,
+  wireEncoding,
+  wildcards,
+  forgets,
+  sameIdAfterACrash,
+  notTwiceToOneRunning,
+];

@@ -1,0 +1,144 @@
+// Checks of promises 4 and 5: a subscriber's trouble stays its own, is tried again, and ends in a parked event that was
+// reported instead of a loop.
+import { expect } from "vitest";
+import type { BusCheck } from "./bus.ts";
+import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
+import { thingChanged } from "./subjects.ts";
+import { eventually, gate, pass } from "./waiting.ts";
+
+export const failingSubscriberIsAlone: BusCheck = {
+  promise: 4,
+  sentence: "a failing subscriber fails neither the publisher nor another subscription",
+  async run(rig) {
+    await rig.bus.subscribe({ name: "conformance.failing", subjects: [thingChanged.name], attemptsMax: 2 }, () =>
+      Promise.reject(new Error("planned: always fails")),
+    );
+    await rig.bus.subscribe({ name: "conformance.throwing", subjects: [thingChanged.name], attemptsMax: 2 }, () => {
+      throw new Error("planned: throws before it has a promise");
+    });
+    const healthy = await record(rig.bus, { name: "conformance.healthy" });
+    await publishMany(rig.store, "k", 1, 10);
+    await eventually(rig, "ten events for the healthy one", () => healthy.events.length >= 10);
+    expect(healthy.numbers()).toEqual(range(1, 10));
+    expect(rig.bus.health().connected).toBe(true);
+  },
+};
+
+export const slowSubscriberIsAlone: BusCheck = {
+  promise: 4,
+  sentence: "a handler that hangs holds up neither the publisher nor another subscription, and loses nothing",
+  async run(rig) {
+    const held = gate();
+    const slow = await record(rig.bus, { name: "conformance.slow", queueMax: 5 }, () => held.opened);
+    const quick = await record(rig.bus, { name: "conformance.quick", queueMax: 5 });
+    await publishMany(rig.store, "k", 1, 60);
+    await eventually(
+      rig,
+      "sixty events for the quick one",
+      () => quick.events.length >= 60,
+      () => quick.events.length,
+    );
+    expect(slow.events.length).toBe(0);
+    held.open();
+    await eventually(
+      rig,
+      "sixty events for the slow one",
+      () => slow.events.length >= 60,
+      () => slow.events.length,
+    );
+    expect(slow.numbers()).toEqual(range(1, 60));
+    expect(quick.numbers()).toEqual(range(1, 60));
+    expect(slow.subscription.droppedCount()).toBe(0);
+  },
+};
+
+export const triesAgain: BusCheck = {
+  promise: 5,
+  sentence: "a handler that fails twice and then succeeds has handled the event, before any later one of its key",
+  async run(rig) {
+    let failures = 0;
+    const seen = await record(rig.bus, { name: "conformance.flaky", attemptsMax: 3 }, async (event) => {
+      if (thingOf(event).n !== 2 || failures >= 2) return;
+      failures += 1;
+      throw new Error("planned: fails twice");
+    });
+    await publishMany(rig.store, "k", 1, 4);
+    await eventually(
+      rig,
+      "four events",
+      () => seen.events.length >= 4,
+      () => seen.numbers(),
+    );
+    expect(failures).toBe(2);
+    expect(seen.numbers()).toEqual([1, 2, 3, 4]);
+    expect(await rig.parked()).toEqual([]);
+  },
+};
+
+export const parksAndGoesOn: BusCheck = {
+  promise: 5,
+  sentence: "an event whose handler keeps failing is tried `attemptsMax` times, parked, reported, and the next goes on",
+  async run(rig) {
+    const name = "conformance.parking";
+    let tries = 0;
+    const seen = await record(rig.bus, { name, attemptsMax: 3 }, async (event) => {
+      if (thingOf(event).n !== 2) return;
+      tries += 1;
+      throw new Error("planned: never succeeds");
+    });
+    const ids = await publishMany(rig.store, "k", 1, 3);
+    await eventually(
+      rig,
+      "the event after the bad one",
+      () => seen.events.length >= 2,
+      () => seen.numbers(),
+    );
+    expect(seen.numbers()).toEqual([1, 3]);
+    expect(tries).toBe(3);
+    const parked = async () => (await rig.parked()).filter((one) => one.subscription === name);
+    await eventually(rig, "the report", async () => (await parked()).length >= 1);
+    expect((await parked()).map((one) => one.eventId)).toEqual([ids[1]]);
+    await eventually(rig, "the count of finished events", () => seen.subscription.handledCount() === 3);
+    await seen.subscription.close();
+    const again = await record(rig.bus, { name, attemptsMax: 3 });
+    await publish(rig.store, { key: "k", n: 4 });
+    await eventually(rig, "the next event", () => again.events.length >= 1);
+    expect(again.numbers()).toEqual([4]);
+  },
+};
+
+export const poisonIsParked: BusCheck = {
+  promise: 5,
+  sentence:
+    "an event that does not match its subject's schema is parked without being handed over, and the next goes on",
+  async run(rig) {
+    const name = "conformance.poison";
+    const seen = await record(rig.bus, { name, attemptsMax: 2 });
+    await publish(rig.store, { key: "k", n: 1 });
+    const poison = await rig.injectRaw({
+      subject: thingChanged.name,
+      key: "k",
+      payload: { key: "k", n: "not a number" },
+    });
+    await publish(rig.store, { key: "k", n: 2 });
+    await eventually(
+      rig,
+      "the event behind the poison",
+      () => seen.events.length >= 2,
+      () => seen.events,
+    );
+    await pass(rig, 100);
+    expect(seen.numbers()).toEqual([1, 2]);
+    const parked = async () => (await rig.parked()).filter((one) => one.subscription === name);
+    await eventually(rig, "the report", async () => (await parked()).length >= 1);
+    expect((await parked()).map((one) => one.eventId)).toEqual([poison]);
+  },
+};
+
+export const failureChecks: readonly BusCheck[] = [
+  failingSubscriberIsAlone,
+  slowSubscriberIsAlone,
+  triesAgain,
+  parksAndGoesOn,
+  poisonIsParked,
+];

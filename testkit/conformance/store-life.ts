@@ -1,0 +1,73 @@
+// Checks of a store's life: health tells the truth, closing is final, and a transaction caught by it is whole or nothing.
+import { expect } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
+import { publish } from "./bus-kit.ts";
+import type { StoreCheck } from "./store.ts";
+import { numbers } from "./store-transactions.ts";
+import { thingChanged } from "./subjects.ts";
+import { gate, pass, rejection } from "./waiting.ts";
+
+export const healthIsTruthful: StoreCheck = {
+  promise: 0,
+  sentence: "health says reachable while it is, and says why when it is not",
+  async run(rig) {
+    expect(await rig.store.health()).toEqual({ reachable: true });
+    await rig.store.close();
+    const health = await rig.store.health();
+    expect(health.reachable).toBe(false);
+    expect(health.complaint ?? "").not.toBe("");
+    const store = await rig.reopen();
+    expect(await store.health()).toEqual({ reachable: true });
+  },
+};
+
+export const closedRefuses: StoreCheck = {
+  promise: 2,
+  sentence: "after close every question is refused with a fault that says so, and closing twice is harmless",
+  async run(rig) {
+    await publish(rig.store, { key: "k", n: 1 });
+    await rig.store.close();
+    await rig.store.close();
+    let runs = 0;
+    const late = rig.store.transact("conformance.late", async (unit) => {
+      runs += 1;
+      await unit.events.publish(thingChanged, { key: "k", n: 2 });
+    });
+    const fault = await rejection(late, "a transaction after close");
+    expect(fault).toBeInstanceOf(Fault);
+    expect((fault as Fault).message).not.toBe("");
+    expect(runs).toBe(0);
+    expect(await rejection(rig.store.outcomeOf("1"), "a question after close")).toBeInstanceOf(Fault);
+    await rig.reopen();
+    expect(await numbers(rig)).toEqual([1]);
+  },
+};
+
+export const closeDuringATransaction: StoreCheck = {
+  promise: 2,
+  sentence: "a transaction that is caught by close is either resolved and there, or rejected and gone",
+  async run(rig) {
+    const held = gate();
+    const begun = gate();
+    const caught = rig.store
+      .transact("conformance.caught", async (unit) => {
+        await unit.events.publish(thingChanged, { key: "k", n: 1 });
+        begun.open();
+        await held.opened;
+      })
+      .then(
+        () => "resolved",
+        () => "rejected",
+      );
+    await begun.opened;
+    const closing = rig.store.close();
+    await pass(rig, 50);
+    held.open();
+    const end = await caught;
+    await closing;
+    await rig.reopen();
+    expect(await numbers(rig)).toEqual(end === "resolved" ? [1] : []);
+  },
+};
+
+export const lifeChecks: readonly StoreCheck[] = [healthIsTruthful, closedRefuses, closeDuringATransaction];

@@ -1,0 +1,158 @@
+// Checks of the two small repositories that every unit of work has: handled events and running instances.
+import { expect } from "vitest";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { Instance, Store } from "../../ports/store.ts";
+import { range } from "./bus-kit.ts";
+import type { StoreCheck } from "./store.ts";
+import { rejection, transactPatiently } from "./waiting.ts";
+
+const firstTime = (store: Store, subscription: string, eventId: string) =>
+  transactPatiently(store, "conformance.handled", (unit) => unit.handled.firstTime(subscription, eventId));
+
+export const firstTimeOnce: StoreCheck = {
+  promise: 0,
+  sentence: "`firstTime` is true exactly once per subscription and event, and also remembers after a restart",
+  async run(rig) {
+    expect(await firstTime(rig.store, "conformance.a", "event-1")).toBe(true);
+    expect(await firstTime(rig.store, "conformance.a", "event-1")).toBe(false);
+    expect(await firstTime(rig.store, "conformance.b", "event-1")).toBe(true);
+    expect(await firstTime(rig.store, "conformance.a", "event-2")).toBe(true);
+    const store = await rig.reopen();
+    expect(await firstTime(store, "conformance.a", "event-1")).toBe(false);
+    expect(await firstTime(store, "conformance.a", "event-3")).toBe(true);
+    const twice = await store.transact("conformance.twice", async (unit) => [
+      await unit.handled.firstTime("conformance.a", "event-4"),
+      await unit.handled.firstTime("conformance.a", "event-4"),
+    ]);
+    expect(twice).toEqual([true, false]);
+  },
+};
+
+export const firstTimeUnderConcurrency: StoreCheck = {
+  promise: 0,
+  sentence: "of many transactions that ask `firstTime` at once, exactly one is told so",
+  async run(rig) {
+    for (const eventId of ["event-1", "event-2", "event-3"]) {
+      const answers = await Promise.all(range(1, 16).map(() => firstTime(rig.store, "conformance.race", eventId)));
+      expect(answers.filter((first) => first).length).toBe(1);
+    }
+  },
+};
+
+export const firstTimeRollsBack: StoreCheck = {
+  promise: 2,
+  sentence: "a first time whose transaction was rolled back did not happen, also for one who waited for it",
+  async run(rig) {
+    const failing = rig.store.transact("conformance.first", async (unit) => {
+      expect(await unit.handled.firstTime("conformance.a", "event-1")).toBe(true);
+      throw new Error("planned");
+    });
+    const waiting = firstTime(rig.store, "conformance.a", "event-1");
+    await rejection(failing, "the failing work");
+    expect(await waiting).toBe(true);
+    expect(await firstTime(rig.store, "conformance.a", "event-1")).toBe(false);
+  },
+};
+
+function instance(incarnation: string, startedAt: number, leaseUntil: number): Instance {
+  return {
+    service: "riskengine",
+    incarnation,
+    host: "here",
+    pid: 4_321,
+    startedAt: startedAt as Instant,
+    leaseUntil: leaseUntil as Instant,
+  };
+}
+
+const secondUs = 1_000_000;
+
+export const instancesLive: StoreCheck = {
+  promise: 0,
+  sentence: "an instance is alive from its registration until its lease runs out or it retires, oldest first",
+  async run(rig) {
+    const alive = async (at: number) => {
+      const found = await rig.store.transact("conformance.alive", (unit) => unit.instances.alive(at as Instant));
+      return found.map((one) => one.incarnation);
+    };
+    const older = instance("older", 10 * secondUs, 20 * secondUs);
+    const younger = instance("younger", 11 * secondUs, 30 * secondUs);
+    await rig.store.transact("conformance.register", (unit) => unit.instances.register(younger));
+    await rig.store.transact("conformance.register", (unit) => unit.instances.register(older));
+    expect(await alive(12 * secondUs)).toEqual(["older", "younger"]);
+    expect(await alive(25 * secondUs)).toEqual(["younger"]);
+    const renew = (incarnation: string, until: number) =>
+      rig.store.transact("conformance.renew", (unit) => unit.instances.renew(incarnation, until as Instant));
+    expect(await renew("older", 40 * secondUs)).toBe(true);
+    expect(await renew("nobody", 40 * secondUs)).toBe(false);
+    expect(await alive(35 * secondUs)).toEqual(["older"]);
+    const found = await rig.store.transact("conformance.alive", (unit) =>
+      unit.instances.alive((35 * secondUs) as Instant),
+    );
+    expect(found).toEqual([{ ...older, leaseUntil: 40 * secondUs }]);
+    const store = await rig.reopen();
+    await store.transact("conformance.retire", (unit) => unit.instances.retire("older"));
+    const after = await store.transact("conformance.alive", (unit) => unit.instances.alive((12 * secondUs) as Instant));
+    expect(after.map((one) => one.incarnation)).toEqual(["younger"]);
+    const renewed = await store.transact("conformance.renew", (unit) =>
+      unit.instances.renew("older", (50 * secondUs) as Instant),
+    );
+    expect(renewed).toBe(false);
+  },
+};
+
+export const instancesRollBack: StoreCheck = {
+  promise: 2,
+  sentence: "a registration is seen by its own transaction at once, and by nobody when that is rolled back",
+  async run(rig) {
+    const at = (12 * secondUs) as Instant;
+    const failing = rig.store.transact("conformance.register", async (unit) => {
+      await unit.instances.register(instance("ghost", 10 * secondUs, 20 * secondUs));
+      expect((await unit.instances.alive(at)).length).toBe(1);
+      throw new Error("planned");
+    });
+    expect(await rejection(failing, "the failing work")).toMatchObject({ message: "planned" });
+    expect(await rig.store.transact("conformance.alive", (unit) => unit.instances.alive(at))).toEqual([]);
+  },
+};
+
+export const instancesAreLostOnce: StoreCheck = {
+  promise: 0,
+  sentence: "an instance whose lease ran out is declared lost once ever, and is unknown from then on",
+  async run(rig) {
+    const at = (25 * secondUs) as Instant;
+    const lost = (store: Store) =>
+      transactPatiently(store, "conformance.lost", async (unit) => {
+        const found = await unit.instances.declareLost(at);
+        return found.map((one) => one.incarnation);
+      });
+    await rig.store.transact("conformance.register", async (unit) => {
+      await unit.instances.register(instance("silent", 10 * secondUs, 20 * secondUs));
+      await unit.instances.register(instance("lively", 11 * secondUs, 30 * secondUs));
+      await unit.instances.register(instance("retired", 12 * secondUs, 20 * secondUs));
+      await unit.instances.retire("retired");
+    });
+    const failing = rig.store.transact("conformance.lost", async (unit) => {
+      expect((await unit.instances.declareLost(at)).length).toBe(1);
+      throw new Error("planned");
+    });
+    expect(await rejection(failing, "the failing work")).toMatchObject({ message: "planned" });
+    const answers = await Promise.all(range(1, 6).map(() => lost(rig.store)));
+    expect(answers.flat()).toEqual(["silent"]);
+    const store = await rig.reopen();
+    expect(await lost(store)).toEqual([]);
+    const renewed = await store.transact("conformance.renew", (unit) =>
+      unit.instances.renew("silent", (40 * secondUs) as Instant),
+    );
+    expect(renewed).toBe(false);
+  },
+};
+
+export const recordChecks: readonly StoreCheck[] = [
+  firstTimeOnce,
+  firstTimeUnderConcurrency,
+  firstTimeRollsBack,
+  instancesLive,
+  instancesRollBack,
+  instancesAreLostOnce,
+];
