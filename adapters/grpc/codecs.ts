@@ -1,0 +1,38 @@
+// Message codecs by full name. The generated modules export one codec per message under the message's own name, so the
+// table is read off the modules; a test holds it against every procedure of the protos.
+import { BinaryReader, type BinaryWriter } from "@bufbuild/protobuf/wire";
+import * as audit from "../../contracts/src/generated/svc/v1/audit.ts";
+import * as envelope from "../../contracts/src/generated/svc/v1/envelope.ts";
+import * as halt from "../../contracts/src/generated/svc/v1/halt.ts";
+import * as instance from "../../contracts/src/generated/svc/v1/instance.ts";
+import * as market from "../../contracts/src/generated/svc/v1/market.ts";
+import * as operations from "../../contracts/src/generated/svc/v1/operations.ts";
+import * as order from "../../contracts/src/generated/svc/v1/order.ts";
+import * as platform from "../../contracts/src/generated/svc/v1/platform.ts";
+
+/** A generated codec, its message type forgotten: which message goes with which procedure is known only at run time. */
+export interface MessageCodec {
+  encode(message: unknown): BinaryWriter;
+  decode(bytes: BinaryReader | Uint8Array): unknown;
+}
+
+const modules = [audit, envelope, halt, instance, market, operations, order, platform];
+
+export const codecs: ReadonlyMap<string, MessageCodec> = new Map(
+  modules.flatMap((module) =>
+    Object.entries(module).flatMap(([name, exported]: [string, unknown]): [string, MessageCodec][] =>
+      isCodec(exported) ? [[`${module.protobufPackage}.${name}`, exported]] : [],
+    ),
+  ),
+);
+
+function isCodec(exported: unknown): exported is MessageCodec {
+  return typeof exported === "object" && exported !== null && "encode" in exported && "decode" in exported;
+}
+
+/** proto3 text is UTF-8. The runtime's own reader would put replacement characters into ids and reasons without a word. */
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export function decodeStrictly(codec: MessageCodec, bytes: Uint8Array): unknown {
+  return codec.decode(new BinaryReader(bytes, (text) => strictUtf8.decode(text)));
+}

@@ -1,0 +1,119 @@
+// The directory tells the truth about services that answer, die, hang and come back, and about all of them at once.
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Health } from "../../ports/health.ts";
+import { testPorts } from "../http/test-ports.ts";
+import { createHealthDirectory, type GrpcDirectory } from "./health-directory.ts";
+import type { GrpcAddress } from "./listener.ts";
+import { type GrpcServer, serveGrpc } from "./server.ts";
+
+let folder = "";
+const closers: (() => unknown)[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "portcullis-directory-"));
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function serve(address: GrpcAddress, health: () => Health = () => ({ status: "ok" })): Promise<GrpcServer> {
+  const server = await serveGrpc({
+    ...testPorts().ports,
+    address,
+    purpose: "a test's gRPC server",
+    environmentVariable: "NONE",
+    services: [],
+    health,
+    metricsJson: async () => '[{"name":"portcullis_x"}]',
+  });
+  closers.push(() => server.drain(0));
+  return server;
+}
+
+function directory(addresses: Readonly<Record<string, GrpcAddress>>, coalesceMs = 0): GrpcDirectory {
+  const { clock, log } = testPorts().ports;
+  const targets = Object.fromEntries(
+    Object.entries(addresses).map(([name, address]) => {
+      const target = "path" in address ? `unix:${address.path}` : `${address.host}:${address.port}`;
+      return [name, target];
+    }),
+  );
+  const opened = createHealthDirectory({ targets, clock, log, coalesceMs });
+  closers.push(() => opened.close());
+  return opened;
+}
+
+describe("the directory", () => {
+  it("asks everybody, over TCP and unix sockets", async () => {
+    const tcp = await serve({ host: "127.0.0.1", port: 0 });
+    const unix = await serve({ path: join(folder, "b.sock") }, () => ({ status: "failing", complaint: "no database" }));
+    const known = directory({
+      a: tcp.address,
+      b: unix.address,
+      c: { path: join(folder, "nobody.sock") },
+    });
+    expect(await known.all()).toEqual({
+      a: { status: "ok" },
+      b: { status: "failing", complaint: "no database" },
+      c: { status: "failing", complaint: "it cannot be reached" },
+    });
+    expect(await known.collectMetrics()).toEqual({
+      a: '[{"name":"portcullis_x"}]',
+      b: '[{"name":"portcullis_x"}]',
+      c: undefined,
+    });
+  });
+
+  it("sees a death at once and a return within about a second, also after a long absence", async () => {
+    const address = { path: join(folder, "a.sock") };
+    const first = await serve(address);
+    const known = directory({ a: address });
+    expect((await known.all())["a"]?.status).toBe("ok");
+    await first.drain(0);
+    const askedAt = Date.now();
+    expect((await known.all())["a"]?.status).toBe("failing");
+    expect(Date.now() - askedAt).toBeLessThan(400);
+    // Long enough for the back-off to have grown to its bound.
+    for (const until = Date.now() + 6_000; Date.now() < until; await sleep(100)) await known.all();
+    await serve(address);
+    const backAt = Date.now();
+    await expect.poll(async () => (await known.all())["a"]?.status, { interval: 50, timeout: 5_000 }).toBe("ok");
+    expect(Date.now() - backAt).toBeLessThan(2_000);
+  });
+
+  it("does not wait for one that hangs longer than the deadline", async () => {
+    const held = new Set<Socket>();
+    const hanging = createServer((socket) => held.add(socket));
+    closers.push(() => {
+      for (const socket of held) socket.destroy();
+    });
+    await new Promise<void>((resolve) => hanging.listen(join(folder, "hang.sock"), resolve));
+    closers.unshift(() => new Promise((resolve) => hanging.close(resolve)));
+    const well = await serve({ path: join(folder, "well.sock") });
+    const known = directory({ hang: { path: join(folder, "hang.sock") }, well: well.address });
+    const askedAt = Date.now();
+    const answers = await known.all();
+    expect(Date.now() - askedAt).toBeLessThan(1_500);
+    expect(answers["well"]).toEqual({ status: "ok" });
+    expect(answers["hang"]?.status).toBe("failing");
+  });
+
+  it("serves many askers with one round, and never an old answer", async () => {
+    let askedCount = 0;
+    const server = await serve({ host: "127.0.0.1", port: 0 }, () => {
+      askedCount += 1;
+      return { status: "ok" };
+    });
+    const known = directory({ a: server.address }, 100);
+    await Promise.all(Array.from({ length: 20 }, () => known.all()));
+    expect(askedCount).toBe(1);
+    await sleep(150);
+    await known.all();
+    expect(askedCount).toBe(2);
+  });
+});

@@ -1,0 +1,31 @@
+// The bounds of a gRPC server. Every one exists so that a slow, huge or numerous caller meets a limit; tests tighten them.
+export interface GrpcLimits {
+  readonly receiveBytesMax: number;
+  readonly sendBytesMax: number;
+  /** A call is given up after this long, whatever deadline its caller set. */
+  readonly callMsMax: number;
+  /** Calls being answered at once; one more is refused instead of making all of them late. */
+  readonly callsInFlightMax: number;
+  /** Streams that follow the health of this server. */
+  readonly watchersMax: number;
+  readonly connectionsMax: number;
+  readonly streamsPerConnectionMax: number;
+  /** A connection without calls is closed after this long; callers reconnect by themselves. */
+  readonly connectionIdleMsMax: number;
+  /** How often a silent connection is asked for a sign of life, and how long it has to give one. */
+  readonly keepaliveMs: number;
+  readonly keepaliveAnswerMsMax: number;
+}
+
+export const grpcLimitsDefault: GrpcLimits = {
+  receiveBytesMax: 4 * 1_048_576,
+  sendBytesMax: 16 * 1_048_576,
+  callMsMax: 60_000,
+  callsInFlightMax: 4_096,
+  watchersMax: 64,
+  connectionsMax: 512,
+  streamsPerConnectionMax: 1_024,
+  connectionIdleMsMax: 600_000,
+  keepaliveMs: 30_000,
+  keepaliveAnswerMsMax: 10_000,
+};

@@ -1,0 +1,205 @@
+// A gRPC server over the handlers that services declare as data. Every procedure of the named services is there: one without
+// a handler answers UNIMPLEMENTED by its name. Beside them stand the Instance service that the gateway asks, the standard
+// health service, and reflection. Identity comes in through `interceptors`, which see a call before any handler does.
+import {
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerInterceptor,
+  type ServerReadableStream,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type sendUnaryData,
+  type UntypedHandleCall,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import type { PackageDefinition } from "@grpc/proto-loader";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { Health } from "../../ports/health.ts";
+import type { Random } from "../../ports/random.ts";
+import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
+import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { codecOf, describedServices, descriptorFiles, instanceService } from "./definitions.ts";
+import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
+import { type HealthService, healthService, healthServiceName, loadHealthPackage } from "./health-service.ts";
+import { instanceHandlers } from "./instance-service.ts";
+import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
+import { type GrpcAddress, type GrpcListener, openListener } from "./listener.ts";
+import { failure } from "./status.ts";
+import { type RpcPorts, type UnaryMounter, unaryMounter } from "./unary.ts";
+
+export interface GrpcServerOptions extends RpcPorts {
+  readonly address: GrpcAddress;
+  /** Who serves, for the sentence when it cannot listen: "riskengine's gRPC server". */
+  readonly purpose: string;
+  /** What an operator sets to move it; named when the address is taken. */
+  readonly environmentVariable: string;
+  readonly services: readonly RpcService[];
+  readonly health: () => Health;
+  /** The process's metrics as its registry writes them in JSON. */
+  readonly metricsJson: () => Promise<string>;
+  readonly limits?: Partial<GrpcLimits>;
+  readonly interceptors?: readonly ServerInterceptor[];
+}
+
+export interface GrpcServer {
+  /** The real address, also when port 0 was asked for. */
+  readonly address: GrpcAddress;
+  /** Stops accepting, lets calls in flight finish within the bound, then cuts what is left. */
+  drain(timeoutMs: number): Promise<"drained" | "forced">;
+}
+
+export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer> {
+  const limits = { ...grpcLimitsDefault, ...options.limits };
+  const instance: RpcService = { name: instanceService, handlers: instanceHandlers(options) };
+  const mounted = [...options.services, instance].map((service) => [describedService(service), service] as const);
+  const health = healthService({
+    health: options.health,
+    services: new Set(mounted.map(([described]) => described.fullName)),
+    timers: options.timers,
+    random: options.random,
+    watchersMax: limits.watchersMax,
+  });
+  const server = new Server({ ...channelOptions(limits), interceptors: [...(options.interceptors ?? [])] });
+  const mount = unaryMounter(options, limits);
+  for (const [described, service] of mounted) {
+    server.addService(definitionOf(described), implementationOf(described, service, mount, options.random));
+  }
+  await addStandardServices(server, health, mounted);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const listener = await openListener({
+    address: options.address,
+    purpose: options.purpose,
+    environmentVariable: options.environmentVariable,
+    connectionsMax: limits.connectionsMax,
+    onConnection: (socket) => injector.injectConnection(socket),
+  });
+  return { address: listener.address, drain: drainer(server, listener, health, options) };
+}
+
+/** Draining twice is draining once: the second caller waits for the first one's end. */
+function drainer(server: Server, listener: GrpcListener, health: HealthService, ports: RpcPorts): GrpcServer["drain"] {
+  let ending: Promise<"drained" | "forced"> | undefined;
+  return (timeoutMs) => {
+    ending ??= new Promise((resolve) => {
+      let end: "drained" | "forced" = "drained";
+      listener.stopAccepting();
+      health.stop();
+      const cancel = ports.timers.after(timeoutMs, () => {
+        end = "forced";
+        listener.cutAll();
+      });
+      server.tryShutdown((error) => {
+        cancel();
+        if (error !== undefined) ports.log.warn("gRPC server did not shut down cleanly", { error });
+        listener.cutAll();
+        resolve(end);
+      });
+    });
+    return ending;
+  };
+}
+
+function channelOptions(limits: GrpcLimits) {
+  return {
+    "grpc.max_receive_message_length": limits.receiveBytesMax,
+    "grpc.max_send_message_length": limits.sendBytesMax,
+    "grpc.max_concurrent_streams": limits.streamsPerConnectionMax,
+    "grpc.max_connection_idle_ms": limits.connectionIdleMsMax,
+    "grpc.keepalive_time_ms": limits.keepaliveMs,
+    "grpc.keepalive_timeout_ms": limits.keepaliveAnswerMsMax,
+    // Its bookkeeping costs every call, and the metrics say the same.
+    "grpc.enable_channelz": 0,
+  };
+}
+
+function describedService(service: RpcService): DescribedService {
+  const described = describedServices.find(({ name }) => name === service.name);
+  if (described === undefined) throw new Defect(`The protos have no service named ${service.name}.`);
+  const known = new Map(described.methods.map((method) => [method.name, method]));
+  for (const name of Object.keys(service.handlers)) {
+    const method = known.get(name);
+    if (method === undefined) throw new Defect(`The protos have no procedure ${service.name}/${name}.`);
+    if (method.requestStream || method.responseStream) {
+      throw new Defect(`${service.name}/${name} is a stream, and handlers are unary.`);
+    }
+  }
+  return described;
+}
+
+/** Bytes go through as they are: decoding and encoding happen beside the handler. */
+function definitionOf(service: DescribedService): ServiceDefinition {
+  const asIs = (bytes: Buffer): Buffer => bytes;
+  return Object.fromEntries(
+    service.methods.map((method): [string, MethodDefinition<Buffer, Buffer>] => [
+      method.name,
+      {
+        path: method.path,
+        requestStream: method.requestStream,
+        responseStream: method.responseStream,
+        requestSerialize: asIs,
+        requestDeserialize: asIs,
+        responseSerialize: asIs,
+        responseDeserialize: asIs,
+      },
+    ]),
+  );
+}
+
+function implementationOf(
+  described: DescribedService,
+  service: RpcService,
+  mount: UnaryMounter,
+  random: Random,
+): UntypedServiceImplementation {
+  const implementationOfMethod = (method: DescribedMethod): UntypedHandleCall => {
+    if (method.requestStream || method.responseStream) return unimplementedStream(described, method, random);
+    return mount({
+      service: described.name,
+      method,
+      request: codecOf(method.requestType),
+      response: codecOf(method.responseType),
+      handler: service.handlers[method.name] ?? unimplementedUnary(described, method),
+    });
+  };
+  return Object.fromEntries(described.methods.map((method) => [method.name, implementationOfMethod(method)]));
+}
+
+function unimplementedUnary(service: DescribedService, method: DescribedMethod): UnaryHandler {
+  return async () => {
+    throw unimplemented(service, method);
+  };
+}
+
+function unimplementedStream(service: DescribedService, method: DescribedMethod, random: Random): UntypedHandleCall {
+  type AnyStream = ServerReadableStream<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>;
+  return (call: AnyStream | ServerDuplexStream<Buffer, Buffer>, callback?: sendUnaryData<Buffer>) => {
+    const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], random);
+    const told = failure(unimplemented(service, method), requestId);
+    if (callback === undefined) call.emit("error", told);
+    else callback(told);
+  };
+}
+
+function unimplemented(service: DescribedService, method: DescribedMethod): Fault {
+  return new Fault("UNIMPLEMENTED", `${service.fullName}/${method.name} is not implemented yet`, { retry: "never" });
+}
+
+/** Health and reflection come from libraries that only a server needs, so only a server loads them. */
+async function addStandardServices(
+  server: Server,
+  health: HealthService,
+  mounted: readonly (readonly [DescribedService, RpcService])[],
+): Promise<void> {
+  const { ReflectionService } = await import("@grpc/reflection");
+  const healthPackage = await loadHealthPackage();
+  const healthDefinition = healthPackage[healthServiceName];
+  if (healthDefinition === undefined || "format" in healthDefinition)
+    throw new Defect("The health proto did not load.");
+  server.addService(healthDefinition as ServiceDefinition, health.handlers);
+  const ours = { format: "", type: {}, fileDescriptorProtos: descriptorFiles.map((file) => Buffer.from(file)) };
+  const described: PackageDefinition = { ...healthPackage, ours } as PackageDefinition;
+  const names = [...mounted.map(([service]) => service.fullName), healthServiceName];
+  new ReflectionService(described, { services: names }).addToServer(server);
+}

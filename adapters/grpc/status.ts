@@ -1,0 +1,34 @@
+// What a caller over gRPC is told when something goes wrong: a fault by its registered status with its stable code in the
+// trailing metadata, and for everything else that it failed inside, without a word of why; the log has that.
+import { Metadata, type ServerErrorResponse, status } from "@grpc/grpc-js";
+import { faults } from "../../contracts/src/codes/faults.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import { requestIdHeader } from "../http/request-id.ts";
+
+/** Trailing metadata of a failed call: the code of the registry, and whether trying again can help. */
+export const codeTrailer = "portcullis-code";
+export const retryTrailer = "portcullis-retry";
+
+/** Trailers travel as HTTP/2 headers, whose total size callers bound. */
+const messageLengthMax = 1_000;
+
+export function failure(thrown: unknown, requestId: string): ServerErrorResponse {
+  const fault = thrown instanceof Fault ? thrown : internal(requestId);
+  const metadata = new Metadata();
+  metadata.set(codeTrailer, fault.code);
+  metadata.set(retryTrailer, fault.retry);
+  metadata.set(requestIdHeader, requestId);
+  const details = wellFormed(fault.message);
+  return Object.assign(new Error(details), { code: status[faults[fault.code].grpc], details, metadata });
+}
+
+export function internal(requestId: string): Fault {
+  return new Fault("INTERNAL", `Internal error; the log has the reason under request id ${requestId}.`, {
+    retry: "later",
+  });
+}
+
+/** A lone half of a surrogate pair cannot be encoded, and the library would throw on it. */
+function wellFormed(message: string): string {
+  return Buffer.from(message.slice(0, messageLengthMax), "utf8").toString("utf8");
+}

@@ -1,0 +1,155 @@
+// One unary procedure: bytes in, the service's handler, bytes out. Around the handler stand the request id, the bound on
+// time, the bound on calls at once, the span, the figures and the translation of whatever was thrown. Decoding and encoding
+// happen here and not in the gRPC library, so that bytes that are no message are the caller's mistake by name, and an
+// answer that cannot be encoded is ours and lands in the log.
+import { type handleUnaryCall, Metadata, type ServerUnaryCall, status } from "@grpc/grpc-js";
+import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Crash } from "../../ports/crash.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Metrics } from "../../ports/metrics.ts";
+import type { Random } from "../../ports/random.ts";
+import type { RpcCall, UnaryHandler } from "../../ports/rpc.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { Tracer } from "../../ports/tracer.ts";
+import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { decodeStrictly, type MessageCodec } from "./codecs.ts";
+import type { DescribedMethod } from "./descriptor-set.ts";
+import type { GrpcLimits } from "./limits.ts";
+import { failure } from "./status.ts";
+
+export interface RpcPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly crash: Crash;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracer: Tracer;
+}
+
+export interface UnaryProcedure {
+  readonly service: string;
+  readonly method: DescribedMethod;
+  readonly request: MessageCodec;
+  readonly response: MessageCodec;
+  readonly handler: UnaryHandler;
+}
+
+/** Makes handlers that share one bound on calls in flight. */
+export type UnaryMounter = (procedure: UnaryProcedure) => handleUnaryCall<Buffer, Buffer>;
+
+export function unaryMounter(ports: RpcPorts, limits: GrpcLimits): UnaryMounter {
+  const observe = callObserver(ports);
+  let inFlightCount = 0;
+  return (procedure) => (call, callback) => {
+    const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], ports.random);
+    const startedAt = ports.clock.now();
+    const hangUp = new AbortController();
+    let settled = false;
+    const settle = (statusName: string, answer: () => void): void => {
+      if (settled) return;
+      settled = true;
+      inFlightCount -= 1;
+      cancelTimeout();
+      observe(procedure, requestId, statusName, startedAt);
+      answer();
+    };
+    const fail = (thrown: unknown): void => {
+      const told = failure(thrown, requestId);
+      settle(statusNameOf(told.code), () => callback(told));
+      report(thrown, procedure, requestId, ports);
+    };
+    inFlightCount += 1;
+    const cancelTimeout = ports.timers.after(limits.callMsMax, () => {
+      fail(tookTooLong(limits.callMsMax));
+      hangUp.abort();
+    });
+    call.once("cancelled", () => {
+      settle("CANCELLED", () => undefined);
+      hangUp.abort();
+    });
+    if (inFlightCount > limits.callsInFlightMax) return fail(tooManyCalls(limits.callsInFlightMax));
+    run(procedure, call, { requestId, signal: hangUp.signal }, ports).then((bytes) => {
+      settle("OK", () => {
+        call.sendMetadata(withRequestId(requestId));
+        callback(null, bytes);
+      });
+    }, fail);
+    return undefined;
+  };
+}
+
+async function run(
+  procedure: UnaryProcedure,
+  call: ServerUnaryCall<Buffer, Buffer>,
+  rpcCall: RpcCall,
+  ports: RpcPorts,
+): Promise<Buffer> {
+  const { service, method, handler } = procedure;
+  const request = decode(procedure, call.request);
+  const fields = { service, method: method.name, request_id: rpcCall.requestId };
+  const answer = await ports.tracer.span(`${service}/${method.name}`, fields, () => handler(request as never, rpcCall));
+  const bytes = procedure.response.encode(answer).finish();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function decode(procedure: UnaryProcedure, bytes: Buffer): unknown {
+  try {
+    return decodeStrictly(procedure.request, bytes);
+  } catch (thrown) {
+    throw new Fault("INVALID_ARGUMENT", `The bytes are not a ${procedure.method.requestType}: ${messageOf(thrown)}.`, {
+      retry: "never",
+      cause: thrown,
+    });
+  }
+}
+
+/** A fault is an answer; anything else is a failure of ours that the log must know, and a defect ends the program. */
+function report(thrown: unknown, procedure: UnaryProcedure, requestId: string, ports: RpcPorts): void {
+  if (thrown instanceof Fault) return;
+  const { service, method } = procedure;
+  ports.log.error("RPC failed", { service, method: method.name, request_id: requestId, error: thrown });
+  // One turn later, so that the caller has a fair chance to hear that it was not answered.
+  if (thrown instanceof Defect) ports.timers.after(0, () => ports.crash.die(thrown));
+}
+
+function callObserver(ports: RpcPorts) {
+  const seconds = ports.metrics.histogram(
+    "portcullis_rpc_seconds",
+    "Time from a whole request to its answer.",
+    [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
+    ["rpc_service", "method", "status"],
+  );
+  return ({ service, method }: UnaryProcedure, requestId: string, statusName: string, startedAt: number): void => {
+    const tookSeconds = Math.max(0, (ports.clock.now() - startedAt) / 1_000_000);
+    seconds.observe(tookSeconds, { rpc_service: service, method: method.name, status: statusName });
+    ports.log.debug("RPC answered", {
+      rpc_service: service,
+      method: method.name,
+      request_id: requestId,
+      status: statusName,
+      took_ms: tookSeconds * 1_000,
+    });
+  };
+}
+
+function withRequestId(requestId: string): Metadata {
+  const metadata = new Metadata();
+  metadata.set(requestIdHeader, requestId);
+  return metadata;
+}
+
+function statusNameOf(code: number | null | undefined): string {
+  return status[code ?? status.UNKNOWN] ?? "UNKNOWN";
+}
+
+function tookTooLong(ms: number): Fault {
+  return new Fault("DEADLINE_EXCEEDED", `The call took longer than the server's bound of ${ms} ms.`, {
+    retry: "later",
+  });
+}
+
+function tooManyCalls(count: number): Fault {
+  return new Fault("RESOURCE_EXHAUSTED", `More than ${count} calls are being answered at once.`, { retry: "later" });
+}

@@ -1,0 +1,36 @@
+// The bounds of the HTTP listeners. Every one exists so that a slow, huge or numerous caller meets a limit instead of
+// taking the gateway down; tests tighten them.
+export interface HttpLimits {
+  /** Largest request body in bytes. */
+  readonly bodyBytesMax: number;
+  /** Largest request line and headers together, in bytes. */
+  readonly headerBytesMax: number;
+  /** Time to send all headers. */
+  readonly headersMsMax: number;
+  /** Time to send the whole request. */
+  readonly requestMsMax: number;
+  /** Time that a route may take to answer. */
+  readonly handlerMsMax: number;
+  /** A connection on which nothing moves for this long is cut, so a client that does not read cannot stay. */
+  readonly silenceMsMax: number;
+  /** How long an idle connection is kept for another request. */
+  readonly keepAliveMsMax: number;
+  /** How often the time limits on requests are looked at. */
+  readonly checkEveryMs: number;
+  readonly connectionsMax: number;
+  /** Requests on one connection before it is closed, so that load spreads again. */
+  readonly requestsPerConnectionMax: number;
+}
+
+export const httpLimitsDefault: HttpLimits = {
+  bodyBytesMax: 1_048_576,
+  headerBytesMax: 16_384,
+  headersMsMax: 10_000,
+  requestMsMax: 30_000,
+  handlerMsMax: 30_000,
+  silenceMsMax: 60_000,
+  keepAliveMsMax: 15_000,
+  checkEveryMs: 1_000,
+  connectionsMax: 1_024,
+  requestsPerConnectionMax: 10_000,
+};

@@ -1,0 +1,461 @@
+// The HTTP listeners, through real sockets: right answers, every kind of refusal as a problem document, and bounds that hold.
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { connect, createServer, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { HttpRequest, Route } from "../../ports/http.ts";
+import type { HttpLimits } from "./limits.ts";
+import { type HttpServer, serveHttp } from "./server.ts";
+import { testPorts } from "./test-ports.ts";
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const both = ["operator", "public"] as const;
+const echo: Route = {
+  method: "POST",
+  path: "/v1/echo/:name",
+  listeners: ["operator"],
+  sentence: "Repeats what it was sent.",
+  handle: async (request) => ({
+    status: 200,
+    body: { params: request.params, query: request.query, body: request.body },
+  }),
+};
+const hello: Route = {
+  method: "GET",
+  path: "/v1/hello",
+  listeners: both,
+  sentence: "Says hello.",
+  handle: async () => ({ status: 200, body: { hello: "world" } }),
+};
+
+function thrower(path: string, thrown: () => unknown): Route {
+  const handle = async (): Promise<never> => {
+    throw thrown();
+  };
+  return { method: "GET", path, listeners: both, sentence: "Fails.", handle };
+}
+
+async function serve(routes: readonly Route[], limits: Partial<HttpLimits> = {}) {
+  const test = testPorts();
+  const server = await serveHttp({
+    ...test.ports,
+    routes,
+    limits,
+    listeners: {
+      operator: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_HTTP_PORT" },
+      public: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_PUBLIC_PORT" },
+    },
+  });
+  closers.push(() => server.drain(0));
+  return { server, ...test };
+}
+
+interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly listener?: "operator" | "public";
+  readonly agent?: Agent;
+}
+
+function ask(server: HttpServer, path: string, options: AskOptions = {}): Promise<Answer> {
+  const { host, port } = server.addresses[options.listener ?? "operator"];
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      { host, port, path, method: options.method ?? "GET", headers: options.headers ?? {}, agent: options.agent },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+        });
+        response.on("error", reject);
+      },
+    );
+    sent.on("error", reject);
+    sent.end(options.body);
+  });
+}
+
+/** Writes raw bytes and collects everything until the other side ends the connection. */
+function rawAsk(server: HttpServer, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTo(server);
+    const chunks: Buffer[] = [];
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
+    socket.on("error", reject);
+    socket.write(bytes);
+  });
+}
+
+function connectTo(server: HttpServer): Socket {
+  const { host, port } = server.addresses.operator;
+  return connect({ host, port });
+}
+
+function expectProblem(answer: Answer, status: number, code: string, path: string): Record<string, unknown> {
+  expect(answer.status).toBe(status);
+  expect(answer.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
+  const body = JSON.parse(answer.text) as Record<string, unknown>;
+  expect(body).toMatchObject({ type: `urn:portcullis:problem:${code}`, status, code, instance: path });
+  expect(body["title"]).toBeTypeOf("string");
+  expect(body["request_id"]).toBe(answer.headers["x-request-id"]);
+  expectSecured(answer.headers);
+  return body;
+}
+
+function expectSecured(headers: IncomingHttpHeaders): void {
+  expect(headers).toMatchObject({
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+  });
+  expect(headers["server"]).toBeUndefined();
+  expect(headers["x-powered-by"]).toBeUndefined();
+}
+
+describe("answers", () => {
+  it("mounts a route only on the listeners it names", async () => {
+    const { server } = await serve([hello, echo]);
+    for (const listener of both) {
+      const answer = await ask(server, "/v1/hello", { listener });
+      expect(answer).toMatchObject({ status: 200, text: '{"hello":"world"}' });
+      expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+      expectSecured(answer.headers);
+    }
+    const post = { method: "POST", body: "{}", headers: { "content-type": "application/json" } };
+    expect((await ask(server, "/v1/echo/a", post)).status).toBe(200);
+    expectProblem(await ask(server, "/v1/echo/a", { ...post, listener: "public" }), 404, "NOT_FOUND", "/v1/echo/a");
+  });
+
+  it("hands over parameters, query and body", async () => {
+    const { server } = await serve([echo]);
+    const answer = await ask(server, "/v1/echo/a%20b?x=1&x=2&y=3", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"n":1}',
+    });
+    expect(JSON.parse(answer.text)).toEqual({
+      params: { name: "a b" },
+      query: { x: ["1", "2"], y: "3" },
+      body: { n: 1 },
+    });
+  });
+
+  it("answers HEAD like GET without a body", async () => {
+    const { server } = await serve([hello]);
+    const answer = await ask(server, "/v1/hello", { method: "HEAD" });
+    expect(answer).toMatchObject({ status: 200, text: "" });
+    expect(answer.headers["content-length"]).toBe("17");
+  });
+
+  it("lets a route choose its content type and override a security header", async () => {
+    const page: Route = {
+      ...hello,
+      path: "/page",
+      handle: async () => ({
+        status: 200,
+        body: "<p>hello",
+        contentType: "text/html; charset=utf-8",
+        headers: { "content-security-policy": "default-src 'self'" },
+      }),
+    };
+    const { server } = await serve([page]);
+    const { headers, text } = await ask(server, "/page");
+    expect(text).toBe("<p>hello");
+    expect(headers).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": "default-src 'self'",
+    });
+  });
+
+  it("keeps a sane request id, replaces any other, and hands it to the route", async () => {
+    const seen: HttpRequest[] = [];
+    const spy: Route = {
+      ...hello,
+      handle: async (request) => {
+        seen.push(request);
+        return { status: 200, body: {} };
+      },
+    };
+    const { server } = await serve([spy]);
+    const sane = await ask(server, "/v1/hello", { headers: { "x-request-id": "abc-1.2:3" } });
+    expect(sane.headers["x-request-id"]).toBe("abc-1.2:3");
+    for (const bad of ["", "a b", "x".repeat(129), 'a"b', "<script>"]) {
+      const answer = await ask(server, "/v1/hello", { headers: { "x-request-id": bad } });
+      expect(answer.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    expect(seen[0]?.requestId).toBe("abc-1.2:3");
+  });
+
+  it("logs one line and observes one figure per request, by route and never by path", async () => {
+    const { server, lines, observations, spans } = await serve([echo]);
+    const headers = { "content-type": "application/json", "x-request-id": "r1" };
+    await ask(server, "/v1/echo/zed?secret=1", { method: "POST", headers, body: "{}" });
+    await ask(server, "/nowhere");
+    await expect.poll(() => observations.length).toBe(2);
+    expect(observations.map(({ name, labels }) => ({ name, ...labels }))).toEqual([
+      {
+        name: "portcullis_http_request_seconds",
+        listener: "operator",
+        method: "POST",
+        route: "/v1/echo/:name",
+        status: "200",
+      },
+      { name: "portcullis_http_request_seconds", listener: "operator", method: "GET", route: "none", status: "404" },
+    ]);
+    expect(lines[0]).toMatchObject({ level: "debug", fields: { request_id: "r1", path: "/v1/echo/zed", status: 200 } });
+    expect(JSON.stringify(lines)).not.toContain("secret");
+    expect(spans).toEqual(["POST /v1/echo/:name"]);
+  });
+});
+
+describe("refusals are problem documents", () => {
+  it("404 for what is not there, exact slashes included", async () => {
+    const { server } = await serve([hello]);
+    for (const path of ["/", "/v1/hello/", "//v1/hello", "/v1//hello", "/V1/hello", "/v1/hello%2F"]) {
+      expectProblem(await ask(server, path), 404, "NOT_FOUND", path);
+    }
+    const body = expectProblem(await ask(server, "/x?token=s3cret"), 404, "NOT_FOUND", "/x");
+    expect(JSON.stringify(body)).not.toContain("s3cret");
+  });
+
+  it("405 with Allow for a wrong method, whatever its body", async () => {
+    const { server } = await serve([hello, echo]);
+    for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND", "TRACE"]) {
+      const answer = await ask(server, "/v1/hello", { method });
+      expectProblem(answer, 405, "INVALID_ARGUMENT", "/v1/hello");
+      expect(answer.headers["allow"]).toBe("GET, HEAD");
+    }
+    const broken = { method: "PUT", headers: { "content-type": "application/json" }, body: "{" };
+    expect((await ask(server, "/v1/echo/a", broken)).headers["allow"]).toBe("POST");
+  });
+
+  it.each([
+    ["malformed JSON", "application/json", "{", 400, "INVALID_ARGUMENT"],
+    ["an empty JSON body", "application/json", "", 400, "INVALID_ARGUMENT"],
+    ["a poisoned prototype", "application/json", '{"__proto__":{"admin":true}}', 400, "INVALID_ARGUMENT"],
+    ["a text body", "text/plain", "hello", 415, "INVALID_ARGUMENT"],
+    ["an unknown type", "application/x-what", "hello", 415, "INVALID_ARGUMENT"],
+    ["a body over the limit", "application/json", JSON.stringify("x".repeat(2_000)), 413, "MESSAGE_TOO_LARGE"],
+  ])("%s", async (_name, type, body, status, code) => {
+    const { server } = await serve([echo], { bodyBytesMax: 1_000 });
+    const answer = await ask(server, "/v1/echo/a", { method: "POST", headers: { "content-type": type }, body });
+    expectProblem(answer, status, code, "/v1/echo/a");
+  });
+
+  it("400 for an address that cannot be decoded", async () => {
+    const { server } = await serve([echo]);
+    expectProblem(await ask(server, "/v1/echo/%zz", { method: "POST" }), 400, "INVALID_ARGUMENT", "/v1/echo/%zz");
+  });
+
+  it("417 for an expectation that is not 100-continue", async () => {
+    const { server } = await serve([hello]);
+    const answer = await ask(server, "/v1/hello", { headers: { expect: "miracle" } });
+    expectProblem(answer, 417, "INVALID_ARGUMENT", "/v1/hello");
+  });
+
+  it.each([
+    ["garbage", "\x16\x03\x01 nonsense\r\n\r\n", 400],
+    ["a missing Host", "GET /v1/hello HTTP/1.1\r\nconnection: close\r\n\r\n", 400],
+    ["headers over the limit", `GET /v1/hello HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(20_000)}\r\n\r\n`, 431],
+    ["two lengths", "POST /v1/hello HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx", 400],
+    [
+      "length and chunks",
+      "POST /v1/hello HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+      400,
+    ],
+  ])("raw: %s", async (_name, bytes, status) => {
+    const { server } = await serve([hello]);
+    const text = await rawAsk(server, bytes);
+    expect(text).toContain(`HTTP/1.1 ${status} `);
+    expect(text.toLowerCase()).toContain("content-type: application/problem+json");
+    expect(text).toContain(`"status":${status}`);
+    expect((await ask(server, "/v1/hello")).status).toBe(200);
+  });
+});
+
+describe("failures of a route", () => {
+  const secret = "connect to 10.0.0.7 with password hunter2";
+  const routes = [
+    thrower("/fault", () => new Fault("STORE_UNAVAILABLE", "The database at db-7 is away.", { retry: "later" })),
+    thrower("/mine", () => new Fault("INVALID_ARGUMENT", "fund_id is missing.", { retry: "never" })),
+    thrower("/bug", () => new TypeError(secret)),
+    thrower("/string", () => secret),
+    thrower("/status", () => Object.assign(new Error(secret), { statusCode: 404, code: "ENOENT" })),
+    thrower("/defect", () => new Defect(secret)),
+  ];
+
+  it("a fault has its registered status; a 5xx says its reason to operators only", async () => {
+    const { server } = await serve(routes);
+    const told = expectProblem(await ask(server, "/fault"), 503, "STORE_UNAVAILABLE", "/fault");
+    expect(told["detail"]).toBe("The database at db-7 is away.");
+    const hidden = await ask(server, "/fault", { listener: "public" });
+    expect(expectProblem(hidden, 503, "STORE_UNAVAILABLE", "/fault")).not.toHaveProperty("detail");
+    const mine = await ask(server, "/mine", { listener: "public" });
+    expect(expectProblem(mine, 400, "INVALID_ARGUMENT", "/mine")["detail"]).toBe("fund_id is missing.");
+  });
+
+  it("anything else is 500 without a word of the reason, which is in the log with the request id", async () => {
+    const { server, lines } = await serve(routes);
+    for (const path of ["/bug", "/string", "/status"]) {
+      const answer = await ask(server, path, { headers: { "x-request-id": `r${path.slice(1)}` } });
+      expectProblem(answer, 500, "INTERNAL", path);
+      expect(answer.text).not.toContain("hunter2");
+      const line = lines.find((one) => one.fields["request_id"] === `r${path.slice(1)}` && one.level === "error");
+      expect(String(line?.fields["error"])).toContain("hunter2");
+    }
+  });
+
+  it("a defect is answered and then ends the program", async () => {
+    const { server, deaths } = await serve(routes);
+    expectProblem(await ask(server, "/defect"), 500, "INTERNAL", "/defect");
+    await expect.poll(() => deaths.length).toBe(1);
+  });
+
+  it("a route that answers with a failing status gets the rest of the document", async () => {
+    const handle = async () => ({ status: 503, body: { code: "SERVICE_UNAVAILABLE", detail: "oms is away" } });
+    const { server } = await serve([{ ...hello, handle }]);
+    const body = expectProblem(await ask(server, "/v1/hello"), 503, "SERVICE_UNAVAILABLE", "/v1/hello");
+    expect(body["detail"]).toBe("oms is away");
+  });
+
+  it("504 when a route takes too long, also when it ends afterwards", async () => {
+    let finish: () => void = () => undefined;
+    const slow: Route = {
+      ...hello,
+      handle: async () => {
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        return { status: 200, body: {} };
+      },
+    };
+    const { server } = await serve([slow], { handlerMsMax: 50 });
+    expectProblem(await ask(server, "/v1/hello"), 504, "DEADLINE_EXCEEDED", "/v1/hello");
+    finish();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expectProblem(await ask(server, "/none"), 404, "NOT_FOUND", "/none");
+  });
+});
+
+describe("bounds", () => {
+  it("a slow loris is told 408 and cut while others are served", async () => {
+    const { server } = await serve([hello], { headersMsMax: 200, requestMsMax: 300, checkEveryMs: 50 });
+    const [headersNever, bodyNever, other] = await Promise.all([
+      rawAsk(server, "GET /v1/hello HTTP/1.1\r\nhost: a\r\nx-slow: "),
+      rawAsk(server, "POST /v1/nothing HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n"),
+      ask(server, "/v1/hello"),
+    ]);
+    expect(headersNever).toContain("HTTP/1.1 408 ");
+    expect(bodyNever).toContain("HTTP/1.1 408 ");
+    expect(other.status).toBe(200);
+  });
+
+  it("a connection that says nothing is cut", async () => {
+    const { server } = await serve([hello], { silenceMsMax: 100 });
+    expect(await rawAsk(server, "")).toBe("");
+  });
+
+  it("more connections than the limit are dropped, and the first still works", async () => {
+    const { server } = await serve([hello], { connectionsMax: 1 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await ask(server, "/v1/hello", { agent })).status).toBe(200);
+    await expect(ask(server, "/v1/hello")).rejects.toThrow();
+    expect((await ask(server, "/v1/hello", { agent })).status).toBe(200);
+    agent.destroy();
+  });
+});
+
+describe("drain", () => {
+  function held() {
+    const gate: Record<"enter" | "leave", () => void> = { enter: () => undefined, leave: () => undefined };
+    const entered = new Promise<void>((resolve) => {
+      gate.enter = resolve;
+    });
+    const left = new Promise<void>((resolve) => {
+      gate.leave = resolve;
+    });
+    const handle: Route["handle"] = async () => {
+      gate.enter();
+      await left;
+      return { status: 200, body: { held: true } };
+    };
+    return { route: { ...hello, path: "/held", handle }, entered, leave: () => gate.leave() };
+  }
+
+  it("finishes the request in hand, refuses new connections and closes kept ones", async () => {
+    const { route, entered, leave } = held();
+    const { server } = await serve([route, hello]);
+    const agent = new Agent({ keepAlive: true });
+    await ask(server, "/v1/hello", { agent });
+    const silent = connectTo(server);
+    await new Promise((resolve) => silent.once("connect", resolve));
+    const silentClosed = new Promise((resolve) => silent.once("close", resolve));
+    silent.on("error", () => undefined);
+    const answer = ask(server, "/held");
+    await entered;
+    const drained = server.drain(10_000);
+    await silentClosed;
+    await expect(ask(server, "/v1/hello")).rejects.toThrow(/ECONNREFUSED/);
+    leave();
+    expect(await answer).toMatchObject({ status: 200, text: '{"held":true}', headers: { connection: "close" } });
+    expect(await drained).toBe("drained");
+    agent.destroy();
+  });
+
+  it("cuts what does not finish within the bound, and says so", async () => {
+    const { route, entered, leave } = held();
+    const { server } = await serve([route]);
+    const answer = ask(server, "/held").then(
+      () => "answered",
+      () => "cut",
+    );
+    await entered;
+    expect(await server.drain(50)).toBe("forced");
+    expect(await answer).toBe("cut");
+    leave();
+  });
+});
+
+describe("a port in use", () => {
+  it.each([
+    ["operator", "PORTCULLIS_HTTP_PORT"],
+    ["public", "PORTCULLIS_PUBLIC_PORT"],
+  ] as const)("%s: names the address and the variable, and leaves nothing listening", async (listener, variable) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    closers.push(() => new Promise((resolve) => taken.close(resolve)));
+    const bound = taken.address();
+    const port = typeof bound === "object" && bound !== null ? bound.port : 0;
+    const free = { host: "localhost", port: 0 };
+    const busy = { host: "127.0.0.1", port };
+    const started = serveHttp({
+      ...testPorts().ports,
+      routes: [hello],
+      listeners: {
+        operator: { ...(listener === "operator" ? busy : free), environmentVariable: "PORTCULLIS_HTTP_PORT" },
+        public: { ...(listener === "public" ? busy : free), environmentVariable: "PORTCULLIS_PUBLIC_PORT" },
+      },
+    });
+    await expect(started).rejects.toMatchObject({
+      code: "PORT_IN_USE",
+      message: expect.stringMatching(new RegExp(`127\\.0\\.0\\.1:${port}.*${variable}`)),
+      facts: { environment_variable: variable },
+    });
+  });
+});

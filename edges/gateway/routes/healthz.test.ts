@@ -1,0 +1,63 @@
+// The truth table of the platform's health: every combination of parts and states, on both listeners.
+import { describe, expect, it } from "vitest";
+import type { Health } from "../../../ports/health.ts";
+import type { HttpRequest } from "../../../ports/http.ts";
+import { operatorHealthz, publicHealthz } from "./healthz.ts";
+
+const request: HttpRequest = { requestId: "r", params: {}, query: {}, headers: {}, body: undefined };
+const states: readonly (Health | undefined)[] = [
+  { status: "ok" },
+  { status: "starting" },
+  { status: "failing", complaint: "the database does not answer." },
+  undefined,
+];
+
+function ask(own: Health, services: Readonly<Record<string, Health | undefined>>) {
+  const known = Object.entries(services).flatMap(([name, health]) => (health ? [[name, health] as const] : []));
+  const parts = {
+    expectedServices: ["riskengine", "operations"],
+    ownHealth: () => own,
+    directory: { all: async () => Object.fromEntries(known) },
+  };
+  return Promise.all([operatorHealthz(parts).handle(request), publicHealthz(parts).handle(request)]);
+}
+
+describe("healthz", () => {
+  it("is ok exactly when the gateway and every expected service are", async () => {
+    for (const own of states.slice(0, 3)) {
+      for (const riskengine of states) {
+        for (const operations of states) {
+          const answers = await ask(own ?? { status: "ok" }, { riskengine, operations });
+          const allOk = [own, riskengine, operations].every((health) => health?.status === "ok");
+          for (const answer of answers) {
+            expect(answer.status).toBe(allOk ? 200 : 503);
+            if (allOk) expect(answer.body).toEqual({ status: "ok" });
+            else expect(answer.body).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+          }
+        }
+      }
+    }
+  });
+
+  it("tells the operator which parts and why, and the public nothing more", async () => {
+    const [operator, open] = await ask(
+      { status: "starting", complaint: "the credentials file is not written yet" },
+      { operations: { status: "failing", complaint: "the database does not answer." } },
+    );
+    expect(operator.body).toEqual({
+      code: "SERVICE_UNAVAILABLE",
+      detail:
+        "gateway is starting: the credentials file is not written yet; riskengine is failing: it does not report; " +
+        "operations is failing: the database does not answer.",
+    });
+    expect(open.body).toEqual({ code: "SERVICE_UNAVAILABLE" });
+  });
+
+  it("does not care about services that this platform does not expect", async () => {
+    const [operator] = await ask(
+      { status: "ok" },
+      { riskengine: { status: "ok" }, operations: { status: "ok" }, stranger: { status: "failing" } },
+    );
+    expect(operator.status).toBe(200);
+  });
+});

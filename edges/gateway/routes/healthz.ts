@@ -1,0 +1,53 @@
+// The platform's health in one answer: ok exactly when every expected service and the gateway itself can do their work. An
+// operator is told which part is not and why; the public learns only that it is not.
+import type { Health } from "../../../ports/health.ts";
+import type { HttpAnswer, Route } from "../../../ports/http.ts";
+import type { GatewayParts } from "../parts.ts";
+
+type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth">;
+
+const path = "/v1/healthz";
+
+export function operatorHealthz(parts: HealthParts): Route {
+  return {
+    method: "GET",
+    path,
+    listeners: ["operator"],
+    sentence: "Whether every part of the platform can do its work, and which cannot.",
+    handle: async () => {
+      const complaints = await complaintsOf(parts);
+      return complaints.length === 0 ? ok : unavailable({ detail: `${complaints.join("; ")}.` });
+    },
+  };
+}
+
+export function publicHealthz(parts: HealthParts): Route {
+  return {
+    method: "GET",
+    path,
+    listeners: ["public"],
+    sentence: "Whether every part of the platform can do its work.",
+    handle: async () => ((await complaintsOf(parts)).length === 0 ? ok : unavailable({})),
+  };
+}
+
+const ok: HttpAnswer = { status: 200, body: { status: "ok" } };
+
+function unavailable(words: { readonly detail?: string }): HttpAnswer {
+  return { status: 503, body: { code: "SERVICE_UNAVAILABLE", ...words }, headers: { "retry-after": "1" } };
+}
+
+async function complaintsOf(parts: HealthParts): Promise<readonly string[]> {
+  const services = await parts.directory.all();
+  const silent: Health = { status: "failing", complaint: "it does not report" };
+  const all: readonly (readonly [string, Health])[] = [
+    ["gateway", parts.ownHealth()],
+    ...parts.expectedServices.map((name) => [name, services[name] ?? silent] as const),
+  ];
+  return all.flatMap(([name, health]) => (health.status === "ok" ? [] : [complaintOf(name, health)]));
+}
+
+function complaintOf(name: string, health: Health): string {
+  const why = health.complaint?.replace(/\.$/, "");
+  return why === undefined ? `${name} is ${health.status}` : `${name} is ${health.status}: ${why}`;
+}
