@@ -1,0 +1,44 @@
+// What a newcomer sees when everything is up: the addresses, where the data lives, and three commands to try.
+import type { Foundation } from "./foundation.ts";
+
+export function banner(addresses: Readonly<Record<string, string>>, foundation: Foundation, tookMs: number): string {
+  const lines = [`Portcullis is up (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C stops it.`, ""];
+  for (const [label, value] of places(addresses, foundation)) lines.push(`  ${label.padEnd(16)}${value}`);
+  const operator = addresses["gateway"];
+  if (operator !== undefined) {
+    lines.push(
+      "",
+      "Try next, in another terminal:",
+      `  curl -s http://${operator}/v1/healthz`,
+      `  curl -s http://${operator}/metrics | grep portcullis_`,
+      "  npm start -- --print-config",
+    );
+  }
+  return `\n${lines.join("\n")}\n\n`;
+}
+
+function places(
+  addresses: Readonly<Record<string, string>>,
+  foundation: Foundation,
+): readonly (readonly [string, string])[] {
+  const known: readonly (readonly [string, string | undefined])[] = [
+    ["operators", http(addresses["gateway"])],
+    ["public", http(addresses["gateway.public"])],
+    ["risk engine", grpc(addresses["riskengine"])],
+    ["operations", grpc(addresses["operations"])],
+    ["data", foundation.dataFolder],
+    ["database", databaseLine(foundation)],
+  ];
+  return known.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
+}
+
+const http = (address: string | undefined) => (address === undefined ? undefined : `http://${address}`);
+const grpc = (address: string | undefined) => (address === undefined ? undefined : `gRPC ${address}`);
+
+function databaseLine(foundation: Foundation): string {
+  const server = foundation.embedded();
+  if (server === undefined) return foundation.database.description;
+  const { places: where, userName } = server;
+  const place = where.outsideDataFolder ? `, kept in ${where.clusterFolder} where that user can reach it` : "";
+  return `PostgreSQL, embedded, as user ${userName}${place}`;
+}

@@ -1,0 +1,223 @@
+// Flags, environment and signals in; exit code out. By default this process is the supervisor of one process per part; with
+// `--single-process` the same composition runs right here.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { complaintLine } from "./adapters/configuration/complaint.ts";
+import { loadConfiguration } from "./adapters/configuration/load-configuration.ts";
+import { printConfiguration } from "./adapters/configuration/print-configuration.ts";
+import type { Configuration } from "./adapters/configuration/schema.ts";
+import { spawnPart } from "./adapters/part-process.ts";
+import { removeRunFile, writeRunFile } from "./adapters/run-file.ts";
+import { systemClock } from "./adapters/system-clock.ts";
+import { systemRandom } from "./adapters/system-random.ts";
+import { systemTimers } from "./adapters/system-timers.ts";
+import { banner } from "./banner.ts";
+import { compose, logFor, type PartInput, type PartName, plans } from "./compose.ts";
+import { Fault, messageOf } from "./contracts/src/fault.ts";
+import { format, millisecondsBetween } from "./contracts/src/instant.ts";
+import { type Foundation, type FoundationPorts, layFoundation } from "./foundation.ts";
+import { createSupervisor } from "./supervisor.ts";
+
+const usage = `Usage: npm start -- [options]
+
+  --print-config     show the effective configuration with its sources and no secrets, and exit
+  --single-process   run every part in this process (for debugging)
+  --version          show the version and exit
+  --help             show this and exit
+
+Settings come from the file that PORTCULLIS_CONFIG names and from the environment: docs/configuration.md.
+`;
+
+const usageExitCode = 2;
+/** Read by the command line, which often runs in the same shell. */
+const clientVariables = ["PORTCULLIS_URL", "PORTCULLIS_PROFILE"];
+
+export async function main(argv: readonly string[]): Promise<number> {
+  const flags = readFlags(argv);
+  if (typeof flags === "string") {
+    process.stderr.write(`${flags}\n\n${usage}`);
+    return usageExitCode;
+  }
+  if (flags.help) return say(usage);
+  if (flags.version) return say(`${version()}\n`);
+  const loaded = loadConfiguration({
+    environment: process.env,
+    readFile: (path) => readFileSync(path, "utf8"),
+    alsoKnown: clientVariables,
+  });
+  if (!loaded.ok) {
+    const count = loaded.complaints.length;
+    process.stderr.write(`The configuration has ${count} ${count === 1 ? "mistake" : "mistakes"}:\n`);
+    for (const complaint of loaded.complaints) process.stderr.write(`  - ${complaintLine(complaint)}\n`);
+    return usageExitCode;
+  }
+  if (flags["print-config"]) return say(printConfiguration(loaded.configuration, loaded.sources));
+  return run(loaded.configuration, flags["single-process"] ? startHere : startProcesses);
+}
+
+function readFlags(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: false,
+      options: {
+        help: { type: "boolean", default: false },
+        version: { type: "boolean", default: false },
+        "print-config": { type: "boolean", default: false },
+        "single-process": { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return manifest.version;
+}
+
+/** A platform that is starting or running: when it is ready, how to end it (at any time), and whether it gave up by itself. */
+interface Running {
+  readonly ready: Promise<void>;
+  addresses(): Readonly<Record<string, string>>;
+  processes(): Readonly<Record<string, number>>;
+  readonly gaveUp: Promise<Fault>;
+  stop(): Promise<void>;
+}
+
+type Start = (
+  configuration: Configuration,
+  foundation: Foundation,
+  ports: FoundationPorts,
+  changed: () => void,
+) => Running;
+
+async function run(configuration: Configuration, start: Start): Promise<number> {
+  const ports = { clock: systemClock(), timers: systemTimers(), random: systemRandom(), log: logFor(configuration) };
+  const startedAt = ports.clock.now();
+  const signalled = stopSignal();
+  let foundation: Foundation | undefined;
+  let running: Running | undefined;
+  const refresh = () => {
+    if (foundation !== undefined && running !== undefined) {
+      writeRunFile(foundation.dataFolder, runFile(foundation, running, format(startedAt)));
+    }
+  };
+  try {
+    foundation = await layFoundation(configuration, ports);
+    foundation.onRestart(refresh);
+    running = start(configuration, foundation, ports, refresh);
+    const early = await Promise.race([running.ready, signalled]);
+    if (typeof early === "string") return 0;
+    refresh();
+    process.stdout.write(banner(running.addresses(), foundation, millisecondsBetween(startedAt, ports.clock.now())));
+    const end = await Promise.race([signalled, running.gaveUp, foundation.gaveUp]);
+    if (end instanceof Fault) throw end;
+    ports.log.info("stopping", { signal: end });
+    return 0;
+  } catch (error) {
+    process.stderr.write(`Portcullis stops: ${messageOf(error)}\n`);
+    return 1;
+  } finally {
+    await running?.stop();
+    if (foundation !== undefined) removeRunFile(foundation.dataFolder);
+    await foundation?.close();
+    ports.timers.release();
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT; further ones are taken and change nothing, because the stop is already under way. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    process.on("SIGTERM", () => resolve("SIGTERM"));
+    process.on("SIGINT", () => resolve("SIGINT"));
+    process.on("SIGHUP", () => resolve("SIGHUP"));
+  });
+}
+
+const startHere: Start = (configuration, foundation) => {
+  const parts = configuration.services;
+  let addresses: Readonly<Record<string, string>> = {};
+  const composition = compose(partInput(configuration, foundation, parts, {}));
+  return {
+    ready: composition.then((started) => {
+      addresses = started.addresses;
+    }),
+    addresses: () => addresses,
+    processes: () => Object.fromEntries(parts.map((part) => [part, process.pid])),
+    gaveUp: new Promise(() => undefined),
+    stop: () =>
+      composition.then(
+        (started) => started.stop(),
+        // It never started, which `ready` has already said; there is nothing to stop.
+        () => undefined,
+      ),
+  };
+};
+
+const startProcesses: Start = (configuration, foundation, ports, changed) => {
+  const { lifecycle } = configuration;
+  const entry = fileURLToPath(new URL("part.js", import.meta.url));
+  const addresses: Record<string, string> = {};
+  const supervisor = createSupervisor({
+    ...ports,
+    parts: plans.filter((plan) => configuration.services.includes(plan.name)),
+    spawn: (name) =>
+      spawnPart({ entry, name, input: partInput(configuration, foundation, [name as PartName], addresses) }),
+    startTimeoutMs: lifecycle.start_timeout_s * 1_000,
+    stopGraceMs: (lifecycle.drain_timeout_s * 1_000) / 2,
+    backoffFirstMs: lifecycle.restart_backoff_first_ms,
+    backoffMaxMs: lifecycle.restart_backoff_max_ms,
+    failuresMax: lifecycle.restart_failures_max,
+    steadyMs: lifecycle.restart_steady_s * 1_000,
+    changed: (parts) => {
+      for (const part of parts) Object.assign(addresses, part.addresses);
+      changed();
+    },
+  });
+  return {
+    ready: supervisor.start(),
+    addresses: () => addresses,
+    processes: () => Object.fromEntries(supervisor.parts().map((part) => [part.name, part.pid])),
+    gaveUp: supervisor.gaveUp,
+    stop: () => supervisor.stop(),
+  };
+};
+
+function partInput(
+  configuration: Configuration,
+  foundation: Foundation,
+  parts: readonly PartName[],
+  addresses: Readonly<Record<string, string>>,
+): PartInput {
+  const { database, dataFolder, runtimeFolder } = foundation;
+  return { configuration, parts, database, dataFolder, runtimeFolder, addresses: { ...addresses } };
+}
+
+function runFile(foundation: Foundation, running: Running, started_at: string): Parameters<typeof writeRunFile>[1] {
+  const server = foundation.embedded();
+  const { host, port, database } = foundation.database.owner;
+  return {
+    pid: process.pid,
+    started_at,
+    data_dir: foundation.dataFolder,
+    addresses: running.addresses(),
+    processes: running.processes(),
+    database: {
+      embedded: server !== undefined,
+      host,
+      port,
+      name: database,
+      ...(server === undefined ? {} : { pid: server.pid }),
+    },
+  };
+}

@@ -1,0 +1,32 @@
+// One part of the platform in a process of its own: what the supervisor starts. It learns over the IPC channel what to run, says when
+// it is ready or why it cannot be, and stops when it is told to or when the supervisor is gone.
+import { partSide } from "./adapters/part-process.ts";
+import { crashOnUnhandled, processCrash } from "./adapters/process-crash.ts";
+import { compose, logFor, type PartInput } from "./compose.ts";
+import { Fault, messageOf } from "./contracts/src/fault.ts";
+
+const side = partSide();
+process.title = `portcullis-${process.argv[2] ?? "part"}`;
+
+async function run(): Promise<number> {
+  const input = (await Promise.race([side.input, side.stopped.then(() => undefined)])) as PartInput | undefined;
+  if (input === undefined) return 0;
+  const log = logFor(input.configuration).with({ part: input.parts.join("+") });
+  crashOnUnhandled(processCrash(log));
+  const starting = compose(input);
+  try {
+    const composition = await starting;
+    await side.tell({ type: "ready", addresses: composition.addresses });
+    const reason = await side.stopped;
+    log.debug("stopping", { reason });
+    await composition.stop();
+    return 0;
+  } catch (error) {
+    const code = error instanceof Fault ? error.code : "INTERNAL";
+    await side.tell({ type: "failed", code, message: messageOf(error) });
+    log.error("could not start", { error });
+    return 1;
+  }
+}
+
+process.exit(await run());

@@ -1,0 +1,173 @@
+// The whole platform as a user starts it: `node bin/portcullis.js` in its own process group, on free ports and a data folder of its
+// own, with what it prints, its run.json and its health at hand. Whatever a test does to it, `end` leaves nothing behind.
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RunFile } from "../adapters/run-file.ts";
+
+const root = join(import.meta.dirname, "..");
+
+export interface StartOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly arguments?: readonly string[];
+  /** Start on an existing data folder instead of a fresh one. */
+  readonly dataFolder?: string;
+}
+
+export interface PlatformExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Platform {
+  readonly dataFolder: string;
+  readonly pid: number;
+  readonly exited: Promise<PlatformExit>;
+  stdout(): string;
+  stderr(): string;
+  runFile(): RunFile;
+  /** Resolves when the banner was printed; rejects with everything printed when it ends or takes too long. */
+  ready(): Promise<void>;
+  /** The HTTP status of healthz on a listener, or 0 when nobody answers. */
+  health(listener?: "gateway" | "gateway.public"): Promise<number>;
+  /** Sends a signal to the supervisor alone. */
+  signal(name: NodeJS.Signals): void;
+  signalGroup(name: NodeJS.Signals): void;
+  /** Every process that belongs to this platform, found by what it has open, not by what we remember. */
+  processes(): readonly number[];
+  /** Ends everything and removes the data folder. */
+  end(): Promise<void>;
+}
+
+export function temporaryFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `portcullis-${name}-`));
+  // The embedded server runs as another user when we are root; it must be able to pass.
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+export function startPlatform(options: StartOptions = {}): Platform {
+  const owned = options.dataFolder === undefined ? temporaryFolder("platform") : undefined;
+  const dataFolder = options.dataFolder ?? join(owned ?? "", "data");
+  const child = spawn(process.execPath, [join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])], {
+    cwd: owned ?? root,
+    env: { ...cleanEnvironment(), ...freePorts, PORTCULLIS_DATA_DIR: dataFolder, ...options.environment },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output.stderr += text;
+  });
+  const exited = new Promise<PlatformExit>((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  const runFile = () => JSON.parse(readFileSync(join(dataFolder, "run.json"), "utf8")) as RunFile;
+  const everything = () => `${output.stdout}\n${output.stderr}`;
+  const processes = () => processesMentioning(dataFolder);
+  return {
+    dataFolder,
+    pid: child.pid ?? 0,
+    exited,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    runFile,
+    ready: () => bannerOf(child, exited, () => output.stdout, everything),
+    health: (listener = "gateway") => healthOf(runFile, listener),
+    signal: (name) => void child.kill(name),
+    signalGroup: (name) => void process.kill(-(child.pid ?? 0), name),
+    processes,
+    end: async () => {
+      child.kill("SIGTERM");
+      const slow = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      await exited;
+      clearTimeout(slow);
+      for (let tries = 0; tries < 100 && processes().length > 0; tries += 1) await pause(100);
+      for (const pid of processes()) process.kill(pid, "SIGKILL");
+      if (owned !== undefined) rmSync(owned, { recursive: true, force: true });
+    },
+  };
+}
+
+const freePorts = {
+  PORTCULLIS_HTTP_PORT: "0",
+  PORTCULLIS_PUBLIC_PORT: "0",
+  PORTCULLIS_GRPC_PORT: "0",
+  PORTCULLIS_OPERATIONS_GRPC_PORT: "0",
+};
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Waits until the condition holds; the sentence is what the failure says. */
+export async function eventually(
+  sentence: string,
+  condition: () => boolean | Promise<boolean>,
+  msMax = 20_000,
+): Promise<void> {
+  const until = Date.now() + msMax;
+  while (Date.now() < until) {
+    if (await condition()) return;
+    await pause(50);
+  }
+  throw new Error(`not within ${msMax} ms: ${sentence}`);
+}
+
+/** A developer's own settings must not leak into a test. */
+function cleanEnvironment(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(PORTCULLIS_|OTEL_|NODE_ENV|VITEST)/.test(name));
+  return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+async function bannerOf(
+  child: ChildProcess,
+  exited: Promise<PlatformExit>,
+  stdout: () => string,
+  everything: () => string,
+): Promise<void> {
+  let ended = false;
+  void exited.then(() => {
+    ended = true;
+  });
+  for (let tries = 0; tries < 1_200; tries += 1) {
+    if (stdout().includes("Portcullis is up")) return;
+    if (ended) throw new Error(`it ended before it was up:\n${everything()}`);
+    await pause(50);
+  }
+  child.kill("SIGKILL");
+  throw new Error(`no banner within a minute:\n${everything()}`);
+}
+
+async function healthOf(runFile: () => RunFile, listener: string): Promise<number> {
+  try {
+    const answer = await fetch(`http://${runFile().addresses[listener]}/v1/healthz`, {
+      signal: AbortSignal.timeout(3_000),
+    });
+    return answer.status;
+  } catch {
+    // Nobody listens, or nobody answers: that is what 0 says.
+    return 0;
+  }
+}
+
+/** Processes whose command line or open files mention the folder: the supervisor's children and the database alike. */
+function processesMentioning(folder: string): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => mentions(pid, folder));
+}
+
+function mentions(pid: number, folder: string): boolean {
+  try {
+    if (!existsSync(`/proc/${pid}/cmdline`)) return false;
+    const said = readFileSync(`/proc/${pid}/cmdline`, "utf8") + readFileSync(`/proc/${pid}/environ`, "utf8");
+    return said.includes(folder);
+  } catch {
+    // It ended while we looked, or it is somebody else's.
+    return false;
+  }
+}
