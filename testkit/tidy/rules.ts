@@ -1,0 +1,193 @@
+// The architecture as rules. Each takes one parsed file and yields complaints that say where, what, and what to do instead.
+import { posix } from "node:path";
+import ts from "typescript";
+import { type Room, rooms } from "./rooms.ts";
+import { functionsOf, importsOf, lineOf, type SourceFile, visit } from "./source.ts";
+
+export interface Complaint {
+  readonly path: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+export type Rule = (file: SourceFile) => Iterable<Complaint>;
+
+const fileLinesMax = 400;
+const functionLinesMax = 70;
+
+const isTest = (path: string): boolean => /\.test\.ts$/.test(path);
+const isGenerated = (path: string): boolean => path.startsWith("contracts/src/generated/");
+
+/** Files that serve tests, measurements or the build: clocks and dice are theirs to use. */
+const isTool = (path: string): boolean => isTest(path) || /^(testkit|bench|sim|scripts|bin)\//.test(path);
+
+export function roomOf(path: string): string {
+  const [first] = path.split("/");
+  return path.includes("/") && first !== undefined ? first : "composition";
+}
+
+function roomAndName(path: string): { name: string; room: Room } | undefined {
+  const name = roomOf(path);
+  const room = rooms[name];
+  return room === undefined ? undefined : { name, room };
+}
+
+function* imports(file: SourceFile): Iterable<Complaint> {
+  const home = roomAndName(file.path);
+  if (home === undefined || isGenerated(file.path)) return;
+  for (const { target, line } of importsOf(file)) {
+    const why = forbidden(file.path, home, target);
+    if (why !== undefined) yield { path: file.path, line, message: why };
+  }
+}
+
+function forbidden(path: string, home: { name: string; room: Room }, target: string): string | undefined {
+  const { name, room } = home;
+  if (target.startsWith(".")) {
+    const other = posix.normalize(posix.join(posix.dirname(path), target));
+    const otherRoom = roomOf(other);
+    const allowed = room.rooms.includes(otherRoom) || (isTest(path) && (otherRoom === "testkit" || name === otherRoom));
+    if (!allowed && !isTest(path)) return `${name} must not import ${otherRoom} (${other}): ${room.instead}`;
+    if (name === "services" && otherRoom === "services") return betweenServices(path, other);
+    return undefined;
+  }
+  if (isTest(path)) return undefined;
+  if (target.startsWith("node:")) return room.node ? undefined : `${name} must not import ${target}: ${room.instead}`;
+  const packageName = target
+    .split("/")
+    .slice(0, target.startsWith("@") ? 2 : 1)
+    .join("/");
+  if (room.packages === "all" || room.packages.includes(packageName)) return undefined;
+  if (name === "reports" && path.startsWith("reports/render/")) return undefined;
+  return `${name} must not import the package ${packageName}: ${room.instead}`;
+}
+
+function betweenServices(path: string, other: string): string | undefined {
+  const [, from = "", ...fromRest] = path.split("/");
+  const [, to = "", ...toRest] = other.split("/");
+  if (fromRest.length === 0 || toRest.length === 0 || from === to) return undefined;
+  return `service ${from} must not import service ${to}: they meet on the bus or through a client port`;
+}
+
+const clockCalls: Readonly<Record<string, string>> = {
+  "Date.now": "take an Instant or a Clock",
+  "performance.now": "take a Clock, or a stopwatch that is handed in",
+  "Math.random": "take a Random",
+  "crypto.randomUUID": "take a Random",
+  "process.hrtime": "take a Clock, or a stopwatch that is handed in",
+};
+
+function* clocksAndDice(file: SourceFile): Iterable<Complaint> {
+  if (isTool(file.path) || /^adapters\/system-[a-z]+\.ts$/.test(file.path)) return;
+  const found: Complaint[] = [];
+  visit(file.tree, (node) => {
+    if (ts.isPropertyAccessExpression(node)) {
+      const name = node.getText(file.tree);
+      const instead = clockCalls[name];
+      if (instead !== undefined) found.push(at(file, node, `${name} outside adapters/system-*.ts: ${instead}`));
+    } else if (ts.isNewExpression(node) && node.expression.getText(file.tree) === "Date" && !node.arguments?.length) {
+      found.push(at(file, node, "new Date() outside adapters/system-clock.ts: take an Instant or a Clock"));
+    }
+  });
+  yield* found;
+}
+
+function* timersInPureRooms(file: SourceFile): Iterable<Complaint> {
+  if (isTest(file.path) || !/^(core|contracts|reports|services|ports)\//.test(file.path)) return;
+  const found: Complaint[] = [];
+  visit(file.tree, (node) => {
+    if (
+      ts.isCallExpression(node) &&
+      /^(setTimeout|setInterval|setImmediate|fetch)$/.test(node.expression.getText(file.tree))
+    ) {
+      found.push(
+        at(file, node, `${node.expression.getText(file.tree)} in ${roomOf(file.path)}: take Timers or another port`),
+      );
+    }
+    if (/^(core|contracts|reports)\//.test(file.path) && isAsync(node)) {
+      found.push(
+        at(file, node, `async in ${roomOf(file.path)}: it is pure; the shell awaits, the core is called with data`),
+      );
+    }
+  });
+  if (!isGenerated(file.path)) yield* found;
+}
+
+function isAsync(node: ts.Node): boolean {
+  return (
+    ts.isAwaitExpression(node) || (ts.canHaveModifiers(node) && (ts.getModifiers(node) ?? []).some(isAsyncKeyword))
+  );
+}
+
+function isAsyncKeyword(modifier: ts.Modifier): boolean {
+  return modifier.kind === ts.SyntaxKind.AsyncKeyword;
+}
+
+function* literalSubjects(file: SourceFile): Iterable<Complaint> {
+  if (isTest(file.path) || file.path.startsWith("testkit/tidy/") || isGenerated(file.path)) return;
+  if (file.path === "contracts/src/subjects.ts") return;
+  const found: Complaint[] = [];
+  visit(file.tree, (node) => {
+    const text = ts.isStringLiteralLike(node) ? node.text : ts.isTemplateHead(node) ? node.text : undefined;
+    if (text !== undefined && /^svc\.v1\.($|[a-z*>])/.test(text)) {
+      found.push(at(file, node, `a literal subject "${text}": name it in contracts/src/subjects.ts and import it`));
+    }
+  });
+  yield* found;
+}
+
+function* portsHaveNoBody(file: SourceFile): Iterable<Complaint> {
+  if (!file.path.startsWith("ports/") || isTest(file.path)) return;
+  for (const statement of file.tree.statements) {
+    const fine =
+      ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement) || ts.isImportDeclaration(statement);
+    if (!fine) yield at(file, statement, "code with a body in ports: a port is interfaces and types only");
+  }
+}
+
+function* size(file: SourceFile): Iterable<Complaint> {
+  if (isGenerated(file.path)) return;
+  const lines = file.text.split("\n").length - 1;
+  if (lines > fileLinesMax && !isTest(file.path) && !file.text.includes("tidy: long because ")) {
+    yield { path: file.path, line: 1, message: `${lines} lines, more than ${fileLinesMax}: split it by subject` };
+  }
+  if (isTest(file.path) || file.path.startsWith("testkit/conformance/")) return;
+  for (const { name, lines: own, line, reason } of functionsOf(file)) {
+    if (own > functionLinesMax && !reason) {
+      yield {
+        path: file.path,
+        line,
+        message: `${name} has ${own} lines of its own, more than ${functionLinesMax}: split it`,
+      };
+    }
+  }
+}
+
+function* style(file: SourceFile): Iterable<Complaint> {
+  if (isGenerated(file.path)) return;
+  if (!/^(#!.*\n)?(\/\/|\/\*)/.test(file.text)) {
+    yield { path: file.path, line: 1, message: "no opening comment: say in a sentence what this file is for and why" };
+  }
+  const name = posix.basename(file.path);
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.(ts|js)$/.test(name)) {
+    yield { path: file.path, line: 1, message: `${name} is not kebab-case` };
+  }
+}
+
+function at(file: SourceFile, node: ts.Node, message: string): Complaint {
+  return { path: file.path, line: lineOf(file, node), message };
+}
+
+export const rules: readonly Rule[] = [
+  imports,
+  clocksAndDice,
+  timersInPureRooms,
+  literalSubjects,
+  portsHaveNoBody,
+  size,
+  style,
+];
+
+export function judge(file: SourceFile): readonly Complaint[] {
+  return rules.flatMap((rule) => [...rule(file)]);
+}

@@ -1,0 +1,165 @@
+// The architecture as a test: who may import whom, where clocks may be read, how long a file may be. The rules are in
+// testkit/tidy; here they are held against the repository, and against planted violations that they must catch.
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { judge } from "./testkit/tidy/rules.ts";
+import { parseSource } from "./testkit/tidy/source.ts";
+
+const root = import.meta.dirname;
+const skipped = new Set(["node_modules", "dist", ".cache", ".portcullis", ".git", "coverage"]);
+
+function walk(folder = ""): readonly string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : walk(path);
+    return [path];
+  });
+}
+
+const files = walk();
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const complaintsOn = (path: string, text: string): string =>
+  judge(parseSource(path, text))
+    .map((complaint) => `${complaint.path}:${complaint.line} ${complaint.message}`)
+    .join("\n");
+
+describe("the repository is tidy", () => {
+  test("every source file keeps the rules", () => {
+    const complaints = files
+      .filter((path) => /\.(ts|js)$/.test(path))
+      .map((path) => complaintsOn(path, read(path)))
+      .filter((text) => text !== "");
+    expect(complaints.join("\n")).toBe("");
+  });
+
+  test("every path named in ARCHITECTURE.md exists", () => {
+    const named = [...read("ARCHITECTURE.md").matchAll(/`([\w.-]+(?:\/[\w.*-]+)*\/?)`/g)]
+      .map((match) => match[1] ?? "")
+      .filter((path) => path.includes("/") || /\.(ts|md|js|json)$/.test(path));
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((path) => !path.includes("*") && !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test("every file of a registry folder is in its list", () => {
+    for (const [folder, list] of registries()) {
+      const text = read(list);
+      const missing = readdirSync(join(root, folder), { withFileTypes: true })
+        .map((entry) => (entry.isDirectory() ? `./${entry.name}/` : `./${entry.name}`))
+        .filter((name) => !/\.test\.ts$|\/(index|service|lease|readiness|shape)\.ts$/.test(name))
+        .filter((name) => !text.includes(`"${name}`));
+      expect(missing, `${folder} against ${list}`).toEqual([]);
+    }
+  });
+
+  test("the lock file names no host", () => {
+    const lock = JSON.parse(read("package-lock.json")) as { packages: Record<string, { resolved?: string }> };
+    const hosts = Object.values(lock.packages).filter((entry) => entry.resolved?.includes("://"));
+    expect(hosts).toEqual([]);
+  });
+
+  test("every dependency is pinned exactly and has its line in docs/dependencies.md", () => {
+    const manifest = JSON.parse(read("package.json")) as Record<string, Record<string, string>>;
+    const all = { ...manifest["dependencies"], ...manifest["devDependencies"] };
+    const documented = read("docs/dependencies.md");
+    expect(Object.entries(all).filter(([, version]) => !/^\d/.test(version))).toEqual([]);
+    expect(Object.keys(all).filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test("nothing names this machine", () => {
+    const machine = /\/w[o]rk\/|\/r[o]ot\/(?!\.\.\.)[a-z]+\/|https?:\/\/(registry|deb|security)\.[a-z]+\.(org|com)/;
+    const tracked = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" });
+    const guilty = tracked
+      .split("\n")
+      .filter((path) => path !== "" && existsSync(join(root, path)) && statSync(join(root, path)).size < 1_000_000)
+      .filter((path) => machine.test(read(path)));
+    expect(guilty).toEqual([]);
+  });
+});
+
+/** Folders in which every file must stand in one list. */
+function registries(): readonly (readonly [string, string])[] {
+  return [
+    ["services", "services/index.ts"],
+    ["adapters/postgres/migrations", "adapters/postgres/migrations/index.ts"],
+    ["edges/gateway/routes", "edges/gateway/routes/index.ts"],
+  ];
+}
+
+describe("planted violations are caught", () => {
+  const header = "// A planted file.\n";
+  const planted: readonly (readonly [string, string, string, RegExp])[] = [
+    [
+      "services to adapters",
+      "services/oms/planted.ts",
+      'import { x } from "../../adapters/x.ts";',
+      /services must not import adapters/,
+    ],
+    [
+      "a lazy import",
+      "services/oms/planted.ts",
+      'await import("../../adapters/x.ts");',
+      /services must not import adapters/,
+    ],
+    [
+      "one service to another",
+      "services/oms/planted.ts",
+      'import { x } from "../treasury/x.ts";',
+      /must not import service treasury/,
+    ],
+    ["core to node", "core/planted.ts", 'import { readFileSync } from "node:fs";', /core must not import node:fs/],
+    ["core to a package", "core/planted.ts", 'import pino from "pino";', /core must not import the package pino/],
+    [
+      "contracts to ports",
+      "contracts/src/planted.ts",
+      'import type { Log } from "../../ports/log.ts";',
+      /contracts must not import ports/,
+    ],
+    [
+      "adapters to services",
+      "adapters/planted.ts",
+      'import { x } from "../services/x.ts";',
+      /adapters must not import services/,
+    ],
+    ["edges to core", "edges/gateway/planted.ts", 'import { x } from "../../core/x.ts";', /edges must not import core/],
+    ["product to testkit", "compose.ts", 'import { x } from "./testkit/x.ts";', /composition must not import testkit/],
+    ["a clock in core", "core/planted.ts", "const now = Date.now();", /Date\.now outside .*take an Instant or a Clock/],
+    ["a date in a service", "services/oms/planted.ts", "const now = new Date();", /take an Instant or a Clock/],
+    ["dice in an adapter", "adapters/planted.ts", "const roll = Math.random();", /take a Random/],
+    ["a timer in a service", "services/oms/planted.ts", "setTimeout(() => undefined, 5);", /take Timers/],
+    ["async in core", "core/planted.ts", "async function f() {}", /async in core/],
+    [
+      "a literal subject",
+      "services/oms/planted.ts",
+      'const s = "svc.v1.oms.orders.created";',
+      /contracts\/src\/subjects\.ts/,
+    ],
+    [
+      "a literal subject in a template",
+      "adapters/planted.ts",
+      "const s = `svc.v1.oms.${1}`;",
+      /contracts\/src\/subjects\.ts/,
+    ],
+    ["code in ports", "ports/planted.ts", "export const x = 1;", /interfaces and types only/],
+    ["a long file", "core/planted.ts", "\n".repeat(500), /more than 400/],
+    ["a long function", "core/planted.ts", `function f() {${"\n".repeat(80)}}`, /more than 70/],
+    ["a camelCase file", "core/plantedFile.ts", "", /not kebab-case/],
+  ];
+  test.each(planted)("%s", (_name, path, text, complaint) => {
+    expect(complaintsOn(path, header + text)).toMatch(complaint);
+  });
+
+  test("a file without an opening comment", () => {
+    expect(complaintsOn("core/planted.ts", "export const x = 1;\n")).toMatch(/no opening comment/);
+  });
+
+  test("an innocent file has no complaint", () => {
+    expect(
+      complaintsOn(
+        "services/oms/fine.ts",
+        `${header}import type { Log } from "../../ports/log.ts";\nexport type L = Log;\n`,
+      ),
+    ).toBe("");
+  });
+});
