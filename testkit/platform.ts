@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunFile } from "../adapters/run-file.ts";
 
-const root = join(import.meta.dirname, "..");
-
 export interface StartOptions {
+  /** The copy of the repository to start; default this one. */
+  readonly root?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   /** Start on an existing data folder instead of a fresh one. */
@@ -48,6 +48,7 @@ export function temporaryFolder(name: string): string {
 }
 
 export function startPlatform(options: StartOptions = {}): Platform {
+  const root = options.root ?? join(import.meta.dirname, "..");
   const owned = options.dataFolder === undefined ? temporaryFolder("platform") : undefined;
   const dataFolder = options.dataFolder ?? join(owned ?? "", "data");
   const child = spawn(process.execPath, [join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])], {

@@ -183,6 +183,8 @@ function clientConfig(target: ConnectionTarget, options: ConnectionOptions): pg.
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectMsMax ?? 5_000,
     keepAlive: true,
+    // Statements leave without waiting for the answers to earlier ones: a transaction's last inserts and its COMMIT go together.
+    pipeline: true,
     ...(options.statementMsMax === undefined ? {} : { statement_timeout: options.statementMsMax }),
   };
 }

@@ -3,10 +3,36 @@
 import { expect } from "vitest";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Store } from "../../ports/store.ts";
-import type { BusCheck } from "./bus.ts";
+import type { BusCheck, BusRig, HeldEvent } from "./bus.ts";
 import { publish, record, thingOf } from "./bus-kit.ts";
 import { thingChanged } from "./subjects.ts";
 import { eventually, gate, transactPatiently, within } from "./waiting.ts";
+
+/** A transaction that has published and is slow to end. */
+async function holdEvent(rig: BusRig, payload: { readonly key: string; readonly n: number }): Promise<HeldEvent> {
+  if (rig.holdEvent !== undefined) return rig.holdEvent({ subject: thingChanged.name, key: payload.key, payload });
+  const published = gate();
+  const ended = gate();
+  let rollsBack = false;
+  const late = rig.store.transact("conformance.late", async (unit) => {
+    await unit.events.publish(thingChanged, payload);
+    published.open();
+    await ended.opened;
+    if (rollsBack) throw new Error("planned");
+  });
+  await published.opened;
+  return {
+    async commit() {
+      ended.open();
+      await late;
+    },
+    async rollback() {
+      rollsBack = true;
+      ended.open();
+      await expect(late).rejects.toThrow("planned");
+    },
+  };
+}
 
 /** Catches a reader that remembers the highest id it has seen: it would pass the late transaction's event for ever. */
 export const lateCommit: BusCheck = {
@@ -16,20 +42,12 @@ export const lateCommit: BusCheck = {
     const seen = await record(rig.bus, { name: "conformance.late-commit" });
     await publish(rig.store, { key: "before", n: 1 });
     await eventually(rig, "the event before", () => seen.events.length >= 1);
-    const held = gate();
-    const published = gate();
-    const late = rig.store.transact("conformance.late", async (unit) => {
-      await unit.events.publish(thingChanged, { key: "late", n: 2 });
-      published.open();
-      await held.opened;
-    });
-    await published.opened;
+    const late = await holdEvent(rig, { key: "late", n: 2 });
     await publish(rig.store, { key: "early", n: 3 });
     await publish(rig.store, { key: "early", n: 4 });
     // A reader may hold these two back until the late transaction has ended; one that hands them over now must remember it.
     await within(rig, 500, () => seen.events.length >= 3);
-    held.open();
-    await late;
+    await late.commit();
     await publish(rig.store, { key: "after", n: 5 });
     await eventually(
       rig,
@@ -48,23 +66,9 @@ export const lateRollback: BusCheck = {
   sentence: "a transaction that published early and is rolled back late holds nobody back for ever",
   async run(rig) {
     const seen = await record(rig.bus, { name: "conformance.late-rollback" });
-    const held = gate();
-    const published = gate();
-    const late = rig.store
-      .transact("conformance.late", async (unit) => {
-        await unit.events.publish(thingChanged, { key: "late", n: 1 });
-        published.open();
-        await held.opened;
-        throw new Error("planned");
-      })
-      .then(
-        () => "committed",
-        () => "rolled back",
-      );
-    await published.opened;
+    const late = await holdEvent(rig, { key: "late", n: 1 });
     await publish(rig.store, { key: "early", n: 2 });
-    held.open();
-    expect(await late).toBe("rolled back");
+    await late.rollback();
     await eventually(rig, "the event beside it", () => seen.events.length >= 1);
     expect(seen.numbers()).toEqual([2]);
   },

@@ -36,12 +36,22 @@ export interface BusRig extends BusPeer, Patience {
   reopenBus(): Promise<Bus>;
   /** Puts an event into the transport past the schema check, as a foreign or older program might; gives its id. */
   injectRaw(event: { readonly subject: string; readonly key: string; readonly payload: unknown }): Promise<string>;
+  /**
+   * Takes a place in the transport's order for an event now and commits it when told to, as a transaction does that is slow to
+   * commit. Needed where the store itself takes the place only at the last moment; absent = the store's own transaction does.
+   */
+  holdEvent?(event: { readonly subject: string; readonly key: string; readonly payload: unknown }): Promise<HeldEvent>;
   /** What was parked and reported so far. */
   parked(): Promise<readonly ParkedEvent[]>;
   /** Cuts the first process off from the transport until the returned function is called; where the rig can do it. */
   outage?(): Promise<() => Promise<void>>;
   /** Ends every process and removes what the rig made. */
   close(): Promise<void>;
+}
+
+export interface HeldEvent {
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
 }
 
 export interface BusCheck {

@@ -1,0 +1,5 @@
+// Every step of the schema, in order. A released step is never edited; a change is a new file and a new line here.
+import type { Migration } from "../migrate.ts";
+import { outboxMigration } from "./0001-outbox.ts";
+
+export const migrations: readonly Migration[] = [outboxMigration];

@@ -1,0 +1,159 @@
+// Reads the outbox behind a cursor, in the order of event numbers, without ever passing one that may still come.
+//
+// Numbers come from a sequence, so a lower one can be committed after a higher one. Invariants (tested by number):
+//  1. What follows the cursor without a hole is handed over at once.
+//  2. At a hole nothing beyond it is handed over until the hole is filled or known to be dead.
+//  3. A hole is dead when every transaction that could own its number has ended and a read that began after that still
+//     lacks it. Every such transaction took its own number (xid) before it took an event number (column order in the
+//     table), hence before the higher event became visible, hence before the xid that we take as a fence afterwards. So
+//     when a read's snapshot has an xmin at or above the fence, what that read does not see will never be there. The
+//     snapshot's own xmax must not serve as the fence: it lies just above the highest *ended* transaction, and a running
+//     one can have that number or a higher one.
+//  4. Reading takes no locks and changes nothing; any number of readers may follow any cursors.
+// The read must see the primary server, never a standby, and the horizon is cluster-wide: a long transaction in any
+// database of the server that has a number of its own delays the death of a hole. Its age is therefore measured.
+import type pg from "pg";
+import type { Instant } from "../../contracts/src/instant.ts";
+import { fromMicroseconds, millisecondsBetween } from "../../contracts/src/instant.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { regexOf } from "./outbox-pattern.ts";
+
+export interface OutboxRow {
+  /** Where the row stands; the cursor is the highest id that has been dealt with. */
+  readonly id: bigint;
+  readonly eventId: string;
+  readonly at: Instant;
+  readonly subject: string;
+  readonly key: string;
+  readonly source: string;
+  /** The exact JSON text that was published. */
+  readonly payload: string;
+}
+
+export interface OutboxPage {
+  /** Rows whose subject matches, in order. */
+  readonly rows: readonly OutboxRow[];
+  /** Everything up to here has been seen or will never exist: the next read may begin after it. */
+  readonly through: bigint;
+  /** The page was full: read again at once. */
+  readonly more: boolean;
+  /** A hole holds the reader back: read again soon. */
+  readonly held: boolean;
+}
+
+export interface OutboxReader {
+  /** At most `limit` rows of the outbox after the cursor are looked at, matching or not. */
+  read(after: bigint, limit: number, patterns: readonly string[]): Promise<OutboxPage>;
+  /** How long a hole has been holding this reader back; 0 when none does. */
+  heldMs(): number;
+}
+
+/** Runs one statement on a connection that sees the primary server; which one does not matter. */
+export type RunStatement = (statement: pg.QueryConfig | pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>;
+
+/**
+ * For the session that reads: the table changes its size faster than its statistics, and a plan that was good for an empty
+ * one is ruinous for a full one.
+ */
+export const readerSettings = "set enable_seqscan = off; set enable_bitmapscan = off; set jit = off";
+
+const readText = `
+select o.id, o.event_id, o.at_us, o.subject, o.key, o.source,
+       case when o.subject ~ $3 then convert_from(o.payload, 'UTF8') end,
+       (select pg_snapshot_xmin(pg_current_snapshot())::text)
+from outbox o where o.id > $1 order by o.id limit $2`;
+
+type RawRow = readonly [string, string, string, string, string, string, string | null, string];
+
+interface Fence {
+  readonly through: bigint;
+  readonly xid: bigint;
+}
+
+export function createOutboxReader(options: {
+  readonly run: RunStatement;
+  readonly clock: Clock;
+  /** For screens: a hole is passed over after this long, even if its number may still come. Absent = never. */
+  readonly patienceMs?: number;
+}): OutboxReader {
+  const { run, clock } = options;
+  let settled = -1n;
+  let fence: Fence | undefined;
+  let hole: { readonly after: bigint; readonly since: Instant } | undefined;
+  const regex = rememberLast(regexOf);
+
+  /** Taken only when a hole is met a second time: most are filled by then, and every fence costs a transaction number. */
+  async function metHole(after: bigint, highest: bigint): Promise<void> {
+    if (hole?.after !== after) {
+      hole = { after, since: clock.now() };
+      return;
+    }
+    if (options.patienceMs !== undefined && millisecondsBetween(hole.since, clock.now()) >= options.patienceMs)
+      settled = highest;
+    if (fence !== undefined) return;
+    const taken = await run({ text: "select pg_current_xact_id()::text", rowMode: "array" });
+    fence = { through: highest, xid: BigInt(String(taken.rows[0]?.[0])) };
+  }
+
+  function settle(xmin: bigint): void {
+    if (fence === undefined || xmin < fence.xid) return;
+    if (fence.through > settled) settled = fence.through;
+    fence = undefined;
+  }
+
+  return {
+    heldMs: () => (hole === undefined ? 0 : Math.max(0, millisecondsBetween(hole.since, clock.now()))),
+    async read(after, limit, patterns) {
+      const values = [String(after), limit, regex(patterns)];
+      const answer = await run({ name: "outbox_read", text: readText, values, rowMode: "array" });
+      const raws = answer.rows as unknown as readonly RawRow[];
+      const first = raws[0];
+      const last = raws[raws.length - 1];
+      if (first === undefined || last === undefined) {
+        hole = undefined;
+        return { rows: [], through: after, more: false, held: false };
+      }
+      settle(BigInt(first[7]));
+      const rows: OutboxRow[] = [];
+      let through = after;
+      let held = false;
+      for (const raw of raws) {
+        const id = BigInt(raw[0]);
+        if (id !== through + 1n && id - 1n > settled) {
+          held = true;
+          break;
+        }
+        through = id;
+        if (raw[6] !== null) rows.push(rowOf(id, raw, raw[6]));
+      }
+      if (held) await metHole(through, BigInt(last[0]));
+      else hole = undefined;
+      return { rows, through, more: !held && raws.length >= limit, held };
+    },
+  };
+}
+
+function rowOf(id: bigint, raw: RawRow, payload: string): OutboxRow {
+  return {
+    id,
+    eventId: raw[1],
+    at: fromMicroseconds(Number(raw[2])),
+    subject: raw[3],
+    key: raw[4],
+    source: raw[5],
+    payload,
+  };
+}
+
+/** The patterns are nearly always the same array as last time. */
+function rememberLast(make: (patterns: readonly string[]) => string): (patterns: readonly string[]) => string {
+  let known: readonly string[] | undefined;
+  let made = "";
+  return (patterns) => {
+    if (patterns !== known) {
+      made = make(patterns);
+      known = patterns;
+    }
+    return made;
+  };
+}

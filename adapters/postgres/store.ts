@@ -1,0 +1,205 @@
+// The store on PostgreSQL: runs a unit of work in one transaction, again when it collided, and tells the truth about a
+// commit whose answer was lost. The pool belongs to whoever made it; closing the store does not end it.
+import type pg from "pg";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Metrics } from "../../ports/metrics.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Outcome, Store, StoreHealth, UnitOfWork } from "../../ports/store.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { Tracer } from "../../ports/tracer.ts";
+import { createOutboxLane } from "./outbox-lane.ts";
+import { storeFault } from "./store-fault.ts";
+import { openTransaction, type Sql } from "./store-transaction.ts";
+import { createUnitOfWork } from "./unit-of-work.ts";
+
+export interface PostgresStoreOptions {
+  /** Connections of the app role. */
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracer: Tracer;
+  /** The publishing service's name, in every event. */
+  readonly source: string;
+  /** Told after every commit that had events. */
+  readonly wake: { poke(): void };
+  /** Runs of one work before STORE_CONFLICT; default 8. */
+  readonly attemptsMax?: number;
+}
+
+export interface PostgresStore extends Store {
+  /** As `transact`, for adapters that keep tables of their own beside the unit of work. */
+  transactSql<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T>;
+}
+
+const attemptsMaxDefault = 8;
+const backOffMsMin = 2;
+const backOffMsMax = 100;
+const closeMsMax = 5_000;
+const healthMsMax = 2_000;
+
+export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
+  const { pool, log, timers, tracer, wake } = options;
+  const attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
+  const lane = createOutboxLane(pool);
+  const finished = options.metrics.counter("portcullis_store_transactions_total", "Transactions by their end.", [
+    "end",
+  ]);
+  const retried = options.metrics.counter("portcullis_store_retries_total", "Transactions run again after a conflict.");
+  const running = new Set<Promise<unknown>>();
+  let closed = false;
+
+  function closedFault(): Fault {
+    return new Fault("STORE_UNAVAILABLE", "the store has been closed", { retry: "never" });
+  }
+
+  async function attempt<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T> {
+    const marker = () => ({ id: options.random.uuid(), at: options.clock.now() });
+    const transaction = openTransaction({ pool, name, marker });
+    const buffered = createUnitOfWork({ ...options, sql: transaction });
+    let result: T;
+    try {
+      result = await work(buffered.unit, transaction);
+      const failure = transaction.failure();
+      if (failure !== undefined) throw failure;
+    } catch (thrown) {
+      buffered.seal();
+      await transaction.rollback();
+      // The work may have wrapped the conflict in an error of its own; it is a conflict all the same.
+      throw transaction.failure()?.code === "STORE_CONFLICT" ? transaction.failure() : thrown;
+    }
+    const entries = buffered.seal();
+    if (transaction.begun()) await transaction.commit(entries);
+    else {
+      await transaction.rollback();
+      if (entries.length > 0) await lane.append(entries);
+    }
+    if (entries.length > 0) wake.poke();
+    return result;
+  }
+
+  async function attempts<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T> {
+    for (let count = 1; ; count += 1) {
+      try {
+        const result = await attempt(name, work);
+        finished.add(1, { end: "committed" });
+        return result;
+      } catch (thrown) {
+        const conflict = thrown instanceof Fault && thrown.code === "STORE_CONFLICT";
+        if (!conflict || count >= attemptsMax) {
+          finished.add(1, { end: endOf(thrown) });
+          if (thrown instanceof Fault)
+            log.warn("transaction failed", { transaction: name, code: thrown.code, ...thrown.facts });
+          throw thrown;
+        }
+        retried.add(1);
+        await timers.sleep(jittered(options.random, count));
+      }
+    }
+  }
+
+  async function transactSql<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T> {
+    if (closed) throw closedFault();
+    const run = tracer.span("store.transact", { name }, () => attempts(name, work));
+    running.add(run);
+    try {
+      return await run;
+    } finally {
+      running.delete(run);
+    }
+  }
+
+  return {
+    transactSql,
+    transact: (name, work) => transactSql(name, (unit) => work(unit)),
+    async outcomeOf(transaction): Promise<Outcome> {
+      if (closed) throw closedFault();
+      return askOutcome(pool, timers, transaction);
+    },
+    async health(): Promise<StoreHealth> {
+      if (closed) return { reachable: false, complaint: "the store has been closed" };
+      return askHealth(pool, timers);
+    },
+    async close(): Promise<void> {
+      closed = true;
+      await within(timers, closeMsMax, Promise.allSettled([...running]));
+    },
+  };
+}
+
+function endOf(thrown: unknown): string {
+  if (thrown instanceof Fault) return thrown.code;
+  return thrown instanceof Defect ? "defect" : "refused";
+}
+
+/** Doubling with full jitter, so that those who collided do not meet again. */
+function jittered(random: Random, attempt: number): number {
+  const spanMs = Math.min(backOffMsMax, backOffMsMin * 2 ** attempt);
+  const dice = random.bytes(1)[0] ?? 0;
+  return backOffMsMin + (spanMs * dice) / 255;
+}
+
+async function within<T>(timers: Timers, ms: number, promise: Promise<T>): Promise<T | undefined> {
+  const done = new AbortController();
+  try {
+    return await Promise.race([promise, timers.sleep(ms, done.signal).then(() => undefined)]);
+  } finally {
+    done.abort();
+  }
+}
+
+async function askHealth(pool: pg.Pool, timers: Timers): Promise<StoreHealth> {
+  const asked = pool.query("select 1").then(
+    (): StoreHealth => ({ reachable: true }),
+    (thrown: unknown): StoreHealth => ({ reachable: false, complaint: storeFault(thrown, "a health check").message }),
+  );
+  const answer = await within(timers, healthMsMax, asked);
+  return answer ?? { reachable: false, complaint: `the database did not answer within ${healthMsMax} ms` };
+}
+
+const outcomeMsMax = 10_000;
+const outcomeStepMs = 20;
+const token = /^([0-9]{1,20})\/([0-9a-f-]{36})$/;
+
+/**
+ * A transaction that is still in progress (its server process has not yet noticed that we are gone) is waited for. Then
+ * the witness decides: the transaction's number alone could have been handed out again after a crash of the server.
+ */
+async function askOutcome(pool: pg.Pool, timers: Timers, transaction: string): Promise<Outcome> {
+  const parts = token.exec(transaction);
+  if (parts === null) {
+    throw new Fault("INVALID_ARGUMENT", "this is not a transaction of this store", { retry: "never" });
+  }
+  const [, xid, witness] = parts;
+  for (let waitedMs = 0; waitedMs <= outcomeMsMax; waitedMs += outcomeStepMs) {
+    if ((await statusOf(pool, xid)) !== "in progress") {
+      const found = await pool
+        .query({
+          text: `select 1 from commit_marker where id = $1 and xid = $2::xid8
+                 union all select 1 from outbox where event_id = $1 and xid = $2::xid8 limit 1`,
+          values: [witness, xid],
+        })
+        .catch((thrown: unknown) => {
+          throw storeFault(thrown, "asking for an outcome");
+        });
+      return found.rowCount === 1 ? "committed" : "not committed";
+    }
+    await timers.sleep(outcomeStepMs);
+  }
+  throw new Fault("STORE_UNAVAILABLE", "the transaction is still in progress", { retry: "later" });
+}
+
+async function statusOf(pool: pg.Pool, xid: string | undefined): Promise<string | null> {
+  try {
+    const answer = await pool.query({ text: "select pg_xact_status($1::xid8) as status", values: [xid] });
+    return answer.rows[0]?.status ?? null;
+  } catch (thrown) {
+    // "in the future": the server crashed before the number reached its log, so nothing of the transaction did either.
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "22023") return "aborted";
+    throw storeFault(thrown, "asking for an outcome");
+  }
+}

@@ -1,0 +1,204 @@
+// One durable subscription: takes the lead of its name or stands by, reads behind its cursor, hands events over one at a
+// time in the order of their numbers, tries again, parks, moves the cursor.
+//
+// Invariants:
+//  1. The cursor never passes an event that was neither handled nor parked.
+//  2. Between two confirmed moves of the cursor at most 2 x queueMax events are finished, and that many ids are remembered:
+//     what is read again after a lost session is recognised.
+//  3. Nothing new is handed over after the session is known to be lost or close() was called.
+import { messageOf } from "../../contracts/src/fault.ts";
+import { millisecondsBetween } from "../../contracts/src/instant.ts";
+import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Metrics } from "../../ports/metrics.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Timers } from "../../ports/timers.ts";
+import { decodeRow, type SubjectByName } from "./bus-decode.ts";
+import type { BusSession, Leadership } from "./bus-session.ts";
+import { horizonComplaint, horizonMsMax, oldestTransaction } from "./outbox-horizon.ts";
+import { createOutboxReader, type OutboxReader, type OutboxRow } from "./outbox-reader.ts";
+import { createBell, type PokeSource } from "./subscription-bell.ts";
+import { createCursorKeeper } from "./subscription-cursor.ts";
+import type { Parking } from "./subscription-parking.ts";
+
+export interface DurableContext {
+  readonly session: BusSession;
+  readonly wake: PokeSource;
+  readonly parking: Parking;
+  readonly subjectByName: SubjectByName;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface DurableSubscription extends Subscription {
+  readonly name: string;
+  /** What is wrong with it, or undefined. */
+  complaint(): string | undefined;
+}
+
+const attemptsMaxDefault = 5;
+const queueMaxDefault = 1_000;
+const pollMs = 250;
+const retryMsMin = 50;
+const retryMsMax = 2_000;
+const holeMsMin = 1;
+const holeMsMax = 50;
+const alarmEveryMs = 30_000;
+
+export function openDurable(options: DurableOptions, handler: Handler, context: DurableContext): DurableSubscription {
+  const { name } = options;
+  const { session, clock, timers, log, metrics } = context;
+  const attemptsMax = Math.max(1, options.attemptsMax ?? attemptsMaxDefault);
+  const queueMax = Math.max(1, options.queueMax ?? queueMaxDefault);
+  const patterns = [...options.subjects];
+  const label = { subscription: name };
+  const handled = metrics.counter("portcullis_bus_handled_total", "Events finished, parked ones included.", [
+    "subscription",
+  ]);
+  const horizonAge = metrics.gauge("portcullis_bus_horizon_age_ms", "How long a hole has held a reader back.", [
+    "subscription",
+  ]);
+  const closing = new AbortController();
+  const bell = createBell(context.wake, timers, closing.signal);
+  const recent = createRecent(2 * queueMax);
+  let finishedCount = 0;
+  let complaint: string | undefined;
+  let alarmedAt = clock.now();
+
+  function finish(row: OutboxRow): void {
+    recent.add(row.eventId);
+    finishedCount += 1;
+    handled.add(1, label);
+  }
+
+  /** True when the event is done with, false when it was left for later because we must stop. */
+  async function deliver(row: OutboxRow, stopped: () => boolean): Promise<boolean> {
+    if (recent.has(row.eventId)) return true;
+    const decoded = decodeRow(row, context.subjectByName);
+    if ("poison" in decoded) return park(row, decoded.poison, 0, stopped);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await handler(decoded.event);
+        finish(row);
+        return true;
+      } catch (thrown) {
+        log.warn("handler failed", { ...label, event: row.eventId, attempt, reason: messageOf(thrown) });
+        if (attempt >= attemptsMax) return park(row, messageOf(thrown), attempt, stopped);
+      }
+      await timers.sleep(backOff(context.random, attempt), closing.signal);
+      if (stopped()) return false;
+    }
+  }
+
+  async function park(row: OutboxRow, error: string, attempts: number, stopped: () => boolean): Promise<boolean> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await context.parking.park(name, row, { error, attempts });
+        complaint = undefined;
+        finish(row);
+        return true;
+      } catch (thrown) {
+        complaint = `${name} cannot put event ${row.eventId} aside: ${messageOf(thrown)}`;
+        log.error("event could not be parked", { ...label, event: row.eventId, reason: messageOf(thrown) });
+      }
+      await timers.sleep(backOff(context.random, attempt), closing.signal);
+      if (stopped()) return false;
+    }
+  }
+
+  async function watchHorizon(reader: OutboxReader, leadership: Leadership): Promise<void> {
+    const heldMs = reader.heldMs();
+    horizonAge.set(heldMs, label);
+    if (heldMs < horizonMsMax) {
+      if (complaint !== undefined) complaint = undefined;
+      return;
+    }
+    if (complaint !== undefined && millisecondsBetween(alarmedAt, clock.now()) < alarmEveryMs) return;
+    alarmedAt = clock.now();
+    complaint = horizonComplaint(name, heldMs, await oldestTransaction(leadership.run));
+    log.error("bus reader held back", { ...label, heldMs, complaint });
+  }
+
+  async function leadOn(leadership: Leadership): Promise<void> {
+    const reader = createOutboxReader({ run: leadership.run, clock });
+    const cursor = createCursorKeeper({ leadership, clock, queueMax });
+    const stopped = (): boolean => closing.signal.aborted || !leadership.holds();
+    let holeMs = holeMsMin;
+    while (!stopped()) {
+      bell.silence();
+      const page = await reader.read(cursor.position(), queueMax, patterns);
+      for (const row of page.rows) {
+        if (stopped() || !(await deliver(row, stopped))) break;
+        cursor.advance(row.id, 1);
+      }
+      if (stopped()) break;
+      cursor.advance(page.through, 0);
+      await watchHorizon(reader, leadership);
+      await cursor.keepUp();
+      holeMs = page.held ? Math.min(holeMsMax, holeMs * 2) : holeMsMin;
+      if (page.held) await bell.wait(holeMs);
+      else if (!page.more) await bell.wait(Math.min(pollMs, cursor.dueMs()));
+    }
+    if (leadership.holds()) await cursor.flush();
+  }
+
+  async function live(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        if (!(await session.opened(closing.signal))) continue;
+        const leadership = await session.lead(name, patterns, clock.now());
+        if (leadership === undefined) {
+          await timers.sleep(pollMs, closing.signal);
+          continue;
+        }
+        try {
+          await leadOn(leadership);
+        } finally {
+          await leadership.resign();
+        }
+      } catch (thrown) {
+        // A lost session ends here; whoever leads next goes on behind the cursor.
+        log.warn("subscription interrupted", { ...label, reason: messageOf(thrown) });
+        await timers.sleep(retryMsMin, closing.signal);
+      }
+    }
+  }
+
+  const lived = live();
+  return {
+    name,
+    complaint: () => complaint,
+    handledCount: () => finishedCount,
+    droppedCount: () => 0,
+    async close() {
+      closing.abort();
+      await lived;
+      bell.close();
+    },
+  };
+}
+
+function backOff(random: Random, attempt: number): number {
+  const spanMs = Math.min(retryMsMax, retryMsMin * 2 ** (attempt - 1));
+  return spanMs / 2 + (spanMs / 2) * ((random.bytes(1)[0] ?? 0) / 255);
+}
+
+/** The last so many ids, oldest forgotten first. */
+function createRecent(countMax: number): { has(id: string): boolean; add(id: string): void } {
+  const ids = new Set<string>();
+  return {
+    has: (id) => ids.has(id),
+    add(id) {
+      ids.add(id);
+      if (ids.size <= countMax) return;
+      for (const oldest of ids) {
+        ids.delete(oldest);
+        return;
+      }
+    },
+  };
+}

@@ -1,0 +1,135 @@
+// What a transaction's work holds in its hands: the outbox as a buffer that the commit writes, and the two small
+// repositories that every service needs.
+import { Defect } from "../../contracts/src/fault.ts";
+import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Random } from "../../ports/random.ts";
+import type { HandledEvents, Instance, Instances, UnitOfWork } from "../../ports/store.ts";
+import { encodeEvent, type OutboxEntry } from "./outbox-insert.ts";
+import type { Sql } from "./store-transaction.ts";
+
+export interface BufferedUnit {
+  readonly unit: UnitOfWork;
+  /** Ends the unit and hands over what it published: nothing can be added afterwards. */
+  seal(): readonly OutboxEntry[];
+}
+
+/** Events of one transaction at most; more than this is a batch job and wants several. */
+export const eventsMax = 10_000;
+
+export function createUnitOfWork(options: {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly source: string;
+}): BufferedUnit {
+  const { clock, random, source } = options;
+  const entries: OutboxEntry[] = [];
+  let sealed = false;
+  const unit: UnitOfWork = {
+    events: {
+      async publish(subject, payload) {
+        if (sealed) throw new Defect(`an event for ${subject.name} came after the end of its unit of work`);
+        if (entries.length >= eventsMax) throw new Defect(`one unit of work published more than ${eventsMax} events`);
+        // Encoded at once: what the caller does to the payload afterwards is no longer part of the event.
+        const entry = encodeEvent(subject, payload, { eventId: random.uuid(), at: clock.now(), source });
+        entries.push(entry);
+        return entry.eventId;
+      },
+    },
+    handled: handledEvents(options.sql, clock),
+    instances: instances(options.sql),
+  };
+  return {
+    unit,
+    seal() {
+      sealed = true;
+      return entries;
+    },
+  };
+}
+
+function handledEvents(sql: Sql, clock: Clock): HandledEvents {
+  return {
+    async firstTime(subscription, eventId) {
+      const inserted = await sql.write({
+        name: "handled_first_time",
+        text: "insert into handled_event (subscription, event_id, handled_us) values ($1, $2, $3) on conflict do nothing",
+        values: [subscription, eventId, clock.now()],
+      });
+      return inserted.rowCount === 1;
+    },
+  };
+}
+
+interface InstanceRow {
+  readonly service: string;
+  readonly incarnation: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly started_us: string;
+  readonly lease_until_us: string;
+}
+
+function instances(sql: Sql): Instances {
+  return {
+    async register(instance) {
+      await sql.write({
+        text: `insert into service_instance (incarnation, service, host, pid, started_us, lease_until_us)
+               values ($1, $2, $3, $4, $5, $6)`,
+        values: [
+          instance.incarnation,
+          instance.service,
+          instance.host,
+          instance.pid,
+          instance.startedAt,
+          instance.leaseUntil,
+        ],
+      });
+    },
+    async renew(incarnation, leaseUntil) {
+      const renewed = await sql.write({
+        name: "instance_renew",
+        text: "update service_instance set lease_until_us = $2 where incarnation = $1 and not retired",
+        values: [incarnation, leaseUntil],
+      });
+      return renewed.rowCount === 1;
+    },
+    async retire(incarnation) {
+      await sql.write({
+        text: "update service_instance set retired = true where incarnation = $1",
+        values: [incarnation],
+      });
+    },
+    async alive(at) {
+      const found = await sql.read({
+        name: "instance_alive",
+        text: `select service, incarnation, host, pid, started_us, lease_until_us from service_instance
+               where lease_until_us > $1 and not retired order by started_us, incarnation`,
+        values: [at],
+      });
+      return found.rows.map(instanceOf);
+    },
+    async declareLost(at) {
+      const lost = await sql.write({
+        text: `with lost as (
+                 update service_instance set retired = true where lease_until_us <= $1 and not retired
+                 returning service, incarnation, host, pid, started_us, lease_until_us
+               ) select * from lost order by started_us, incarnation`,
+        values: [at],
+      });
+      return lost.rows.map(instanceOf);
+    },
+  };
+}
+
+function instanceOf(row: InstanceRow): Instance {
+  return {
+    service: row.service,
+    incarnation: row.incarnation,
+    host: row.host,
+    pid: row.pid,
+    startedAt: fromMicroseconds(Number(row.started_us)),
+    leaseUntil: fromMicroseconds(Number(row.lease_until_us)),
+  };
+}

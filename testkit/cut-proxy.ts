@@ -1,0 +1,100 @@
+// A tiny proxy before a PostgreSQL server that can be cut: for tests of lost connections and lost answers. It looks at the
+// bytes only to find a COMMIT.
+import { mkdtemp, rm } from "node:fs/promises";
+import { createConnection, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConnectionTarget } from "../adapters/postgres/connection.ts";
+import type { Outcome } from "../ports/store.ts";
+
+export interface CutProxy {
+  /** The same database, reached through the proxy. */
+  readonly target: ConnectionTarget;
+  /** Cuts every connection and refuses new ones. */
+  cut(): void;
+  restore(): void;
+  /** Loses the answer to the next COMMIT: it is forwarded when it shall be committed, swallowed when not. */
+  loseNextCommitAnswer(outcome: Outcome): void;
+  close(): Promise<void>;
+}
+
+const commitMessage = Buffer.from("commit\0", "latin1");
+const commitAnswer = Buffer.from("COMMIT\0", "latin1");
+
+export async function startCutProxy(target: ConnectionTarget): Promise<CutProxy> {
+  const folder = await mkdtemp(join(tmpdir(), "portcullis-proxy-"));
+  const sockets = new Set<Socket>();
+  let refusing = false;
+  let planned: Outcome | undefined;
+
+  function destroyAll(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
+  function open(): Socket {
+    if (target.host.startsWith("/")) return createConnection(join(target.host, `.s.PGSQL.${target.port}`));
+    return createConnection(target.port, target.host);
+  }
+
+  function connectBoth(client: Socket, server: Socket): void {
+    let losing = false;
+    client.on("data", (chunk) => {
+      if (planned !== undefined && chunk.includes(commitMessage)) {
+        const outcome = planned;
+        planned = undefined;
+        if (outcome === "not committed") {
+          client.destroy();
+          server.destroy();
+          return;
+        }
+        losing = true;
+      }
+      server.write(chunk);
+    });
+    server.on("data", (chunk) => {
+      if (!losing) client.write(chunk);
+      else if (chunk.includes(commitAnswer)) {
+        client.destroy();
+        server.destroy();
+      }
+    });
+  }
+
+  const listener = createServer((client) => {
+    if (refusing) return client.destroy();
+    const server = open();
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+    connectBoth(client, server);
+    return undefined;
+  });
+  await new Promise<void>((resolve) => listener.listen(join(folder, `.s.PGSQL.${target.port}`), resolve));
+
+  return {
+    target: { ...target, host: folder },
+    cut() {
+      refusing = true;
+      destroyAll();
+    },
+    restore() {
+      refusing = false;
+    },
+    loseNextCommitAnswer(outcome) {
+      planned = outcome;
+    },
+    async close() {
+      destroyAll();
+      await new Promise<void>((resolve) => listener.close(() => resolve()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
