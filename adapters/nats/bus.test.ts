@@ -1,0 +1,5 @@
+// The NATS transport keeps every promise of the bus port, on a real nats-server with a real outbox behind it.
+import { busConformance } from "../../testkit/conformance/bus.ts";
+import { openNatsRig } from "../../testkit/nats-rig.ts";
+
+busConformance("nats", openNatsRig);

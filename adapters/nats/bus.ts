@@ -1,0 +1,121 @@
+// The bus port over NATS JetStream. Durable subscriptions are pull consumers on one stream that the relay fills from the
+// outbox; ephemeral ones and marks ride on plain NATS. NATS is transport: the record of every event is the database.
+import { Fault } from "../../contracts/src/fault.ts";
+import { validatePattern } from "../../contracts/src/subjects.ts";
+import type { Bus, BusHealth, Subscription } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { NatsLink } from "./connect.ts";
+import { type DurableSubscription, openDurable } from "./durable.ts";
+import { broadcaster, openEphemeral } from "./ephemeral.ts";
+import { forgetGenerations } from "./generation.ts";
+import type { Lead } from "./lead.ts";
+import type { Park } from "./park.ts";
+import { ensureStream, type StreamOptions, streamName } from "./stream.ts";
+import type { SubjectLookup } from "./wire.ts";
+
+export interface NatsBusOptions {
+  /** The bus's own: closing the bus closes it. */
+  readonly link: NatsLink;
+  readonly stream: StreamOptions;
+  /** The service in whose name marks are broadcast. */
+  readonly source: string;
+  readonly lookup: SubjectLookup;
+  readonly lead: Lead;
+  readonly park: Park;
+  /** The newest committed position of the outbox; an ephemeral subscription ignores what lies before it. */
+  readonly head: () => Promise<bigint>;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  /** After this long without a sign of life an event is sent again; heartbeats go out three times as often. */
+  readonly ackWaitMs?: number;
+  /** How often a durable subscription records its cursor for trimming. */
+  readonly recordMs?: number;
+  /** Ids remembered per durable subscription to recognise what comes again. */
+  readonly recentCountMax?: number;
+  readonly broadcastFlushMs?: number;
+  readonly broadcastPendingMax?: number;
+}
+
+/** Creates or checks the stream, then gives the bus. */
+export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
+  const { link } = options;
+  await ensureStream(link, options.stream);
+  const name = streamName(options.stream);
+  const durables = new Set<DurableSubscription>();
+  const ephemerals = new Set<Subscription>();
+  const marks = broadcaster(
+    options,
+    options.source,
+    options.broadcastFlushMs ?? 10,
+    options.broadcastPendingMax ?? 10_000,
+  );
+  let closed = false;
+
+  function mustBeOpen(): void {
+    if (closed) throw new Fault("BUS_UNAVAILABLE", "The bus is closed.", { retry: "never" });
+  }
+
+  return {
+    async subscribe(durable, handler) {
+      mustBeOpen();
+      for (const pattern of durable.subjects) validatePattern(pattern);
+      const context = {
+        ...options,
+        streamName: name,
+        ackWaitMs: options.ackWaitMs ?? 30_000,
+        recordMs: options.recordMs ?? 5_000,
+        recentCountMax: options.recentCountMax ?? 65_536,
+      };
+      return tracked(durables, openDurable(context, durable, handler));
+    },
+    async listen(ephemeral, handler) {
+      mustBeOpen();
+      for (const pattern of ephemeral.subjects) validatePattern(pattern);
+      return tracked(ephemerals, await openEphemeral(options, ephemeral, handler));
+    },
+    broadcast(subject, payload) {
+      mustBeOpen();
+      marks.send(subject, payload);
+    },
+    async forget(durableName) {
+      mustBeOpen();
+      await forgetGenerations(link, name, durableName);
+    },
+    health: () => (closed ? { connected: false, complaint: "The bus is closed." } : healthOf(link, durables)),
+    async close() {
+      if (closed) return;
+      closed = true;
+      marks.close();
+      await Promise.all([...durables, ...ephemerals].map((each) => each.close()));
+      await link.close();
+    },
+  };
+}
+
+/** A subscription that leaves its set when it is closed. */
+function tracked<T extends Subscription>(set: Set<T>, subscription: T): Subscription {
+  set.add(subscription);
+  return {
+    handledCount: subscription.handledCount,
+    droppedCount: subscription.droppedCount,
+    async close() {
+      await subscription.close();
+      set.delete(subscription);
+    },
+  };
+}
+
+function healthOf(link: NatsLink, durables: ReadonlySet<DurableSubscription>): BusHealth {
+  const health = link.health();
+  if (health.complaint !== undefined) return health;
+  for (const durable of durables) {
+    const complaint = durable.complaint();
+    if (complaint !== undefined) return { connected: health.connected, complaint };
+  }
+  return health;
+}

@@ -1,0 +1,142 @@
+// A durable subscription: waits until it leads under its name, then runs term after term until it is closed. Its memory of
+// what it finished outlives a term, so neither a reconnect nor a lost leadership hands over an event a second time.
+import { messageOf } from "../../contracts/src/fault.ts";
+import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { NatsLink } from "./connect.ts";
+import type { Finished, Generation } from "./generation.ts";
+import { backoffMs } from "./handle-one.ts";
+import type { Lead } from "./lead.ts";
+import type { Park } from "./park.ts";
+import { recentIds } from "./recent-ids.ts";
+import { runTerm, type TermContext } from "./term.ts";
+import type { SubjectLookup } from "./wire.ts";
+
+export interface DurableContext {
+  readonly link: NatsLink;
+  readonly streamName: string;
+  readonly lead: Lead;
+  readonly lookup: SubjectLookup;
+  readonly park: Park;
+  readonly log: Log;
+  readonly timers: Timers;
+  readonly ackWaitMs: number;
+  readonly recordMs: number;
+  readonly recentCountMax: number;
+}
+
+export interface DurableSubscription extends Subscription {
+  complaint(): string | undefined;
+}
+
+interface Memory {
+  finished: Finished | undefined;
+  handledCount: number;
+  /** Why the subscription does not get on right now. */
+  trouble: string | undefined;
+  /** Events that are gone; it stays until the subscription ends, because nobody can bring them back. */
+  gap: string | undefined;
+}
+
+export function openDurable(context: DurableContext, options: DurableOptions, handler: Handler): DurableSubscription {
+  const stop = new AbortController();
+  const memory: Memory = { finished: undefined, handledCount: 0, trouble: undefined, gap: undefined };
+  const log = context.log.with({ subscription: options.name });
+  const term: TermContext = {
+    link: context.link,
+    streamName: context.streamName,
+    name: options.name,
+    patterns: options.subjects,
+    attemptsMax: options.attemptsMax ?? 5,
+    queueMax: options.queueMax ?? 1_000,
+    handler: async (event) => handler(event),
+    lookup: context.lookup,
+    recent: recentIds(context.recentCountMax),
+    park: context.park,
+    log,
+    timers: context.timers,
+    ackWaitMs: context.ackWaitMs,
+    recordMs: context.recordMs,
+    complain: (sentence) => {
+      memory.trouble = sentence;
+    },
+    finished: () => memory.finished,
+    finish(finished, fate) {
+      memory.finished = finished;
+      if (fate === "handled" || fate === "parked") memory.handledCount++;
+    },
+    opened: (generation) => noteOpening(memory, generation, options.name, log),
+  };
+  const running = run(context, term, memory, stop.signal);
+  return {
+    handledCount: () => memory.handledCount,
+    droppedCount: () => 0,
+    complaint: () => memory.trouble ?? memory.gap,
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** Leads, runs terms, and starts over with a back-off when something fails; it never rejects. */
+async function run(context: DurableContext, term: TermContext, memory: Memory, stop: AbortSignal): Promise<void> {
+  for (let failures = 0; !stop.aborted && !context.link.connection.isClosed(); ) {
+    try {
+      const leadership = await context.lead(term.name, stop);
+      try {
+        failures = 0;
+        await runTerms(context, term, memory, AbortSignal.any([stop, leadership.lost]));
+      } finally {
+        await leadership.release();
+      }
+    } catch (thrown) {
+      if (stop.aborted) return;
+      failures++;
+      memory.trouble = `The subscription ${term.name} does not get on: ${messageOf(thrown)}`;
+      term.log.warn("a durable subscription failed and tries again", { error: messageOf(thrown) });
+      await context.timers.sleep(backoffMs(failures), stop);
+    }
+  }
+}
+
+async function runTerms(
+  context: DurableContext,
+  term: TermContext,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted && !context.link.connection.isClosed(); ) {
+    if (!context.link.health().connected) {
+      await context.timers.sleep(50, signal);
+      continue;
+    }
+    try {
+      const reason = await runTerm(term, signal);
+      failures = 0;
+      if (!signal.aborted) term.log.info("a durable subscription starts over", { reason });
+    } catch (thrown) {
+      failures++;
+      memory.trouble = `The subscription ${term.name} does not get on: ${messageOf(thrown)}`;
+      term.log.warn("a durable subscription starts over", { error: messageOf(thrown) });
+      await context.timers.sleep(backoffMs(failures), signal);
+    }
+  }
+}
+
+function noteOpening(memory: Memory, generation: Generation, name: string, log: Log): void {
+  memory.trouble = undefined;
+  if (generation.rolledBack) {
+    log.error("the NATS stream lost its end; what is published again is recognised by its id", {});
+  }
+  if (generation.gap === undefined) return;
+  const { afterSequence, firstKeptSequence } = generation.gap;
+  memory.gap =
+    `The subscription ${name} missed events: the stream begins at ${firstKeptSequence}, ` +
+    `but it had finished only up to ${afterSequence}.`;
+  log.error("a durable subscription missed events that are gone", {
+    after_sequence: afterSequence,
+    first_kept_sequence: firstKeptSequence,
+  });
+}

@@ -1,0 +1,95 @@
+// What happens to one message of a durable subscription: decode, recognise a repetition, try the handler, park.
+import { messageOf } from "../../contracts/src/fault.ts";
+import type { Handler } from "../../ports/bus.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Timers } from "../../ports/timers.ts";
+import { matchesAny } from "./filter.ts";
+import type { Park, Parked } from "./park.ts";
+import type { RecentIds } from "./recent-ids.ts";
+import { type Arrival, decode, type SubjectLookup } from "./wire.ts";
+
+/** `skipped` was not for this subscription, `repeated` was handled before, `abandoned` will be delivered again. */
+export type Fate = "handled" | "parked" | "skipped" | "repeated" | "abandoned";
+
+export interface HandlingContext {
+  readonly name: string;
+  readonly patterns: readonly string[];
+  readonly attemptsMax: number;
+  readonly handler: Handler;
+  readonly lookup: SubjectLookup;
+  readonly recent: RecentIds;
+  readonly park: Park;
+  readonly log: Log;
+  readonly timers: Timers;
+  /** One sentence while an event cannot even be parked. */
+  complain(sentence: string | undefined): void;
+}
+
+const backoffMsMin = 20;
+const backoffMsMax = 5_000;
+
+export async function handleOne(context: HandlingContext, arrival: Arrival, stop: AbortSignal): Promise<Fate> {
+  if (!matchesAny(context.patterns, arrival.subject)) return "skipped";
+  const decoded = decode(arrival, context.lookup);
+  if (!decoded.ok) {
+    if (context.recent.has(decoded.envelope.id)) return "repeated";
+    const { envelope, reason } = decoded;
+    return park(
+      context,
+      { ...envelope, payload: arrival.data, attempts: 0, error: reason, subscription: context.name },
+      stop,
+    );
+  }
+  const { event, subject } = decoded;
+  // A mark that somebody published under a stored name: no durable subscription carries conflated events.
+  if (subject.delivery === "conflated") return "skipped";
+  if (context.recent.has(event.id)) return "repeated";
+  let error = "";
+  for (let attempt = 1; attempt <= context.attemptsMax; attempt++) {
+    try {
+      await context.handler(event);
+      context.recent.add(event.id);
+      return "handled";
+    } catch (thrown) {
+      error = messageOf(thrown);
+      context.log.warn("a handler failed", { subscription: context.name, event_id: event.id, attempt, error });
+    }
+    if (stop.aborted) return "abandoned";
+    if (attempt < context.attemptsMax) await context.timers.sleep(backoffMs(attempt), stop);
+    if (stop.aborted) return "abandoned";
+  }
+  const { id, key, at, source } = event;
+  const attempts = context.attemptsMax;
+  return park(
+    context,
+    { id, subject: event.subject, key, at, source, payload: arrival.data, attempts, error, subscription: context.name },
+    stop,
+  );
+}
+
+/** Tries until the store has it: an event is never dropped because it could not be put aside. */
+async function park(context: HandlingContext, parked: Parked, stop: AbortSignal): Promise<Fate> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await context.park(parked);
+      context.complain(undefined);
+      context.recent.add(parked.id);
+      context.log.error("an event was parked", {
+        subscription: parked.subscription,
+        event_id: parked.id,
+        subject: parked.subject,
+        attempts: parked.attempts,
+        error: parked.error,
+      });
+      return "parked";
+    } catch (thrown) {
+      context.complain(`The subscription ${parked.subscription} cannot park event ${parked.id}: ${messageOf(thrown)}`);
+    }
+    await context.timers.sleep(backoffMs(attempt), stop);
+    if (stop.aborted) return "abandoned";
+  }
+}
+
+export function backoffMs(attempt: number): number {
+  return Math.min(backoffMsMax, backoffMsMin * 2 ** Math.min(attempt - 1, 16));
+}

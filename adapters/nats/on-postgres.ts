@@ -1,0 +1,161 @@
+// What the NATS transport needs of the database: who leads under a name, the outbox for the relay, the place for parked
+// events. Leadership is an advisory lock of one session per process: the database frees it when the session dies.
+// Subscriptions on NATS have no row in the `subscription` table (their cursor lies in the stream); only the relay has one, so
+// the outbox is trimmed behind the relay.
+import type pg from "pg";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Timers } from "../../ports/timers.ts";
+import { keepConnection, type OpenConnection } from "../postgres/bus-connection.ts";
+import type { BusSession } from "../postgres/bus-session.ts";
+import { createOutboxReader } from "../postgres/outbox-reader.ts";
+import type { Parking } from "../postgres/subscription-parking.ts";
+import type { Lead, Leadership } from "./lead.ts";
+import type { Park } from "./park.ts";
+import { type LeadRelay, relayName } from "./relay.ts";
+
+/** Any constant: it keeps these locks apart from those of the PostgreSQL transport under the same names. */
+const lockSeed = 3_901_557_268;
+/** How long a process that stands by may take to notice that it may lead. */
+const standByMs = 100;
+
+export interface Locks {
+  readonly lead: Lead;
+  complaint(): string | undefined;
+  close(): Promise<void>;
+}
+
+export function createLocks(options: {
+  readonly open: OpenConnection;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+}): Locks {
+  /** Who leads here; a session may take its own lock again and again, so this keeps two of one process apart. */
+  const held = new Map<string, AbortController>();
+  /** One statement at a time: the driver wants it so. */
+  let last: Promise<unknown> = Promise.resolve();
+  const connection = keepConnection({
+    ...options,
+    title: "the session of the NATS transport's locks",
+    prepare: async (client) => {
+      loseAll(held);
+      client.once("end", () => loseAll(held));
+      client.once("error", () => loseAll(held));
+    },
+  });
+
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const turn = last.then(run, run);
+    last = turn;
+    return turn;
+  }
+
+  async function tryLead(name: string): Promise<Leadership | undefined> {
+    const client = connection.current();
+    if (client === undefined || held.has(name)) return undefined;
+    const lost = new AbortController();
+    held.set(name, lost);
+    const taken = await inTurn(() => lock(client, name)).catch((thrown: unknown) => {
+      release(held, name, lost);
+      throw thrown;
+    });
+    if (!taken || lost.signal.aborted) {
+      release(held, name, lost);
+      return undefined;
+    }
+    return {
+      lost: lost.signal,
+      async release() {
+        if (held.get(name) !== lost || client !== connection.current()) return;
+        await inTurn(() => client.query("select pg_advisory_unlock(hashtextextended($1, $2))", [name, lockSeed]));
+        release(held, name, lost);
+      },
+    };
+  }
+
+  return {
+    lead: (name, signal) => untilTaken(() => tryLead(name), options.timers, signal),
+    complaint: () => connection.complaint(),
+    async close() {
+      await connection.close();
+      loseAll(held);
+    },
+  };
+}
+
+async function lock(client: pg.Client, name: string): Promise<boolean> {
+  const text = "select pg_try_advisory_lock(hashtextextended($1, $2)) as taken";
+  const { rows } = await client.query<{ taken: boolean }>(text, [name, lockSeed]);
+  return rows[0]?.taken === true;
+}
+
+function release(held: Map<string, AbortController>, name: string, own: AbortController): void {
+  if (held.get(name) === own) held.delete(name);
+}
+
+function loseAll(held: Map<string, AbortController>): void {
+  for (const lost of held.values()) lost.abort();
+  held.clear();
+}
+
+async function untilTaken<T>(take: () => Promise<T | undefined>, timers: Timers, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    if (signal.aborted) throw new Fault("CANCELLED", "Stopped while standing by.", { retry: "never" });
+    const taken = await take();
+    if (taken !== undefined) return taken;
+    await timers.sleep(standByMs, signal);
+  }
+}
+
+/** The relay's leadership: the session of the PostgreSQL transport locks, reads the outbox and moves the cursor. */
+export function relayOnPostgres(options: {
+  readonly session: BusSession;
+  /** What the relay carries: every subject. */
+  readonly patterns: readonly string[];
+  readonly clock: Clock;
+  readonly timers: Timers;
+}): LeadRelay {
+  const { session, patterns, clock, timers } = options;
+  return async (signal) => {
+    const taken = await untilTaken(() => session.lead(relayName, patterns, clock.now()), timers, signal);
+    const lost = new AbortController();
+    const reader = createOutboxReader({ run: taken.run, clock });
+    /** The session tells its loss by refusing; whoever notices first ends the leadership. */
+    async function noticing<T>(work: Promise<T>): Promise<T> {
+      try {
+        return await work;
+      } finally {
+        if (!taken.holds()) lost.abort();
+      }
+    }
+    return {
+      lost: lost.signal,
+      cursor: taken.cursor,
+      read: (after, limit) => noticing(reader.read(after, limit, patterns)),
+      saveCursor: async (position) => void (await noticing(taken.moveCursor(position, clock.now()))),
+      release: () => taken.resign(),
+    };
+  };
+}
+
+/** Parked events keep their bytes; what is no UTF-8 is kept as base64, because the table holds text that people read. */
+export function parkOnPostgres(parking: Parking): Park {
+  return async ({ subscription, id, subject, key, at, source, payload, error, attempts }) => {
+    const row = { id: 0n, eventId: id, at, subject, key: withoutZero(key), source, payload: textOf(payload) };
+    await parking.park(subscription, row, { error, attempts });
+  };
+}
+
+function textOf(payload: Uint8Array): string {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  const text = bytes.toString("utf8");
+  return Buffer.from(text, "utf8").equals(bytes) ? text : `base64:${bytes.toString("base64")}`;
+}
+
+/** PostgreSQL's text has no zero character, and a foreign program's key may. */
+function withoutZero(text: string): string {
+  return text.replaceAll("\0", "");
+}

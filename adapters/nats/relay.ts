@@ -1,0 +1,290 @@
+// Carries the outbox to NATS: reads behind a cursor, publishes in order, and moves the cursor only behind what the server
+// has answered for. One relay works at a time; the others stand by.
+//
+//  1. The cursor never passes a row that the stream has not acknowledged.
+//  2. A crash between publishing and saving the cursor publishes again: within the server's window the repetition
+//     vanishes there, later the subscribers recognise it by its id.
+//  3. JetStream answers before its disk does, so a server that lost power may have lost what it had answered for. At every
+//     start and after every reconnect the end of the stream is compared with the cursor, and what is missing is sent again.
+//  4. A full stream or an absent server stops the relay and is complained about; the outbox keeps everything meanwhile.
+import { messageOf } from "../../contracts/src/fault.ts";
+import type { BusHealth } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { NatsLink } from "./connect.ts";
+import { backoffMs } from "./handle-one.ts";
+import type { Leadership } from "./lead.ts";
+import type { Park } from "./park.ts";
+import { type OutboxRow, publishBurst } from "./publish-burst.ts";
+import { resumePosition, type Stored } from "./relay-resume.ts";
+import { ensureStream, type StreamOptions, streamName } from "./stream.ts";
+import { trimStream } from "./trim.ts";
+
+export const relayName = "nats.relay";
+
+export interface OutboxPage {
+  readonly rows: readonly OutboxRow[];
+  readonly through: bigint;
+  readonly more: boolean;
+  readonly held: boolean;
+}
+
+/** What whoever leads the relay works with; all of it ends with the leadership. */
+export interface RelayLeadership extends Leadership {
+  /** How far the rows had been acknowledged when the leadership began. */
+  readonly cursor: bigint;
+  /** Rows of the outbox behind a position, in order, never past one that may still come. */
+  read(after: bigint, limit: number): Promise<OutboxPage>;
+  saveCursor(position: bigint): Promise<void>;
+}
+
+/** Resolves once this process leads the relay; rejects when the signal aborts first. */
+export type LeadRelay = (signal: AbortSignal) => Promise<RelayLeadership>;
+
+export interface RelayOptions {
+  /** The relay's own: closing the relay closes it. */
+  readonly link: NatsLink;
+  readonly stream: StreamOptions;
+  readonly lead: LeadRelay;
+  /** Takes a row that is larger than the server accepts. */
+  readonly park: Park;
+  /** Calls back when something was committed; polling stands behind it. */
+  readonly onPoke: (run: () => void) => () => void;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  /** Rows published without an answer; default 256. */
+  readonly windowMax?: number;
+  readonly pollMs?: number;
+  /** The cursor is saved at most this often while rows flow; a crash costs repetitions, not events. */
+  readonly saveMs?: number;
+  readonly answerMsMax?: number;
+  /** How long finished messages stay in the stream, and how often it is trimmed. */
+  readonly keepMs?: number;
+  readonly trimMs?: number;
+}
+
+export interface Relay {
+  publishedCount(): number;
+  health(): BusHealth;
+  close(): Promise<void>;
+}
+
+interface RelayState {
+  position: bigint;
+  stored: Stored | undefined;
+  saved: bigint;
+  savedAtMs: number;
+  publishedCount: number;
+  trouble: string | undefined;
+}
+
+export function startRelay(options: RelayOptions): Relay {
+  const stop = new AbortController();
+  const state: RelayState = {
+    position: 0n,
+    stored: undefined,
+    saved: 0n,
+    savedAtMs: 0,
+    publishedCount: 0,
+    trouble: undefined,
+  };
+  const running = run(options, state, stop.signal);
+  return {
+    publishedCount: () => state.publishedCount,
+    health() {
+      const health = options.link.health();
+      if (health.complaint !== undefined || state.trouble === undefined) return health;
+      return { connected: health.connected, complaint: state.trouble };
+    },
+    async close() {
+      stop.abort();
+      await running;
+      await options.link.close();
+    },
+  };
+}
+
+/** Leads, works a term, and starts over with a back-off when something fails; it never rejects. */
+async function run(options: RelayOptions, state: RelayState, stop: AbortSignal): Promise<void> {
+  for (let failures = 0; !stop.aborted && !options.link.connection.isClosed(); ) {
+    try {
+      const leadership = await options.lead(stop);
+      try {
+        state.saved = leadership.cursor;
+        await runTerms(options, state, leadership, AbortSignal.any([stop, leadership.lost]));
+        failures = 0;
+      } finally {
+        await leadership.release();
+      }
+    } catch (thrown) {
+      if (stop.aborted) return;
+      failures++;
+      complain(options, state, messageOf(thrown));
+      await options.timers.sleep(backoffMs(failures), stop);
+    }
+  }
+}
+
+async function runTerms(
+  options: RelayOptions,
+  state: RelayState,
+  leadership: RelayLeadership,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted && !options.link.connection.isClosed(); ) {
+    if (!options.link.health().connected) {
+      await options.timers.sleep(50, signal);
+      continue;
+    }
+    const publishedBefore = state.publishedCount;
+    try {
+      await runTerm(options, state, leadership, signal);
+      failures = 0;
+    } catch (thrown) {
+      failures = state.publishedCount > publishedBefore ? 1 : failures + 1;
+      complain(options, state, messageOf(thrown));
+      await options.timers.sleep(backoffMs(failures), signal);
+    }
+  }
+}
+
+function complain(options: RelayOptions, state: RelayState, reason: string): void {
+  const sentence = `The relay to NATS does not get on: ${reason}`;
+  if (state.trouble !== sentence) options.log.warn("the relay to NATS does not get on", { reason });
+  state.trouble = sentence;
+}
+
+/** Publishes until the signal aborts, the connection changes or something fails (which rejects). */
+async function runTerm(
+  options: RelayOptions,
+  state: RelayState,
+  leadership: RelayLeadership,
+  signal: AbortSignal,
+): Promise<void> {
+  const { link } = options;
+  const lost = link.lost();
+  const name = streamName(options.stream);
+  await link.unlessLost(ensureStream(link, options.stream));
+  const resuming = resumePosition(link, name, state.saved, state.stored, leadership.read, options.log);
+  state.position = await link.unlessLost(resuming);
+  const windowMax = options.windowMax ?? 256;
+  const waiter = pokeWaiter(options);
+  // Whoever awaits the page meets the failure; until then it only must not count as unhandled.
+  const noteReadAhead = (thrown: unknown): void =>
+    options.log.debug("reading ahead failed", { reason: messageOf(thrown) });
+  let trimAtMs = nowMs(options) + (options.trimMs ?? 60_000);
+  let ahead: Promise<OutboxPage> | undefined;
+  try {
+    while (!signal.aborted && !lost.aborted) {
+      const page = await (ahead ?? leadership.read(state.position, windowMax));
+      // The next page is read while this one is being published: the database and the server work side by side.
+      ahead = page.more ? leadership.read(page.through, windowMax) : undefined;
+      ahead?.catch(noteReadAhead);
+      await publishPage(options, state, name, page, signal);
+      if (signal.aborted) break;
+      state.trouble = undefined;
+      await save(options, state, leadership, !page.more);
+      if (nowMs(options) >= trimAtMs) {
+        trimAtMs = nowMs(options) + (options.trimMs ?? 60_000);
+        const trimming = { streamName: name, now: options.clock.now(), keepMs: options.keepMs ?? 3_600_000 };
+        await link.unlessLost(trimStream(link, trimming));
+      }
+      if (!page.more) await waiter.wait(page.held ? 5 : (options.pollMs ?? 250), signal);
+    }
+  } finally {
+    waiter.close();
+    // One reader follows one cursor: the next term must not read while this one's last read is under way.
+    await ahead?.catch(noteReadAhead);
+    await save(options, state, leadership, true);
+  }
+}
+
+async function publishPage(
+  options: RelayOptions,
+  state: RelayState,
+  name: string,
+  page: OutboxPage,
+  signal: AbortSignal,
+): Promise<void> {
+  let rest = await withoutOversized(options, page.rows);
+  while (rest.length > 0) {
+    if (signal.aborted) return;
+    const result = await publishBurst(options.link, name, rest, options.answerMsMax ?? 5_000);
+    const last = rest[result.storedCount - 1];
+    if (last !== undefined) {
+      state.position = last.id;
+      if (result.lastSequence !== undefined) {
+        state.stored = { position: last.id, eventId: last.eventId, sequence: result.lastSequence };
+      }
+    }
+    state.publishedCount += result.storedCount;
+    if (result.failure !== undefined) throw new Error(result.failure);
+    rest = rest.slice(result.storedCount);
+  }
+  state.position = page.through;
+}
+
+/** A row that the server would never take must not hold up all others: it is parked, which is reported, and passed over. */
+async function withoutOversized(options: RelayOptions, rows: readonly OutboxRow[]): Promise<readonly OutboxRow[]> {
+  const bytesMax = (options.link.connection.info?.max_payload ?? 1_048_576) - 8_192;
+  // Three bytes per UTF-16 unit is the most that UTF-8 needs: most rows are judged without being encoded.
+  const isOversized = (row: OutboxRow): boolean =>
+    row.payload.length * 3 > bytesMax && Buffer.byteLength(row.payload) > bytesMax;
+  if (!rows.some(isOversized)) return rows;
+  for (const row of rows.filter(isOversized)) {
+    const { eventId: id, subject, key, at, source } = row;
+    const error = `the payload is larger than the ${bytesMax} bytes that the NATS server takes`;
+    const payload = Buffer.from(row.payload);
+    await options.park({ id, subject, key, at, source, payload, attempts: 0, error, subscription: relayName });
+  }
+  return rows.filter((row) => !isOversized(row));
+}
+
+async function save(
+  options: RelayOptions,
+  state: RelayState,
+  leadership: RelayLeadership,
+  now: boolean,
+): Promise<void> {
+  // A position that was thrown back is not saved: a restart finds it again at the end of the stream.
+  if (state.position <= state.saved) return;
+  if (!now && nowMs(options) - state.savedAtMs < (options.saveMs ?? 100)) return;
+  const position = state.position;
+  await leadership.saveCursor(position);
+  state.saved = position;
+  state.savedAtMs = nowMs(options);
+}
+
+function nowMs(options: RelayOptions): number {
+  return options.clock.now() / 1_000;
+}
+
+/** Remembers a wake-up that comes while nobody waits, so that none is missed between reading and waiting. */
+function pokeWaiter(options: RelayOptions): { wait(ms: number, signal: AbortSignal): Promise<void>; close(): void } {
+  let poked = false;
+  let wake: () => void = () => undefined;
+  const close = options.onPoke(() => {
+    poked = true;
+    wake();
+  });
+  return {
+    close,
+    async wait(ms, signal) {
+      if (!poked && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const cancel = options.timers.after(ms, () => wake());
+          wake = () => {
+            cancel();
+            signal.removeEventListener("abort", wake);
+            resolve();
+          };
+          signal.addEventListener("abort", wake);
+        });
+        wake = () => undefined;
+      }
+      poked = false;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+// How an event looks on NATS: the payload is its JSON bytes, and four headers say the rest. A program outside the platform
+// sends plain JSON without headers; what is missing then comes from the subject's schema and from the server.
+import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { messageOf } from "../../contracts/src/fault.ts";
+import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
+import type { Subject } from "../../contracts/src/subject.ts";
+import type { BusEvent } from "../../ports/bus.ts";
+
+export const idHeader = "Nats-Msg-Id";
+const keyHeader = "Portcullis-Key";
+const atHeader = "Portcullis-At";
+const sourceHeader = "Portcullis-Source";
+const positionHeader = "Portcullis-Position";
+
+/**
+ * Conflated events travel under this word in front of their subject: the stream stores everything under the plain names,
+ * and a mark must not be stored. Foreign feeds should use it too; marks sent under the plain name are heard all the same.
+ */
+const conflatedPrefix = "transient.";
+
+export type SubjectLookup = (name: string) => Subject<unknown> | undefined;
+
+export interface Envelope {
+  readonly id: string;
+  readonly subject: string;
+  readonly key: string;
+  readonly at: Instant;
+  readonly source: string;
+}
+
+export interface Arrival {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly headers: MsgHdrs | undefined;
+  /** The id of an event that brings none. */
+  fallbackId(): string;
+  /** When the server took it, or now on a path without a server's timestamp. */
+  receivedAt(): Instant;
+}
+
+export type Decoded =
+  | { readonly ok: true; readonly event: BusEvent; readonly subject: Subject<unknown> }
+  | { readonly ok: false; readonly envelope: Envelope; readonly reason: string };
+
+export function encodeHeaders(envelope: Envelope, position?: bigint): MsgHdrs {
+  const made = headers();
+  made.set(idHeader, envelope.id);
+  // Percent-encoded, because a header is a line of text and a key may hold anything.
+  made.set(keyHeader, encodeURIComponent(envelope.key));
+  made.set(atHeader, String(envelope.at));
+  made.set(sourceHeader, envelope.source);
+  if (position !== undefined) made.set(positionHeader, String(position));
+  return made;
+}
+
+/** The place in the outbox that one of our own messages came from, or undefined for a foreign one. */
+export function positionOf(found: MsgHdrs | undefined): bigint | undefined {
+  const text = found?.get(positionHeader) ?? "";
+  return /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+}
+
+export function conflatedName(subject: string): string {
+  return conflatedPrefix + subject;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Turns what arrived into an event that matches its subject's schema, or says why it is none. */
+export function decode(arrival: Arrival, lookup: SubjectLookup): Decoded {
+  const name = arrival.subject.startsWith(conflatedPrefix)
+    ? arrival.subject.slice(conflatedPrefix.length)
+    : arrival.subject;
+  const envelope = envelopeOf(arrival, name);
+  const subject = lookup(name);
+  if (subject === undefined) return { ok: false, envelope, reason: `nobody knows the subject ${name}` };
+  let payload: unknown;
+  try {
+    payload = JSON.parse(utf8.decode(arrival.data));
+  } catch (thrown) {
+    return { ok: false, envelope, reason: `the payload is not JSON: ${messageOf(thrown)}` };
+  }
+  const checked = subject.schema.safeParse(payload);
+  if (!checked.success) {
+    return {
+      ok: false,
+      envelope,
+      reason: `the payload does not match the schema of ${name}: ${checked.error.message}`,
+    };
+  }
+  const key = arrival.headers?.has(keyHeader) ? envelope.key : subject.key(checked.data);
+  return { ok: true, event: { ...envelope, key, payload: checked.data }, subject };
+}
+
+function envelopeOf(arrival: Arrival, subject: string): Envelope {
+  const found = arrival.headers;
+  const id = found?.get(idHeader) ?? "";
+  const at = Number(found?.get(atHeader) || Number.NaN);
+  const source = found?.get(sourceHeader) ?? "";
+  return {
+    id: id === "" ? arrival.fallbackId() : id,
+    subject,
+    key: decodeKey(found?.get(keyHeader) ?? ""),
+    at: Number.isSafeInteger(at) ? fromMicroseconds(at) : arrival.receivedAt(),
+    source: source === "" ? "foreign" : source,
+  };
+}
+
+/** A foreign program may put anything into a header; what does not decode stands as it came. */
+function decodeKey(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (thrown) {
+    if (thrown instanceof URIError) return text;
+    throw thrown;
+  }
+}
