@@ -1,9 +1,18 @@
 // What a newcomer sees when everything is up: the addresses, where the data lives, and three commands to try.
+import { serverOf } from "./adapters/configuration/value-forms.ts";
 import type { Foundation } from "./foundation.ts";
 
-export function banner(addresses: Readonly<Record<string, string>>, foundation: Foundation, tookMs: number): string {
+export interface BannerFacts {
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly foundation: Foundation;
+  /** The NATS address, which may hold credentials, or undefined when the bus runs over the database. */
+  readonly busUrl: string | undefined;
+  readonly tookMs: number;
+}
+
+export function banner({ addresses, foundation, busUrl, tookMs }: BannerFacts): string {
   const lines = [`Portcullis is up (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C stops it.`, ""];
-  for (const [label, value] of places(addresses, foundation)) lines.push(`  ${label.padEnd(16)}${value}`);
+  for (const [label, value] of places(addresses, foundation, busUrl)) lines.push(`  ${label.padEnd(16)}${value}`);
   const operator = addresses["gateway"];
   if (operator !== undefined) {
     lines.push(
@@ -20,6 +29,7 @@ export function banner(addresses: Readonly<Record<string, string>>, foundation: 
 function places(
   addresses: Readonly<Record<string, string>>,
   foundation: Foundation,
+  busUrl: string | undefined,
 ): readonly (readonly [string, string])[] {
   const known: readonly (readonly [string, string | undefined])[] = [
     ["operators", http(addresses["gateway"])],
@@ -28,6 +38,7 @@ function places(
     ["operations", grpc(addresses["operations"])],
     ["data", foundation.dataFolder],
     ["database", databaseLine(foundation)],
+    ["bus", busUrl === undefined ? "over PostgreSQL" : `NATS ${serverOf(busUrl)}`],
   ];
   return known.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
 }

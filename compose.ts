@@ -163,15 +163,21 @@ async function serveService(
 }
 
 function listenAddress(name: ServiceName, input: PartInput): { address: GrpcAddress; environmentVariable: string } {
-  const { grpc } = input.configuration;
-  const known = input.addresses[name];
-  const pinned = known === undefined || known.startsWith("unix:") ? undefined : Number(known.split(":").at(-1));
+  const { grpc, rpc } = input.configuration;
+  const pinned = pinnedPort(input.addresses, name);
   if (name === "riskengine") {
     return { address: { host: grpc.host, port: pinned ?? grpc.port }, environmentVariable: "PORTCULLIS_GRPC_PORT" };
   }
   if (name === "operations") {
     const port = pinned ?? grpc.operations_port;
     return { address: { host: grpc.host, port }, environmentVariable: "PORTCULLIS_OPERATIONS_GRPC_PORT" };
+  }
+  const configured = rpc[name];
+  if (configured !== undefined) {
+    const colon = configured.lastIndexOf(":");
+    const host = configured.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
+    const port = pinned ?? Number(configured.slice(colon + 1));
+    return { address: { host, port }, environmentVariable: `PORTCULLIS_RPC_${name.toUpperCase()}` };
   }
   return { address: { path: join(input.runtimeFolder, `${name}.sock`) }, environmentVariable: "PORTCULLIS_DATA_DIR" };
 }
@@ -184,8 +190,8 @@ async function startGateway(
 ): Promise<void> {
   const base = await basePorts("gateway", input, log.with({ service: "gateway" }));
   stops.push(base.close);
-  const expectedServices = services.map((service) => service.name).filter((name) => addresses[name] !== undefined);
-  const targets = Object.fromEntries(expectedServices.map((name) => [name, addresses[name] ?? ""]));
+  const targets = serviceTargets(input, addresses);
+  const expectedServices = Object.keys(targets);
   const directory = createHealthDirectory({ ...base.ports, targets });
   stops.push(async () => directory.close());
   const { http } = input.configuration;
@@ -217,9 +223,24 @@ async function startGateway(
   addresses["gateway.public"] = addressText(server.addresses.public);
 }
 
+/** Where the gateway finds each service: those that run beside it, and those whose address is configured. */
+function serviceTargets(
+  input: PartInput,
+  addresses: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const configured: Readonly<Record<string, string | undefined>> = input.configuration.rpc;
+  return Object.fromEntries(
+    services.flatMap(({ name }) => {
+      const target = addresses[name] ?? configured[name];
+      return target === undefined ? [] : [[name, target]];
+    }),
+  );
+}
+
+/** The port of an address that was taken before a restart, so that port 0 stays where it was. */
 function pinnedPort(addresses: Readonly<Record<string, string>>, name: string): number | undefined {
-  const port = addresses[name]?.split(":").at(-1);
-  return port === undefined ? undefined : Number(port);
+  const address = addresses[name];
+  return address === undefined || address.startsWith("unix:") ? undefined : Number(address.split(":").at(-1));
 }
 
 async function basePorts(name: string, input: PartInput, log: Log) {

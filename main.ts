@@ -21,12 +21,13 @@ import { createSupervisor } from "./supervisor.ts";
 
 const usage = `Usage: npm start -- [options]
 
+  --config FILE      read the settings from this YAML file (or name it in PORTCULLIS_CONFIG)
   --print-config     show the effective configuration with its sources and no secrets, and exit
   --single-process   run every part in this process (for debugging)
   --version          show the version and exit
   --help             show this and exit
 
-Settings come from the file that PORTCULLIS_CONFIG names and from the environment: docs/configuration.md.
+Settings come from that file and from the environment: docs/configuration.md.
 `;
 
 const usageExitCode = 2;
@@ -43,6 +44,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (flags.version) return say(`${version()}\n`);
   const loaded = loadConfiguration({
     environment: process.env,
+    arguments: argv,
     readFile: (path) => readFileSync(path, "utf8"),
     alsoKnown: clientVariables,
   });
@@ -62,6 +64,7 @@ function readFlags(argv: readonly string[]) {
       args: [...argv],
       allowPositionals: false,
       options: {
+        config: { type: "string" },
         help: { type: "boolean", default: false },
         version: { type: "boolean", default: false },
         "print-config": { type: "boolean", default: false },
@@ -119,7 +122,8 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     const early = await Promise.race([running.ready, signalled]);
     if (typeof early === "string") return 0;
     refresh();
-    process.stdout.write(banner(running.addresses(), foundation, millisecondsBetween(startedAt, ports.clock.now())));
+    const tookMs = millisecondsBetween(startedAt, ports.clock.now());
+    process.stdout.write(banner({ addresses: running.addresses(), foundation, busUrl: configuration.bus.url, tookMs }));
     const end = await Promise.race([signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
     ports.log.info("stopping", { signal: end });

@@ -1,5 +1,5 @@
-// Writes everything that is derived from the contracts: message codecs and the descriptor set from the protos, and the
-// table of codes from the registry. `--out <folder>` writes the same tree somewhere else, which is how the freshness test
+// Writes everything that is derived: message codecs and the descriptor set from the protos, the table of codes from the
+// registry, the table of configuration keys from the schema. `--out <folder>` writes the same tree somewhere else, which is how the freshness test
 // compares. It needs no network: buf and its plugin come with npm.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -58,21 +58,30 @@ function writeDescriptors(work, target) {
   writeFileSync(join(target, "descriptors.ts"), text);
 }
 
-/** docs/codes.md, from the registry itself. */
-async function writeCodes(work, target) {
-  const bundle = join(work, "codes.mjs");
-  const entryPoint = join(root, "contracts", "src", "codes.ts");
+/** A module of ours, loaded as it is now. */
+async function load(work, path) {
+  const bundle = join(work, `${path.replaceAll("/", "-")}.mjs`);
   await build({
-    entryPoints: [entryPoint],
+    entryPoints: [join(root, path)],
     bundle: true,
     format: "esm",
     platform: "node",
     outfile: bundle,
     logLevel: "error",
+    // CommonJS packages inside an ES module still ask for `require`.
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
-  const { codesDocument } = await import(pathToFileURL(bundle).href);
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, codesDocument());
+  return import(pathToFileURL(bundle).href);
+}
+
+/** docs/codes.md from the registry of codes, and the table of keys in docs/configuration.md from the schema. */
+async function writeDocuments(work, out) {
+  const { codesDocument } = await load(work, "contracts/src/codes.ts");
+  const { withKeyTable } = await load(work, "adapters/configuration/reference.ts");
+  mkdirSync(join(out, "docs"), { recursive: true });
+  writeFileSync(join(out, "docs", "codes.md"), codesDocument());
+  const configuration = readFileSync(join(root, "docs", "configuration.md"), "utf8");
+  writeFileSync(join(out, "docs", "configuration.md"), withKeyTable(configuration));
 }
 
 async function main() {
@@ -88,7 +97,7 @@ async function main() {
     const target = join(out, generatedFolder);
     rmSync(target, { recursive: true, force: true });
     cpSync(generated, target, { recursive: true });
-    await writeCodes(work, join(out, "docs", "codes.md"));
+    await writeDocuments(work, out);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -2,7 +2,7 @@
 // stand in the file. Rules that concern several keys at once are in cross-checks.ts.
 import { z } from "zod";
 import { key } from "./key-facts.ts";
-import { isBusUrl, isCron, isHost, isHttpUrl, isPostgresUrl } from "./value-forms.ts";
+import { isBusUrl, isCron, isHost, isHostAndPort, isHttpUrl, isPostgresUrl } from "./value-forms.ts";
 
 export const serviceNames = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -39,6 +39,16 @@ const grpc = section({
   operations_port: port(50_052, "PORTCULLIS_OPERATIONS_GRPC_PORT", "The operations service's gRPC port."),
 });
 
+const rpcAddress = (name: string) =>
+  key(z.string().refine(isHostAndPort).optional(), {
+    sentence: `Where ${name} answers gRPC: it listens there when it runs here, and the gateway looks for it there.`,
+    environment: `PORTCULLIS_RPC_${name.toUpperCase()}`,
+    expected: "host:port",
+    whenAbsent: "a unix socket in the data folder",
+  });
+
+const rpc = section({ oms: rpcAddress("oms"), treasury: rpcAddress("treasury"), research: rpcAddress("research") });
+
 const postgresUrl = (environment: string, sentence: string, whenAbsent: string) =>
   key(z.string().refine(isPostgresUrl).optional(), {
     sentence,
@@ -65,12 +75,11 @@ const bus = section({
     expected: "one or more URLs such as nats://host:4222, separated by commas",
     whenAbsent: "events travel through PostgreSQL",
   }),
-  retention_s: key(whole(60, 3_650 * dayS).default(7 * dayS), {
+  retention_s: key(whole(60, 3_650 * dayS).default(3_600), {
     sentence: "How long an event is kept after everybody has handled it, in seconds.",
   }),
-  message_ttl_s: key(whole(1, 3_650 * dayS).optional(), {
-    sentence: "Time to live of each message on NATS, in seconds; needs a server of version 2.11 or newer.",
-    whenAbsent: "messages live as long as their stream keeps them",
+  compression: key(z.enum(["none", "s2"]).default("none"), {
+    sentence: "Compression of the stream on NATS; needs a server of version 2.10 or newer.",
   }),
 });
 
@@ -255,6 +264,7 @@ export const configurationSchema = z.strictObject({
   ),
   http: http.prefault({}),
   grpc: grpc.prefault({}),
+  rpc: rpc.prefault({}),
   database: database.prefault({}),
   bus: bus.prefault({}),
   secrets: secrets.prefault({}),

@@ -5,6 +5,11 @@ export function isHost(text: string): boolean {
   return /^[A-Za-z0-9_.:%[\]-]{1,255}$/.test(text) && !/^[^:]*:\d*$/.test(text);
 }
 
+export function isHostAndPort(text: string): boolean {
+  const [, host, port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  return host !== undefined && isHost(host) && Number(port) <= 65_535;
+}
+
 function urlOf(text: string): URL | undefined {
   return text.length <= 4_096 && URL.canParse(text) ? new URL(text) : undefined;
 }
