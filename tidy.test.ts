@@ -138,7 +138,7 @@ describe("planted violations are caught", () => {
     [
       "a literal subject in a template",
       "adapters/planted.ts",
-      "const s = `svc.v1.oms.${1}`;",
+      `const s = \`svc.v1.oms.\${1}\`;`,
       /contracts\/src\/subjects\.ts/,
     ],
     ["code in ports", "ports/planted.ts", "export const x = 1;", /interfaces and types only/],
