@@ -20,7 +20,7 @@ import { everySubject, subjectByName, subjects } from "../contracts/src/subjects
 import type { Bus } from "../ports/bus.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
-import type { BusRig } from "./conformance/bus.ts";
+import type { BusRig } from "./conformance/bus-rig.ts";
 import { conformanceSubjects } from "./conformance/subjects.ts";
 import { quietLog } from "./global-setup.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";

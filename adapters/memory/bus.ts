@@ -2,29 +2,12 @@
 // or in real time, whichever its timers keep.
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { validatePattern } from "../../contracts/src/subjects.ts";
-import type { Bus, BusEvent, Subscription } from "../../ports/bus.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Random } from "../../ports/random.ts";
-import type { Timers } from "../../ports/timers.ts";
-import { encode, type SubjectLookup } from "./codec.ts";
+import type { Bus, Subscription } from "../../ports/bus.ts";
+import type { MemoryBusOptions } from "./bus-options.ts";
+import { encode } from "./codec.ts";
 import { durableSubscription } from "./durable.ts";
 import { ephemeralSubscription } from "./ephemeral.ts";
-import type { LogReader } from "./reader.ts";
-import { type MemoryProcess, never, type ParkedEvent, type WrittenEvent } from "./world.ts";
-
-export interface MemoryBusOptions {
-  readonly process: MemoryProcess;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: Random;
-  readonly subjectByName: SubjectLookup;
-  /** Default: in commit order. */
-  readonly reader?: LogReader;
-  /** Hears of every parked event. */
-  readonly onParked?: (parked: ParkedEvent) => void;
-  /** Hears of every failure of an ephemeral handler. */
-  readonly onListenerFailed?: (event: BusEvent, thrown: unknown) => void;
-}
+import { never, type WrittenEvent } from "./world.ts";
 
 /** How long broadcasts are gathered before the newest of each key go out. */
 const batchMs = 10;

@@ -3,7 +3,7 @@
 import { messageOf } from "../../contracts/src/fault.ts";
 import { matches } from "../../contracts/src/subjects.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
-import type { MemoryBusOptions } from "./bus.ts";
+import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode } from "./codec.ts";
 import { advance, candidates, inCommitOrder } from "./reader.ts";
 import { signal } from "./signal.ts";

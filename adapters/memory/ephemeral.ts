@@ -1,7 +1,7 @@
 // An ephemeral subscription: a bounded queue between the world and one handler, with the drop policy that its owner named.
 import { matches } from "../../contracts/src/subjects.ts";
 import type { EphemeralOptions, Handler, Subscription } from "../../ports/bus.ts";
-import type { MemoryBusOptions } from "./bus.ts";
+import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode } from "./codec.ts";
 import { signal } from "./signal.ts";
 import type { Watcher, WrittenEvent } from "./world.ts";

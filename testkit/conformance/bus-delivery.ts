@@ -2,8 +2,8 @@
 // and what arrives again after a crash can be recognised by its id.
 import { expect } from "vitest";
 import type { BusEvent } from "../../ports/bus.ts";
-import type { BusCheck } from "./bus.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
+import type { BusCheck } from "./bus-rig.ts";
 import { appleGreen, appleRed, appleRedDark, conformanceRoot, pearRed, type Thing, thingChanged } from "./subjects.ts";
 import { eventually, gate, pass, rejection } from "./waiting.ts";
 

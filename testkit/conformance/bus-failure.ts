@@ -1,8 +1,8 @@
 // Checks of promises 4 and 5: a subscriber's trouble stays its own, is tried again, and ends in a parked event that was
 // reported instead of a loop.
 import { expect } from "vitest";
-import type { BusCheck } from "./bus.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
+import type { BusCheck } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
 import { eventually, gate, pass } from "./waiting.ts";
 

@@ -3,8 +3,8 @@
 import { expect } from "vitest";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Store } from "../../ports/store.ts";
-import type { BusCheck, BusRig, HeldEvent } from "./bus.ts";
 import { publish, record, thingOf } from "./bus-kit.ts";
+import type { BusCheck, BusRig, HeldEvent } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
 import { eventually, gate, transactPatiently, within } from "./waiting.ts";
 

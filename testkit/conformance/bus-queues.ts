@@ -2,8 +2,8 @@
 // conflated, closing waits for the event in hand, and health tells the truth.
 import { expect } from "vitest";
 import type { BusEvent, OverflowPolicy, Subscription } from "../../ports/bus.ts";
-import type { BusCheck, BusRig } from "./bus.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
+import type { BusCheck, BusRig } from "./bus-rig.ts";
 import { markMoved, type Thing, thingChanged } from "./subjects.ts";
 import { eventually, gate, pass, rejection, within } from "./waiting.ts";
 

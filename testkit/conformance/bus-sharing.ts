@@ -1,8 +1,8 @@
 // Checks of promise 6: two processes under one durable name do the work of one, and the second takes over when the first
 // is gone, cleanly or not.
 import { expect } from "vitest";
-import type { BusCheck, BusPeer } from "./bus.ts";
 import { publish, publishMany, range, thingOf } from "./bus-kit.ts";
+import type { BusCheck, BusPeer } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
 import { eventually, pass } from "./waiting.ts";
 

@@ -5,7 +5,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Store } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";
-import type { StoreCheck } from "./store.ts";
+import type { StoreCheck } from "./store-rig.ts";
 import { numbers } from "./store-transactions.ts";
 import { thingChanged } from "./subjects.ts";
 import { gate, rejection, transactPatiently } from "./waiting.ts";

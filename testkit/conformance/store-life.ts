@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import { publish } from "./bus-kit.ts";
-import type { StoreCheck } from "./store.ts";
+import type { StoreCheck } from "./store-rig.ts";
 import { numbers } from "./store-transactions.ts";
 import { thingChanged } from "./subjects.ts";
 import { gate, pass, rejection } from "./waiting.ts";

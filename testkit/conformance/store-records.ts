@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Store } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";
-import type { StoreCheck } from "./store.ts";
+import type { StoreCheck } from "./store-rig.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
 
 const firstTime = (store: Store, subscription: string, eventId: string) =>

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { EventWriter } from "../../ports/store.ts";
 import { publish, range } from "./bus-kit.ts";
-import type { StoreCheck, StoreRig } from "./store.ts";
+import type { StoreCheck, StoreRig } from "./store-rig.ts";
 import { type Thing, thingChanged } from "./subjects.ts";
 import { gate, rejection } from "./waiting.ts";
 

@@ -6,8 +6,8 @@ import { type CommitFate, type MemoryFaults, noFaults } from "../../adapters/mem
 import type { LogReader } from "../../adapters/memory/reader.ts";
 import { memoryStore } from "../../adapters/memory/store.ts";
 import { type MemoryProcess, type MemoryWorld, memoryWorld } from "../../adapters/memory/world.ts";
-import type { BusRig } from "../conformance/bus.ts";
-import type { StoreRig } from "../conformance/store.ts";
+import type { BusRig } from "../conformance/bus-rig.ts";
+import type { StoreRig } from "../conformance/store-rig.ts";
 import { conformanceSubjectByName } from "../conformance/subjects.ts";
 import { type Scheduler, scheduler } from "./scheduler.ts";
 
