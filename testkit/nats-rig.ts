@@ -25,6 +25,7 @@ import { conformanceSubjects } from "./conformance/subjects.ts";
 import { quietLog } from "./global-setup.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import { type TestDatabase, testDatabase } from "./postgres.ts";
+import { holdInOutbox } from "./postgres-rig.ts";
 
 export const testStream: StreamOptions = { subjects: [everySubject], bytesMax: 64 * 1_048_576 };
 
@@ -156,6 +157,7 @@ export async function openNatsRig(): Promise<BusRig> {
     bus: first.bus,
     another: () => world.process("another"),
     reopenBus: () => first.reopenBus(),
+    holdEvent: (event) => holdInOutbox(world.database.address.owner, event),
     async injectRaw({ subject, key, payload }) {
       const id = randomUUID();
       await world.sql(

@@ -56,19 +56,15 @@ export const insertRowsMax = 500;
 const preparedRowsMax = 32;
 
 const columns = "insert into outbox (event_id, at_us, subject, key, source, payload) values ";
-const texts = new Map<number, string>();
+const preparedTexts: readonly string[] = Array.from({ length: preparedRowsMax + 1 }, (_, count) => textFor(count));
 
 function textFor(count: number): string {
-  const known = texts.get(count);
-  if (known !== undefined) return known;
   const rows: string[] = [];
   for (let row = 0; row < count; row += 1) {
     const p = row * 6;
     rows.push(`($${p + 1},$${p + 2},$${p + 3},$${p + 4},$${p + 5},$${p + 6})`);
   }
-  const text = columns + rows.join(",");
-  if (count <= preparedRowsMax) texts.set(count, text);
-  return text;
+  return columns + rows.join(",");
 }
 
 export function insertStatement(entries: readonly OutboxEntry[]): pg.QueryConfig {
@@ -76,8 +72,9 @@ export function insertStatement(entries: readonly OutboxEntry[]): pg.QueryConfig
   for (const entry of entries) {
     values.push(entry.eventId, entry.at, entry.subject, entry.key, entry.source, entry.payload);
   }
-  const text = textFor(entries.length);
-  return entries.length <= preparedRowsMax ? { name: `outbox_${entries.length}`, text, values } : { text, values };
+  const prepared = preparedTexts[entries.length];
+  if (prepared !== undefined) return { name: `outbox_${entries.length}`, text: prepared, values };
+  return { text: textFor(entries.length), values };
 }
 
 /** The statements for any number of events, in order. */

@@ -18,6 +18,9 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
+/** Transactions that may wait for the next commit; beyond that the store is too slow and says so instead of filling the memory. */
+export const waitingMax = 10_000;
+
 const begin = "begin isolation level read committed; select pg_current_xact_id()::text as xid";
 
 export function createOutboxLane(pool: pg.Pool): OutboxLane {
@@ -63,6 +66,10 @@ export function createOutboxLane(pool: pg.Pool): OutboxLane {
 
   return {
     append(entries) {
+      if (queue.length >= waitingMax) {
+        const sentence = `${waitingMax} transactions already wait for the store to commit`;
+        return Promise.reject(new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" }));
+      }
       return new Promise<void>((resolve, reject) => {
         queue.push({ entries, resolve, reject });
         // drain() itself never rejects: every failure goes to the callers of its group.
