@@ -36,20 +36,29 @@ function places(
     ["public", http(addresses["gateway.public"])],
     ["risk engine", grpc(addresses["riskengine"])],
     ["operations", grpc(addresses["operations"])],
+    ["oms", grpc(addresses["oms"])],
+    ["treasury", grpc(addresses["treasury"])],
+    ["research", grpc(addresses["research"])],
     ["data", foundation.dataFolder],
     ["database", databaseLine(foundation)],
+    ["kept in", elsewhere(foundation)],
     ["bus", busUrl === undefined ? "over PostgreSQL" : `NATS ${serverOf(busUrl)}`],
   ];
   return known.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
 }
 
 const http = (address: string | undefined) => (address === undefined ? undefined : `http://${address}`);
-const grpc = (address: string | undefined) => (address === undefined ? undefined : `gRPC ${address}`);
+/** Unix sockets are for the platform's own processes; run.json has them. */
+const grpc = (address: string | undefined) =>
+  address === undefined || address.startsWith("unix:") ? undefined : `gRPC ${address}`;
 
 function databaseLine(foundation: Foundation): string {
   const server = foundation.embedded();
-  if (server === undefined) return foundation.database.description;
-  const { places: where, userName } = server;
-  const place = where.outsideDataFolder ? `, kept in ${where.clusterFolder} where that user can reach it` : "";
-  return `PostgreSQL, embedded, as user ${userName}${place}`;
+  return server === undefined ? foundation.database.description : `PostgreSQL, embedded, as user ${server.userName}`;
+}
+
+/** Where the database lies when its user cannot enter the data folder. */
+function elsewhere(foundation: Foundation): string | undefined {
+  const places = foundation.embedded()?.places;
+  return places?.outsideDataFolder === true ? places.clusterFolder : undefined;
 }

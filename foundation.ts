@@ -110,12 +110,15 @@ function keepServerUp(
   const stopping = new AbortController();
   const listeners: (() => void)[] = [];
   let current: EmbeddedPostgres | undefined = first;
-  let failures = 0;
+  let youngDeaths = 0;
   let giveUp: (fault: Fault) => void = () => undefined;
   const gaveUp = new Promise<Fault>((resolve) => {
     giveUp = resolve;
   });
-  const keeping = keep();
+  const keeping = keep().catch((error: unknown) => {
+    const sentence = `the database server can no longer be kept up: ${messageOf(error)}`;
+    giveUp(new Fault("DATABASE_START_FAILED", sentence, { retry: "never", cause: error }));
+  });
 
   async function keep(): Promise<void> {
     while (current !== undefined) {
@@ -123,7 +126,7 @@ function keepServerUp(
       const exit = await current.exited;
       current = undefined;
       if (stopping.signal.aborted || exit.asked) return;
-      if (clock.now() - upSince > restart_steady_s * 1_000_000) failures = 0;
+      youngDeaths = clock.now() - upSince < restart_steady_s * 1_000_000 ? youngDeaths + 1 : 0;
       log.error("the database server ended and is started again", { code: exit.code, signal: exit.signal });
       current = await reopen();
       if (current !== undefined) for (const listener of listeners) listener();
@@ -131,16 +134,17 @@ function keepServerUp(
   }
 
   async function reopen(): Promise<EmbeddedPostgres | undefined> {
-    let why = "it kept ending";
-    while (!stopping.signal.aborted && failures < restart_failures_max) {
-      failures += 1;
-      await timers.sleep(
-        Math.min(restart_backoff_max_ms, restart_backoff_first_ms * 2 ** (failures - 1)),
-        stopping.signal,
-      );
+    let why = "";
+    for (let failures = 0; failures < restart_failures_max; failures += 1) {
+      const waitMs = restart_backoff_first_ms * 2 ** (youngDeaths + failures);
+      await timers.sleep(Math.min(restart_backoff_max_ms, waitMs), stopping.signal);
       if (stopping.signal.aborted) return undefined;
       try {
         const server = await open();
+        if (stopping.signal.aborted) {
+          await server.stop();
+          return undefined;
+        }
         log.warn("the database server is back", { pid: server.pid });
         return server;
       } catch (error) {
@@ -148,10 +152,8 @@ function keepServerUp(
         log.error("the database server could not be started again", { why });
       }
     }
-    if (!stopping.signal.aborted) {
-      const sentence = `the database server failed ${failures} times in a row; last: ${why}`;
-      giveUp(new Fault("DATABASE_START_FAILED", sentence, { retry: "never" }));
-    }
+    const sentence = `the database server could not be started again ${restart_failures_max} times in a row; last: ${why}`;
+    giveUp(new Fault("DATABASE_START_FAILED", sentence, { retry: "never" }));
     return undefined;
   }
 
@@ -162,9 +164,8 @@ function keepServerUp(
     stop: async () => {
       stopping.abort();
       await current?.stop();
+      // A start that was under way when the stop came ends what it started.
       await keeping;
-      // A start that was under way when the stop came has finished by now.
-      await current?.stop();
     },
   };
 }

@@ -1,5 +1,5 @@
 // The program as its users start, stop and break it: real processes, real database, real signals.
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -84,6 +84,81 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
     expect(await again.health()).toBe(200);
     again.signal("SIGTERM");
     expect(await again.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test("stops within ten seconds although parts hang, and one that hung for long comes back", async () => {
+    const platform = start();
+    await platform.ready();
+    const oms = platform.runFile().processes["oms"] ?? 0;
+    process.kill(oms, "SIGSTOP");
+    await eventually("health is not ok while oms hangs", async () => (await platform.health()) === 503, 5_000);
+    // Longer than its lease, so that it has been declared lost.
+    await eventually("oms was declared lost", () => platform.stdout().includes("a service process was lost"));
+    process.kill(oms, "SIGCONT");
+    await eventually("oms took its lease again", async () => (await platform.health()) === 200);
+    expect(platform.runFile().processes["oms"]).toBe(oms);
+
+    const { processes } = platform.runFile();
+    for (const part of ["gateway", "research", "oms", "riskengine"]) process.kill(processes[part] ?? 0, "SIGSTOP");
+    const before = Date.now();
+    platform.signal("SIGTERM");
+    expect(await platform.exited).toEqual({ code: 0, signal: null });
+    expect(Date.now() - before).toBeLessThan(10_000);
+    await eventually("nothing is left", () => platform.processes().length === 0);
+  });
+
+  test("leaves a start that hangs when it is asked to stop", async () => {
+    const server = createServer(() => undefined);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const platform = start({ environment: { PORTCULLIS_DATABASE_URL: `postgres://me:secret@127.0.0.1:${port}/none` } });
+    await eventually(
+      "it tries to connect",
+      () => new Promise((resolve) => server.getConnections((_, count) => resolve(count > 0))),
+    );
+    platform.signal("SIGTERM");
+    expect(await platform.exited).toEqual({ code: 0, signal: null });
+    server.close();
+  });
+
+  test("hands no setting to its children's environment, and replaces one that hangs", async () => {
+    const platform = start({ environment: { PORTCULLIS_VAULT_TOKEN: "hunter2" } });
+    await platform.ready();
+    const { processes } = platform.runFile();
+    for (const pid of Object.values(processes)) {
+      expect(readFileSync(`/proc/${pid}/environ`, "utf8")).not.toMatch(/hunter2|PORTCULLIS_/);
+    }
+    const research = processes["research"] ?? 0;
+    process.kill(research, "SIGSTOP");
+    await eventually("research was replaced", () => platform.runFile().processes["research"] !== research, 40_000);
+    await eventually("it is healthy again", async () => (await platform.health()) === 200);
+    platform.signal("SIGTERM");
+    expect((await platform.exited).code).toBe(0);
+  });
+
+  test("goes on when run.json cannot be written", async () => {
+    const platform = start();
+    await platform.ready();
+    const path = join(platform.dataFolder, "run.json");
+    const { processes, addresses } = platform.runFile();
+    rmSync(path);
+    mkdirSync(join(path, "in-the-way"), { recursive: true });
+    process.kill(processes["research"] ?? 0, "SIGKILL");
+    await eventually("it was said", () => platform.stdout().includes("run.json could not be written"));
+    await eventually("it is healthy again", async () => {
+      const answer = await fetch(`http://${addresses["gateway"]}/v1/healthz`);
+      return answer.status === 200;
+    });
+    platform.signal("SIGTERM");
+    expect((await platform.exited).code).toBe(0);
+  });
+
+  test("a gateway that knows no service does not claim to be well", async () => {
+    const platform = start({ environment: { PORTCULLIS_SERVICES: "gateway" } });
+    await platform.ready();
+    expect(await platform.health()).toBe(503);
+    platform.signal("SIGTERM");
+    expect((await platform.exited).code).toBe(0);
   });
 
   test("runs in a single process, and a subset alone", async () => {

@@ -17,6 +17,7 @@ import { compose, logFor, type PartInput, type PartName, plans } from "./compose
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
 import { type Foundation, type FoundationPorts, layFoundation } from "./foundation.ts";
+import type { Log } from "./ports/log.ts";
 import { createSupervisor } from "./supervisor.ts";
 
 const usage = `Usage: npm start -- [options]
@@ -31,6 +32,8 @@ Settings come from that file and from the environment: docs/configuration.md.
 `;
 
 const usageExitCode = 2;
+/** How long a start that was asked to stop may still take before it is left. */
+const startPatienceMs = 6_000;
 /** Read by the command line, which often runs in the same shell. */
 const clientVariables = ["PORTCULLIS_URL", "PORTCULLIS_PROFILE"];
 
@@ -107,45 +110,88 @@ type Start = (
 async function run(configuration: Configuration, start: Start): Promise<number> {
   const ports = { clock: systemClock(), timers: systemTimers(), random: systemRandom(), log: logFor(configuration) };
   const startedAt = ports.clock.now();
-  const signalled = stopSignal();
+  const stopping = stopSignal(ports.log);
+  const laid = new AbortController();
   let foundation: Foundation | undefined;
   let running: Running | undefined;
   const refresh = () => {
-    if (foundation !== undefined && running !== undefined) {
+    if (foundation === undefined || running === undefined) return;
+    try {
       writeRunFile(foundation.dataFolder, runFile(foundation, running, format(startedAt)));
+    } catch (error) {
+      // A full disk must not end the platform: the file is for people and scripts, nothing here reads it.
+      ports.log.error("run.json could not be written", { error: messageOf(error) });
     }
   };
   try {
-    foundation = await layFoundation(configuration, ports);
+    foundation = await Promise.race([
+      layFoundation(configuration, ports),
+      leaveWhenAsked(stopping, laid.signal, ports),
+    ]);
+    laid.abort();
     foundation.onRestart(refresh);
+    if (stopping.asked()) return 0;
     running = start(configuration, foundation, ports, refresh);
-    const early = await Promise.race([running.ready, signalled]);
-    if (typeof early === "string") return 0;
+    await Promise.race([running.ready, stopping.signalled]);
+    if (stopping.asked()) return 0;
     refresh();
     const tookMs = millisecondsBetween(startedAt, ports.clock.now());
     process.stdout.write(banner({ addresses: running.addresses(), foundation, busUrl: configuration.bus.url, tookMs }));
-    const end = await Promise.race([signalled, running.gaveUp, foundation.gaveUp]);
+    const end = await Promise.race([stopping.signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
-    ports.log.info("stopping", { signal: end });
     return 0;
   } catch (error) {
+    // Who asked for the stop does not need to hear that the start did not succeed.
+    if (stopping.asked()) return 0;
     process.stderr.write(`Portcullis stops: ${messageOf(error)}\n`);
     return 1;
   } finally {
-    await running?.stop();
-    if (foundation !== undefined) removeRunFile(foundation.dataFolder);
-    await foundation?.close();
+    // Each step is taken although the one before failed: whatever else is broken, the database must be stopped.
+    const folder = foundation?.dataFolder;
+    const steps = [() => running?.stop(), () => folder && removeRunFile(folder), () => foundation?.close()];
+    for (const step of steps) await attempt(step, ports.log);
     ports.timers.release();
   }
 }
 
-/** Resolves at the first SIGTERM or SIGINT; further ones are taken and change nothing, because the stop is already under way. */
-function stopSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    process.on("SIGTERM", () => resolve("SIGTERM"));
-    process.on("SIGINT", () => resolve("SIGINT"));
-    process.on("SIGHUP", () => resolve("SIGHUP"));
+async function attempt(step: () => unknown, log: Log): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    log.error("a step of the stop failed", { error: messageOf(error) });
+  }
+}
+
+/**
+ * A start that hangs (a database that accepts and says nothing) cannot be undone step by step in time. Leaving is safe: nothing was
+ * acknowledged yet, the kernel ends the database server with us, and the next start takes the lock over.
+ */
+async function leaveWhenAsked(stopping: StopSignal, laid: AbortSignal, ports: FoundationPorts): Promise<never> {
+  await stopping.signalled;
+  await ports.timers.sleep(startPatienceMs, laid);
+  if (laid.aborted) return new Promise(() => undefined);
+  ports.log.warn("the start did not end in time and is left as it is");
+  process.exit(0);
+}
+
+interface StopSignal {
+  asked(): boolean;
+  readonly signalled: Promise<void>;
+}
+
+/** Hears the first SIGTERM, SIGINT or SIGHUP; further ones are taken and change nothing, because the stop is already under way. */
+function stopSignal(log: Log): StopSignal {
+  let asked = false;
+  const signalled = new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+      process.on(signal, () => {
+        if (!asked) log.info("stopping", { signal });
+        asked = true;
+        resolve();
+      });
+    }
   });
+  return { asked: () => asked, signalled };
 }
 
 const startHere: Start = (configuration, foundation) => {
@@ -178,7 +224,7 @@ const startProcesses: Start = (configuration, foundation, ports, changed) => {
     spawn: (name) =>
       spawnPart({ entry, name, input: partInput(configuration, foundation, [name as PartName], addresses) }),
     startTimeoutMs: lifecycle.start_timeout_s * 1_000,
-    stopGraceMs: (lifecycle.drain_timeout_s * 1_000) / 2,
+    stopGraceMs: lifecycle.drain_timeout_s * 750,
     backoffFirstMs: lifecycle.restart_backoff_first_ms,
     backoffMaxMs: lifecycle.restart_backoff_max_ms,
     failuresMax: lifecycle.restart_failures_max,

@@ -19,7 +19,10 @@ async function run(): Promise<number> {
     await side.tell({ type: "ready", addresses: composition.addresses });
     const reason = await side.stopped;
     log.debug("stopping", { reason });
+    // Without a supervisor nobody would end a part that hangs in its stop.
+    const patience = setTimeout(() => process.exit(1), input.configuration.lifecycle.drain_timeout_s * 1_000);
     await composition.stop();
+    clearTimeout(patience);
     return 0;
   } catch (error) {
     const code = error instanceof Fault ? error.code : "INTERNAL";

@@ -1,12 +1,14 @@
 // Runs the parts as processes. Invariants, each with a test of its number:
 //  1. A part is started only when everything it needs is ready, and stopped before anything it needs is.
 //  2. If a part cannot start at all, everything that was started is stopped and the fault says which part and why.
-//  3. A part that dies after it was ready is started again, with back-off, and that is said.
-//  4. Restarts are bounded: a part that fails `failuresMax` times in a row ends the platform with a fault.
-//  5. `stop` ends every part within its grace period, whatever they are doing, also while one is being restarted.
+//  3. A part that dies after it was ready is started again, however often, and that is said: a risk engine that keeps being
+//     killed must keep coming back. The wait before it grows while the part dies young, up to a bound.
+//  4. Starts that fail are bounded: a part that cannot become ready `failuresMax` times in a row ends the platform.
+//  5. `stop` ends every part within one grace period for all of them, whatever they are doing, also while one is being
+//     restarted: each group gets its share of what is left, so that a part that hangs does not cost the others their drain.
 
 import type { FromPart, PartExit, PartProcess } from "./adapters/part-process.ts";
-import { Fault } from "./contracts/src/fault.ts";
+import { Fault, messageOf } from "./contracts/src/fault.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import type { Timers } from "./ports/timers.ts";
@@ -23,11 +25,12 @@ export interface SupervisorOptions {
   readonly timers: Timers;
   readonly log: Log;
   readonly startTimeoutMs: number;
+  /** For the stop as a whole. */
   readonly stopGraceMs: number;
   readonly backoffFirstMs: number;
   readonly backoffMaxMs: number;
   readonly failuresMax: number;
-  /** A part that was up this long starts its count of failures anew. */
+  /** A part that was up this long did not die young. */
   readonly steadyMs: number;
   /** Called whenever a part came up or went down. */
   changed(parts: readonly PartState[]): void;
@@ -56,7 +59,7 @@ interface Slot {
   ready: boolean;
   readySinceUs: number;
   restarts: number;
-  failuresInARow: number;
+  youngDeaths: number;
   addresses: Readonly<Record<string, string>>;
 }
 
@@ -68,7 +71,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       ready: false,
       readySinceUs: 0,
       restarts: 0,
-      failuresInARow: 0,
+      youngDeaths: 0,
       addresses: {},
     }),
   );
@@ -103,41 +106,31 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       slot.process = undefined;
       options.changed(parts());
       if (stopping.signal.aborted) return;
-      if (options.clock.now() - slot.readySinceUs > options.steadyMs * 1_000) slot.failuresInARow = 0;
-      options.log.error("a part ended and is started again", { part: slot.plan.name, ended: describeExit(exit) });
+      const diedYoung = options.clock.now() - slot.readySinceUs < options.steadyMs * 1_000;
+      slot.youngDeaths = diedYoung ? slot.youngDeaths + 1 : 0;
       await restart(slot, describeExit(exit));
     }
   }
 
   async function restart(slot: Slot, ended: string): Promise<void> {
+    const { name } = slot.plan;
     let why = ended;
-    while (!stopping.signal.aborted) {
-      slot.failuresInARow += 1;
-      if (slot.failuresInARow > options.failuresMax) {
-        giveUp(
-          new Fault(
-            "SERVICE_START_FAILED",
-            `${slot.plan.name} failed ${options.failuresMax} times in a row; last: ${why}`,
-            {
-              retry: "never",
-              facts: { part: slot.plan.name },
-            },
-          ),
-        );
-        return;
-      }
-      await options.timers.sleep(backoffMs(slot.failuresInARow, options), stopping.signal);
+    for (let failures = 0; failures < options.failuresMax; failures += 1) {
+      options.log.error("a part ended and is started again", { part: name, ended: why });
+      await options.timers.sleep(backoffMs(slot.youngDeaths + failures, options), stopping.signal);
       if (stopping.signal.aborted) return;
       try {
         await bringUp(slot);
         slot.restarts += 1;
-        options.log.warn("a part is back", { part: slot.plan.name, restarts: slot.restarts });
+        options.log.warn("a part is back", { part: name, restarts: slot.restarts });
         return;
       } catch (error) {
-        why = error instanceof Error ? error.message : String(error);
-        options.log.error("a part could not be started again", { part: slot.plan.name, why });
+        why = messageOf(error);
+        if (stopping.signal.aborted) return;
       }
     }
+    const sentence = `${name} could not be started again ${options.failuresMax} times in a row; last: ${why}`;
+    giveUp(new Fault("SERVICE_START_FAILED", sentence, { retry: "never", facts: { part: name } }));
   }
 
   const keepers: Promise<void>[] = [];
@@ -152,13 +145,17 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         throw failed.reason;
       }
     }
-    keepers.push(...slots.map(keepUp));
+    keepers.push(...slots.map((slot) => keepUp(slot).catch((error: unknown) => giveUp(brokenKeeper(slot, error)))));
   }
 
   async function stop(): Promise<void> {
     stopping.abort();
-    for (const level of inLevels(slots).reverse()) {
-      await Promise.all(level.map((slot) => slot.process?.stop(options.stopGraceMs)));
+    const until = options.clock.now() + options.stopGraceMs * 1_000;
+    const levels = inLevels(slots).reverse();
+    for (const [index, level] of levels.entries()) {
+      const leftMs = Math.max(0, until - options.clock.now()) / 1_000;
+      const shareMs = leftMs / (levels.length - index);
+      await Promise.all(level.map((slot) => slot.process?.stop(shareMs)));
     }
     await Promise.all(keepers);
   }
@@ -201,13 +198,19 @@ function startFault(name: string, outcome: StartOutcome, startTimeoutMs: number)
   });
 }
 
+/** Nothing in keeping a part up should be able to fail; if it does, a part would stay down unseen. */
+function brokenKeeper(slot: Slot, error: unknown): Fault {
+  const sentence = `${slot.plan.name} can no longer be kept up: ${messageOf(error)}`;
+  return new Fault("SERVICE_START_FAILED", sentence, { retry: "never", facts: { part: slot.plan.name }, cause: error });
+}
+
 function describeExit(exit: PartExit): string {
   if (exit.signal !== null) return `killed by ${exit.signal}`;
   return exit.code === null ? "it could not be run" : `exited with code ${exit.code}`;
 }
 
-function backoffMs(failures: number, options: SupervisorOptions): number {
-  return Math.min(options.backoffMaxMs, options.backoffFirstMs * 2 ** (failures - 1));
+function backoffMs(troubles: number, options: SupervisorOptions): number {
+  return Math.min(options.backoffMaxMs, options.backoffFirstMs * 2 ** troubles);
 }
 
 /** The plans ordered so that each comes after what it needs; needs outside the list are somebody else's business. */

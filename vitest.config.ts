@@ -11,5 +11,7 @@ export default defineConfig({
     testTimeout: long ? 900_000 : 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // Most tests wait for processes and timers, so more of them fit than there are cores.
+    maxWorkers: 3,
   },
 });

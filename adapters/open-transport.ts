@@ -1,7 +1,9 @@
 // Opens what a process needs of store and bus, on the transport that the configuration names. Two connections stand beside the pool: one
 // for wake-ups, one for cursors and leaderships. With NATS the outbox relay and the trimming run in the process that says so.
+import { messageOf } from "../contracts/src/fault.ts";
+import type { Instant } from "../contracts/src/instant.ts";
 import { subjectByName, subjects } from "../contracts/src/subjects.ts";
-import type { Bus } from "../ports/bus.ts";
+import type { Bus, BusHealth } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
@@ -10,9 +12,11 @@ import type { Store } from "../ports/store.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { Configuration } from "./configuration/schema.ts";
+import { type Endings, endAll } from "./end-all.ts";
+import { type Alarms, createAlarms } from "./postgres/alarms.ts";
 import { createPostgresBus } from "./postgres/bus.ts";
 import type { OpenConnection } from "./postgres/bus-connection.ts";
-import { type ConnectionTarget, openClient, openPool } from "./postgres/connection.ts";
+import { answerMsMaxOfServices, type ConnectionTarget, openClient, openPool } from "./postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "./postgres/store.ts";
 import { startTrim } from "./postgres/trim.ts";
 import { createWake, type Wake } from "./postgres/wake.ts";
@@ -44,33 +48,51 @@ interface Base {
   readonly open: OpenConnection;
   readonly store: PostgresStore;
   readonly wake: Wake;
+  readonly alarms: Alarms;
 }
 
 export async function openTransport(options: TransportOptions): Promise<Transport> {
   const { database, log, source } = options;
-  const connecting = { log, applicationName: `portcullis ${source}` };
+  const connecting = { log, applicationName: `portcullis ${source}`, answerMsMax: answerMsMaxOfServices };
   const pool = openPool(database, connecting);
   const open = () => openClient(database, connecting);
   const wake = createWake({ ...options, open });
   const store = createPostgresStore({ ...options, pool, wake });
-  const endings: (() => Promise<void>)[] = [() => pool.end(), () => wake.close(), () => store.close()];
-  const close = async () => {
-    for (const end of endings.splice(0).reverse()) await end();
-  };
+  const endings: Endings = [() => pool.end(), () => wake.close(), () => store.close()];
+  const close = () => endAll(endings);
   try {
-    const bus = await openBus(options, { open, store, wake }, endings);
+    const alarms = createAlarms({ ...options, store, subject: subjects.alarmRaised });
+    const { bus, ...history } = await openBus(options, { open, store, wake, alarms }, endings);
     if (options.housekeeping) {
-      const trim = startTrim({ ...options, pool, retentionMs: options.configuration.bus.retention_s * 1_000 });
+      const trim = startTrim({
+        ...options,
+        ...history,
+        pool,
+        alarms,
+        retentionMs: options.configuration.bus.retention_s * 1_000,
+      });
       endings.push(() => trim.close());
+      return { store, bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) }, close };
     }
     return { store, bus, close };
   } catch (error) {
-    await close();
+    // What went wrong first is what there is to tell.
+    await close().catch((thrown: unknown) => log.warn("closing failed as well", { reason: messageOf(thrown) }));
     throw error;
   }
 }
 
-async function openBus(options: TransportOptions, base: Base, endings: (() => Promise<void>)[]): Promise<Bus> {
+/** What the bus says of itself comes first; what keeps it from staying well comes after. */
+function worseOf(own: BusHealth, complaint: string | undefined): BusHealth {
+  return own.complaint !== undefined || complaint === undefined ? own : { ...own, complaint };
+}
+
+interface OpenedBus {
+  readonly bus: Bus;
+  readonly historyFloor?: () => Promise<Instant | undefined>;
+}
+
+async function openBus(options: TransportOptions, base: Base, endings: Endings): Promise<OpenedBus> {
   if (options.configuration.bus.url !== undefined) {
     // NATS is loaded only by who uses it.
     const { openNatsTransport } = await import("./nats/open-nats-transport.ts");
@@ -78,5 +100,5 @@ async function openBus(options: TransportOptions, base: Base, endings: (() => Pr
   }
   const bus = createPostgresBus({ ...options, ...base, subjectByName, parkedSubject: subjects.busParked });
   endings.push(() => bus.close());
-  return bus;
+  return { bus };
 }

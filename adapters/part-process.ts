@@ -1,7 +1,8 @@
 // One part of the platform as a child process. The two sides talk over the IPC channel: the parent hands in what the part needs to
-// start (so no secret stands in an argument list or in the environment), the child says "ready" or why not. The child runs in
-// its own process group, so that Ctrl-C reaches only the supervisor; and when the supervisor is gone the channel closes, which the
-// child takes as the order to stop.
+// start (so no secret stands in an argument list or in the environment), the child says "ready" or why not, and from then on
+// that it is alive. The child runs in its own process group, so that Ctrl-C reaches only the supervisor; and when the supervisor
+// is gone the channel closes, which the child takes as the order to stop. A child that says nothing for long hangs: it is killed,
+// so that it can be started again.
 import { spawn } from "node:child_process";
 
 export interface PartFailure {
@@ -12,6 +13,15 @@ export interface PartFailure {
 export type FromPart =
   | { readonly type: "ready"; readonly addresses: Readonly<Record<string, string>> }
   | ({ readonly type: "failed" } & PartFailure);
+
+/** Sent once a second by a child that is alive. */
+interface Beat {
+  readonly type: "beat";
+}
+
+const beatEveryMs = 1_000;
+/** Looks without a beat in between after which a child counts as hung. Looks, not seconds: when the machine slept, so did we. */
+const silentLooksMax = 20;
 
 export type ToPart = { readonly type: "start"; readonly input: unknown } | { readonly type: "stop" };
 
@@ -42,12 +52,24 @@ export function spawnPart(options: SpawnPartOptions): PartProcess {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
     serialization: "json",
+    env: withoutSettings(process.env),
   });
   const exited = new Promise<PartExit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
     child.once("error", () => resolve({ code: null, signal: null }));
   });
-  const said = new Promise<FromPart>((resolve) => child.once("message", (message) => resolve(message as FromPart)));
+  let silentLooks = 0;
+  const said = new Promise<FromPart>((resolve) =>
+    child.on("message", (message: FromPart | Beat) => {
+      silentLooks = 0;
+      if (message.type !== "beat") resolve(message);
+    }),
+  );
+  const watch = setInterval(() => {
+    silentLooks += 1;
+    if (silentLooks > silentLooksMax) child.kill("SIGKILL");
+  }, beatEveryMs);
+  void exited.then(() => clearInterval(watch));
   send({ type: "start", input: options.input });
 
   function send(message: ToPart): void {
@@ -71,6 +93,11 @@ export function spawnPart(options: SpawnPartOptions): PartProcess {
   };
 }
 
+/** The settings, secrets among them, travel over the channel; a child's environment can be read by others of the same user. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("PORTCULLIS_")));
+}
+
 /** The child's side: resolves to the input, and tells when the parent wants it to stop or is gone. */
 export function partSide(): {
   readonly input: Promise<unknown>;
@@ -89,6 +116,10 @@ export function partSide(): {
     if (message.type === "start") giveInput(message.input);
     else giveStop("the supervisor asked for it");
   });
+  const beating = setInterval(() => {
+    if (process.connected) process.send?.({ type: "beat" } satisfies Beat, () => undefined);
+  }, beatEveryMs);
+  beating.unref();
   process.once("disconnect", () => giveStop("the supervisor is gone"));
   process.once("SIGTERM", () => giveStop("SIGTERM"));
   process.once("SIGINT", () => giveStop("SIGINT"));

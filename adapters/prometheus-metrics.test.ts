@@ -1,7 +1,7 @@
 // Metrics: one instrument per name, a service label everywhere, one merged page for all processes, and no throwing.
 import { afterEach, describe, expect, it } from "vitest";
 import { Defect } from "../contracts/src/fault.ts";
-import { createMetrics, type MetricsJson, type MetricsRegistry, mergeMetrics } from "./prometheus-metrics.ts";
+import { createMetrics, type MetricsRegistry } from "./prometheus-metrics.ts";
 
 const open: MetricsRegistry[] = [];
 function metricsOf(service: string, processFigures = false): MetricsRegistry {
@@ -12,9 +12,6 @@ function metricsOf(service: string, processFigures = false): MetricsRegistry {
 afterEach(() => {
   for (const metrics of open.splice(0)) metrics.close();
 });
-
-const travelled = async (metrics: MetricsRegistry): Promise<MetricsJson> =>
-  JSON.parse(JSON.stringify(await metrics.json()));
 
 describe("createMetrics", () => {
   it("gives the same instrument when asked twice", async () => {
@@ -59,42 +56,5 @@ describe("createMetrics", () => {
       expect(text).toContain(`# TYPE ${name}`);
     }
     expect(text).toMatch(/process_start_time_seconds\{service="oms"\} \d+/);
-  });
-});
-
-describe("mergeMetrics", () => {
-  it("puts the registries of several processes on one page, through JSON", async () => {
-    const oms = metricsOf("oms", true);
-    const risk = metricsOf("riskengine", true);
-    for (const [metrics, count] of [
-      [oms, 1],
-      [risk, 10],
-    ] as const) {
-      metrics.counter("portcullis_x_total", "X.", ["kind"]).add(count, { kind: "a" });
-      metrics.gauge("portcullis_lag", "L.").set(count / 4);
-      const histogram = metrics.histogram("portcullis_h", "H.", [1, 5]);
-      histogram.observe(count);
-      histogram.observe(0.5);
-    }
-    metricsOf("research").gauge("portcullis_odd", "O.").set(Number.POSITIVE_INFINITY);
-    const text = await mergeMetrics([await travelled(oms), await travelled(risk), await travelled(open[2] ?? oms)]);
-    expect(text).toContain('portcullis_x_total{kind="a",service="oms"} 1\n');
-    expect(text).toContain('portcullis_x_total{kind="a",service="riskengine"} 10\n');
-    expect(text).toContain('portcullis_lag{service="riskengine"} 2.5\n');
-    expect(text).toContain('portcullis_h_bucket{le="5",service="riskengine"} 1\n');
-    expect(text).toContain('portcullis_h_bucket{le="+Inf",service="riskengine"} 2\n');
-    expect(text).toContain('portcullis_h_count{service="oms"} 2\n');
-    expect(text).toContain('process_start_time_seconds{service="riskengine"}');
-    expect(text).toContain('portcullis_odd{service="research"} Nan\n');
-    expect(text.match(/# TYPE portcullis_x_total counter/g)).toHaveLength(1);
-  });
-
-  it("joins series with equal labels and leaves out what is no metric", async () => {
-    const one = metricsOf("oms");
-    one.counter("portcullis_x_total", "X.").add(2);
-    const json = await travelled(one);
-    const text = await mergeMetrics([json, json, [null, 7, { name: "x" }], []]);
-    expect(text).toContain('portcullis_x_total{service="oms"} 4\n');
-    expect(await mergeMetrics([])).toBe("\n");
   });
 });

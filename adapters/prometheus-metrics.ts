@@ -3,10 +3,7 @@
 // one page. A measuring device must not break what it measures: a figure that Prometheus cannot hold is counted and
 // dropped. Registering one name in two shapes is a Defect, which shows at start.
 import {
-  AggregatorRegistry,
   collectDefaultMetrics,
-  type MetricObjectWithValues,
-  type MetricValue,
   Counter as PrometheusCounter,
   Gauge as PrometheusGauge,
   Histogram as PrometheusHistogram,
@@ -32,8 +29,6 @@ export interface MetricsOptions {
   /** The figures of the Node process itself; default yes. Only one registry of a process needs them. */
   readonly processFigures?: boolean;
 }
-
-export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 type Kind = "counter" | "gauge" | "histogram";
 
@@ -107,26 +102,4 @@ export function createMetrics(options: MetricsOptions): MetricsRegistry {
 function finite(value: number): number {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is not a finite number`);
   return value;
-}
-
-/** One page from the registries of several processes. Series with equal labels are joined, as cluster members are. */
-export async function mergeMetrics(registries: readonly MetricsJson[]): Promise<string> {
-  const readable = registries.map((registry) => registry.filter(isMetric).map(rejoined));
-  const merged = AggregatorRegistry.aggregate(readable as unknown as object[]);
-  const text = await merged.metrics();
-  return text.endsWith("\n") ? text : `${text}\n`;
-}
-
-type TravelledMetric = MetricObjectWithValues<MetricValue<string>>;
-
-/** What another process sent is checked for the one shape that merging needs; the rest is left out. */
-function isMetric(value: unknown): value is TravelledMetric {
-  if (typeof value !== "object" || value === null) return false;
-  return "name" in value && typeof value.name === "string" && "values" in value && Array.isArray(value.values);
-}
-
-/** JSON has no word for NaN and the infinities (they travel as null), and "omit" would drop the process's start time. */
-function rejoined(metric: TravelledMetric): TravelledMetric {
-  const values = metric.values.map((value) => ({ ...value, value: value.value === null ? Number.NaN : value.value }));
-  return { ...metric, aggregator: metric.aggregator === "omit" ? "first" : metric.aggregator, values };
 }

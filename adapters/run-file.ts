@@ -26,5 +26,5 @@ export function writeRunFile(dataFolder: string, content: RunFile): void {
 }
 
 export function removeRunFile(dataFolder: string): void {
-  rmSync(join(dataFolder, "run.json"), { force: true });
+  rmSync(join(dataFolder, "run.json"), { force: true, recursive: true });
 }

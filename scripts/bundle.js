@@ -105,9 +105,13 @@ export async function ensureBundle(name) {
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  rmSync(join(root, "dist"), { recursive: true, force: true });
-  for (const name of Object.keys(bundles)) {
-    await build(name);
-    console.error(`built dist/${name}`);
+  try {
+    for (const name of Object.keys(bundles)) {
+      await build(name);
+      console.error(`built dist/${name}`);
+    }
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
   }
 }

@@ -1,7 +1,7 @@
 // Every process of a service holds a lease that it renews once a second. Whoever asks "which engines are alive" (a halt that
 // wants to be acknowledged, a health page) asks the leases, and a process that was killed drops out within five seconds.
 
-import { messageOf } from "../contracts/src/fault.ts";
+import { Defect, messageOf } from "../contracts/src/fault.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import { format, plusMilliseconds } from "../contracts/src/instant.ts";
 import { subjects } from "../contracts/src/subjects.ts";
@@ -60,6 +60,7 @@ export async function takeLease(service: ServiceName, process: ProcessIdentity, 
         if (troubled) log.info("the lease is renewed again");
         troubled = false;
       } catch (error) {
+        if (error instanceof Defect) ports.crash.die(error);
         // Said once, not every second: an outage fills no disk.
         if (!troubled) log.warn("the lease cannot be renewed", { error: messageOf(error) });
         troubled = true;

@@ -7,20 +7,45 @@ import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { invariants } from "./invariants.ts";
 import { type SimOptions, type SimReport, simulate } from "./simulate.ts";
 
-const usage = "usage: npm run sim -- --seed N [--steps M] [--canary]";
 const stepsDefault = 3_000;
 
 /** A run checks everything after every step, so its cost grows with the square of its length: more takes over a minute. */
 const stepsMax = 20_000;
 
-function optionsOf(argv: readonly string[]): SimOptions {
+const usage = "usage: npm run sim -- --seed N [--steps M] [--canary]";
+const help = `${usage}
+
+  --seed N    which run: the same seed is the same run, byte for byte (default 1)
+  --steps M   how many steps, from 1 to ${stepsMax} (default ${stepsDefault})
+  --canary    plant a mistake, which the run has to catch: it must fail
+  --help      show this
+`;
+
+/** The options of a run, or "help" when that was asked for. */
+function optionsOf(argv: readonly string[]): SimOptions | "help" {
   const { values } = parseArgs({
-    args: [...argv],
-    options: { seed: { type: "string" }, steps: { type: "string" }, canary: { type: "boolean", default: false } },
+    args: [...withNegatives(argv)],
+    options: {
+      seed: { type: "string" },
+      steps: { type: "string" },
+      canary: { type: "boolean", default: false },
+      help: { type: "boolean", default: false, short: "h" },
+    },
   });
+  if (values.help) return "help";
   const seed = wholeNumber("--seed", values.seed ?? "1", 0, Number.MAX_SAFE_INTEGER);
   const steps = wholeNumber("--steps", values.steps ?? String(stepsDefault), 1, stepsMax);
   return { seed, steps, canary: values.canary };
+}
+
+/** `--seed -1` as `--seed=-1`: the parser would take the number for a flag and say so at length. */
+function withNegatives(argv: readonly string[]): readonly string[] {
+  const isNegative = (word: string | undefined): boolean => /^-\d/.test(word ?? "");
+  const takesNumber = (word: string | undefined): boolean => word === "--seed" || word === "--steps";
+  return argv.flatMap((word, index) => {
+    if (takesNumber(word) && isNegative(argv[index + 1])) return [`${word}=${argv[index + 1]}`];
+    return isNegative(word) && takesNumber(argv[index - 1]) ? [] : [word];
+  });
 }
 
 function wholeNumber(flag: string, text: string, min: number, max: number): number {
@@ -54,12 +79,16 @@ export function describeReport(options: SimOptions, report: SimReport): string {
 }
 
 export async function main(argv: readonly string[]): Promise<number> {
-  let options: SimOptions;
+  let options: SimOptions | "help";
   try {
     options = optionsOf(argv);
   } catch (thrown) {
     process.stderr.write(`${messageOf(thrown)}\n${usage}\n`);
     return exitCodes.usage;
+  }
+  if (options === "help") {
+    process.stdout.write(help);
+    return exitCodes.ok;
   }
   const restore = ignoreEndedIncarnations();
   const startedAtNs = process.hrtime.bigint();

@@ -1,5 +1,5 @@
 // The simulator: many short runs hold every invariant, one seed is one run, and planted mistakes are caught.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { LogReader } from "../adapters/memory/reader.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { describeReport, main, replayCommand } from "./main.ts";
@@ -66,6 +66,26 @@ describe("the command line", () => {
     for (const argv of [["--seed", "x"], ["--seed", "-1"], ["--steps", "0"], ["--speed", "1"], ["1"]]) {
       expect(await main(argv), argv.join(" ")).toBe(2);
     }
+  });
+
+  it("shows the usage when asked, and refuses a negative seed in one sentence", async () => {
+    const written = { stdout: "", stderr: "" };
+    const spies = (["stdout", "stderr"] as const).map((name) =>
+      vi.spyOn(process[name], "write").mockImplementation((text) => {
+        written[name] += String(text);
+        return true;
+      }),
+    );
+    try {
+      expect(await main(["--help"])).toBe(0);
+      expect(await main(["--seed", "-1"])).toBe(2);
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+    expect(written.stdout).toMatch(/^usage: npm run sim -- --seed N/);
+    const lines = written.stderr.trimEnd().split("\n");
+    expect(lines[0]).toBe(`--seed takes a whole number from 0 to ${Number.MAX_SAFE_INTEGER}, not "-1"`);
+    expect(lines).toHaveLength(2);
   });
 
   it("exits 0 for a run that holds and 1 for one that does not", async () => {

@@ -13,6 +13,10 @@ export interface CutProxy {
   /** Cuts every connection and refuses new ones. */
   cut(): void;
   restore(): void;
+  /** Keeps every connection open and passes nothing on any more, as a network does that drops packets. */
+  swallow(): void;
+  /** The same, from the next COMMIT on, which is still passed on when it shall be committed. */
+  swallowFromCommit(outcome: Outcome): void;
   /** Loses the answer to the next COMMIT: it is forwarded when it shall be committed, swallowed when not. */
   loseNextCommitAnswer(outcome: Outcome): void;
   close(): Promise<void>;
@@ -26,6 +30,8 @@ export async function startCutProxy(target: ConnectionTarget): Promise<CutProxy>
   const sockets = new Set<Socket>();
   let refusing = false;
   let planned: Outcome | undefined;
+  let plannedSilence: Outcome | undefined;
+  let silent = false;
 
   function destroyAll(): void {
     for (const socket of sockets) socket.destroy();
@@ -39,6 +45,11 @@ export async function startCutProxy(target: ConnectionTarget): Promise<CutProxy>
   function connectBoth(client: Socket, server: Socket): void {
     let losing = false;
     client.on("data", (chunk) => {
+      if (silent) return;
+      if (plannedSilence !== undefined && chunk.includes(commitMessage)) {
+        silent = true;
+        if (plannedSilence === "not committed") return;
+      }
       if (planned !== undefined && chunk.includes(commitMessage)) {
         const outcome = planned;
         planned = undefined;
@@ -52,6 +63,7 @@ export async function startCutProxy(target: ConnectionTarget): Promise<CutProxy>
       server.write(chunk);
     });
     server.on("data", (chunk) => {
+      if (silent) return;
       if (!losing) client.write(chunk);
       else if (chunk.includes(commitAnswer)) {
         client.destroy();
@@ -87,6 +99,16 @@ export async function startCutProxy(target: ConnectionTarget): Promise<CutProxy>
     },
     restore() {
       refusing = false;
+      // What was swallowed is gone, so a connection that lived through it is of no use to anybody.
+      if (silent) destroyAll();
+      silent = false;
+      plannedSilence = undefined;
+    },
+    swallow() {
+      silent = true;
+    },
+    swallowFromCommit(outcome) {
+      plannedSilence = outcome;
     },
     loseNextCommitAnswer(outcome) {
       planned = outcome;

@@ -53,7 +53,14 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const dataFolder = options.dataFolder ?? join(owned ?? "", "data");
   const child = spawn(process.execPath, [join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])], {
     cwd: owned ?? root,
-    env: { ...cleanEnvironment(), ...freePorts, PORTCULLIS_DATA_DIR: dataFolder, ...options.environment },
+    // The parts inherit the mark but no setting, so that every process of this platform can be found by it.
+    env: {
+      ...cleanEnvironment(),
+      ...freePorts,
+      PORTCULLIS_DATA_DIR: dataFolder,
+      PLATFORM_UNDER_TEST: dataFolder,
+      ...options.environment,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -155,7 +162,7 @@ async function healthOf(runFile: () => RunFile, listener: string): Promise<numbe
 }
 
 /** Processes whose command line or open files mention the folder: the supervisor's children and the database alike. */
-function processesMentioning(folder: string): readonly number[] {
+export function processesMentioning(folder: string): readonly number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map(Number)

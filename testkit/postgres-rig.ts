@@ -2,6 +2,7 @@
 // behind its own proxy so that it can die, be cut off, or lose an answer.
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
+import { createAlarms, noAlarms } from "../adapters/postgres/alarms.ts";
 import { createPostgresBus } from "../adapters/postgres/bus.ts";
 import { type ConnectionTarget, openClient, openPool } from "../adapters/postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../adapters/postgres/store.ts";
@@ -51,12 +52,19 @@ export interface PeerOptions {
   readonly attemptsMax?: number;
   readonly poolSize?: number;
   readonly metrics?: Metrics;
+  readonly answerMsMax?: number;
+  /** Publishes alarms, as a service does. */
+  readonly alarms?: boolean;
 }
 
 /** Everything that one process of the platform has on PostgreSQL. */
 export function openPeer(target: ConnectionTarget, options: PeerOptions = {}): PostgresPeer {
   const log = options.log ?? quietLog;
-  const connection = { log, applicationName: options.applicationName ?? "rig" };
+  const connection = {
+    log,
+    applicationName: options.applicationName ?? "rig",
+    ...(options.answerMsMax === undefined ? {} : { answerMsMax: options.answerMsMax }),
+  };
   const pool = openPool(target, { ...connection, sizeMax: options.poolSize ?? 10 });
   const tools = {
     clock: systemClock(),
@@ -72,8 +80,9 @@ export function openPeer(target: ConnectionTarget, options: PeerOptions = {}): P
   const attempts = options.attemptsMax === undefined ? {} : { attemptsMax: options.attemptsMax };
   const openStore = (): PostgresStore => createPostgresStore({ ...tools, pool, wake, ...attempts });
   const store = openStore();
-  const openBus = (): Bus =>
-    createPostgresBus({ ...tools, open, store, wake, subjectByName: knownSubject, parkedSubject: subjects.busParked });
+  const alarms = options.alarms === true ? createAlarms({ ...tools, store, subject: subjects.alarmRaised }) : noAlarms;
+  const named = { subjectByName: knownSubject, parkedSubject: subjects.busParked };
+  const openBus = (): Bus => createPostgresBus({ ...tools, ...named, open, store, wake, alarms });
   const bus = openBus();
   return {
     store,

@@ -9,10 +9,12 @@ export interface Complaint {
   /** What it held, shortened; "(not shown)" when it may be secret, "nothing" when it was missing. */
   readonly value: string;
   readonly expected: string;
-  /** `file:line`, `environment NAME`, or "" when it was written nowhere. */
+  /** `file:line`, `environment NAME`, `environment` when the path is the name, or "" when it was written nowhere. */
   readonly where: string;
   /** The nearest known key, name or value. */
   readonly suggestion?: string;
+  /** Said instead of all the above where "found this, expected that" would not be how a person puts it. */
+  readonly sentence?: string;
 }
 
 export const notShown = "(not shown)";
@@ -20,9 +22,15 @@ const valueCharsMax = 80;
 
 /** One complaint as one line for a person. */
 export function complaintLine(complaint: Complaint): string {
-  const where = complaint.where === "" ? "" : ` (${complaint.where})`;
+  if (complaint.sentence !== undefined) return complaint.sentence;
   const hint = complaint.suggestion === undefined ? "" : `; did you mean ${complaint.suggestion}?`;
-  return `${complaint.path}${where}: found ${complaint.value}, expected ${complaint.expected}${hint}`;
+  return `${placeText(complaint)}: found ${complaint.value}, expected ${complaint.expected}${hint}`;
+}
+
+/** A complaint about a file as a whole has the file's name in its place already. */
+function placeText({ path, where }: Complaint): string {
+  if (where === path || where.startsWith(`${path}:`)) return where;
+  return where === "" ? path : `${path} (${where})`;
 }
 
 /** A value as a complaint may show it. Short texts in quotes; maps and lists by name only, for they may hold secrets. */

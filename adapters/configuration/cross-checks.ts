@@ -3,6 +3,7 @@
 import { type Complaint, complaintAt, shownValue } from "./complaint.ts";
 import { nodeAt, type Path, pathText } from "./schema-tree.ts";
 import { type Tree, valueAt } from "./tree.ts";
+import { hostAndPortOf, hostsOverlap, isHostAndPort } from "./value-forms.ts";
 
 export interface CheckInput {
   readonly tree: Tree;
@@ -90,22 +91,48 @@ function noRepetitions(input: CheckInput): readonly Complaint[] {
   });
 }
 
+interface Listener {
+  /** The key that says its port. */
+  readonly path: Path;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Everything that listens on TCP here: of the services that run here only, and not what takes any free port. */
+function listenersHere(input: CheckInput): readonly Listener[] {
+  const services = effective(input, ["services"]);
+  const runs = (name: string): boolean => Array.isArray(services) && services.includes(name);
+  const listeners: Listener[] = [];
+  const add = (path: Path, host: unknown, port: unknown): void => {
+    if (typeof host === "string" && typeof port === "number" && port !== 0) listeners.push({ path, host, port });
+  };
+  const addPort = (section: string, name: string): void =>
+    add([section, name], effective(input, [section, "host"]), effective(input, [section, name]));
+  const addService = (name: string, otherwise?: string): void => {
+    if (!runs(name)) return;
+    const address = valueAt(input.tree, ["rpc", name]);
+    if (typeof address === "string" && isHostAndPort(address)) {
+      const { host, port } = hostAndPortOf(address);
+      add(["rpc", name], host, port);
+    } else if (address === undefined && otherwise !== undefined) addPort("grpc", otherwise);
+  };
+  if (runs("gateway")) for (const name of ["port", "public_port"]) addPort("http", name);
+  addService("riskengine", "port");
+  addService("operations", "operations_port");
+  for (const name of ["oms", "treasury", "research"]) addService(name);
+  return listeners;
+}
+
 function distinctPorts(input: CheckInput): readonly Complaint[] {
-  const pairs: readonly (readonly [Path, Path])[] = [
-    [
-      ["http", "public_port"],
-      ["http", "port"],
-    ],
-    [
-      ["grpc", "operations_port"],
-      ["grpc", "port"],
-    ],
-  ];
-  return pairs.flatMap(([left, right]) => {
-    const port = effective(input, left);
-    if (port !== effective(input, right) || typeof port !== "number" || port === 0) return [];
-    const set = valueAt(input.tree, left) === undefined ? right : left;
-    return [complain(input, set, `another port than ${pathText(set === left ? right : left)}, which is ${port} too`)];
+  const listeners = listenersHere(input);
+  return listeners.flatMap((left, index) => {
+    const right = listeners
+      .slice(0, index)
+      .find(({ host, port }) => port === left.port && hostsOverlap(host, left.host));
+    if (right === undefined) return [];
+    // Of the two, the one that somebody wrote is the one to change.
+    const [told, other] = valueAt(input.tree, left.path) === undefined ? [right, left] : [left, right];
+    return [complain(input, told.path, `another port than ${pathText(other.path)}, which is ${left.port} too`)];
   });
 }
 

@@ -1,7 +1,7 @@
 // The environment's part of the configuration: each variable that a key names, read as that key's type, and a complaint for
 // every PORTCULLIS_* variable that nobody knows, because a misspelt name would otherwise be a setting silently ignored.
-import { type Complaint, notShown } from "./complaint.ts";
-import { nearest } from "./nearest.ts";
+import type { Complaint } from "./complaint.ts";
+import { editDistance, nearestNames } from "./nearest.ts";
 import { type KeyNode, namedKeys } from "./schema-tree.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -14,6 +14,7 @@ export interface EnvironmentValue {
 
 export const configFileVariable = "PORTCULLIS_CONFIG";
 const prefix = "PORTCULLIS_";
+const slipsMax = 2;
 
 /** Variables of the same family that are not the configuration's: those of the command-line client. */
 const othersVariables = ["PORTCULLIS_URL", "PORTCULLIS_PROFILE"];
@@ -54,19 +55,42 @@ export function environmentNames(): readonly string[] {
   return [configFileVariable, ...named];
 }
 
-/** A complaint for each variable of our family that is not known. Values are never shown: the name may be a misspelt secret's. */
+/**
+ * A complaint for each variable of our family that is not known, a family name with a slip or two in it included. Values are
+ * never shown: the name may be a misspelt secret's.
+ */
 export function unknownVariables(environment: Environment, alsoKnown: readonly string[]): readonly Complaint[] {
-  const known = environmentNames();
-  const accepted = new Set([...known, ...othersVariables, ...alsoKnown]);
+  const known = environmentNames().filter((name) => name.startsWith(prefix));
+  const accepted = new Set([...environmentNames(), ...othersVariables, ...alsoKnown]);
   return Object.keys(environment)
-    .filter((name) => name.toUpperCase().startsWith(prefix) && !accepted.has(name) && !name.startsWith(testPrefix))
     .sort()
-    .map((name) => {
-      const ours = known
-        .filter((candidate) => candidate.startsWith(prefix))
-        .map((candidate) => candidate.slice(prefix.length));
-      const near = nearest(name.slice(prefix.length), ours);
-      const suggestion = near === undefined ? {} : { suggestion: `${prefix}${near}` };
-      return { path: name, value: notShown, expected: "a known variable", where: `environment ${name}`, ...suggestion };
+    .flatMap((name) => {
+      const meant = inFamily(name);
+      if (meant === undefined || accepted.has(name) || meant.startsWith(testPrefix)) return [];
+      const near = accepted.has(meant)
+        ? [meant]
+        : nearestNames(
+            meant.slice(prefix.length),
+            known.map((candidate) => candidate.slice(prefix.length)),
+          ).map((rest) => `${prefix}${rest}`);
+      const found = { path: name, value: "an unknown variable", where: "environment" };
+      if (near.length === 0) return [{ ...found, expected: "one of those in docs/configuration.md" }];
+      return [{ ...found, expected: "a known one", suggestion: alternatives(near) }];
     });
+}
+
+/** The name with our prefix as it should be spelt; undefined when it is none of ours. */
+function inFamily(name: string): string | undefined {
+  const upper = name.toUpperCase();
+  if (upper.startsWith(prefix)) return `${prefix}${name.slice(prefix.length)}`;
+  for (let length = prefix.length - slipsMax; length <= prefix.length + slipsMax; length += 1) {
+    const head = upper.slice(0, length);
+    if (head.endsWith("_") && editDistance(head, prefix) <= slipsMax) return `${prefix}${upper.slice(length)}`;
+  }
+  return undefined;
+}
+
+function alternatives(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} or ${last}`;
 }

@@ -13,6 +13,7 @@ describe("what is in force", () => {
       http: { host: "127.0.0.1", port: 8080, public_port: 8081 },
       grpc: { host: "127.0.0.1", port: 50051, operations_port: 50052 },
       database: {},
+      bus: { retention_s: 3600, compression: "none", replicas: 1, bytes_max: 2_147_483_648 },
       secrets: { backend: "file", prefix: "portcullis", vault: {} },
       lifecycle: { drain_timeout_s: 8 },
       synthetic_stop: { enabled: true, poll_interval_s: 5, poll_interval_equities_s: 60 },
@@ -40,6 +41,18 @@ describe("what is in force", () => {
     expect(sources.get("http.public_port")).toEqual({ from: "file", where: "p.yaml:3" });
     expect(sources.get("http.host")).toEqual({ from: "default" });
     expect(sources.get("services")).toEqual({ from: "environment", name: "PORTCULLIS_SERVICES" });
+  });
+
+  it("takes what NATS needs beside its address", () => {
+    const { configuration } = valid("bus:\n  replicas: 3\n  tls_ca_file: ca.pem\n", {
+      PORTCULLIS_BUS_CREDS_FILE: "user.creds",
+      PORTCULLIS_BUS_BYTES_MAX: "1048576",
+    });
+    expect(configuration.bus).toMatchObject({
+      ...{ creds_file: "user.creds", tls_ca_file: "ca.pem" },
+      ...{ replicas: 3, bytes_max: 1_048_576 },
+    });
+    expect(paths("bus:\n  replicas: 6\n  bytes_max: 1000\n")).toEqual(["bus.replicas", "bus.bytes_max"]);
   });
 
   it("cannot be changed", () => {
@@ -113,9 +126,9 @@ describe("complaints", () => {
       },
       {
         path: "PORTCULLIS_GRCP_PORT",
-        value: "(not shown)",
-        expected: "a known variable",
-        where: "environment PORTCULLIS_GRCP_PORT",
+        value: "an unknown variable",
+        expected: "a known one",
+        where: "environment",
         suggestion: "PORTCULLIS_GRPC_PORT",
       },
     ];
@@ -179,6 +192,35 @@ describe("complaints", () => {
     expect(paths(text)).toEqual([path]);
   });
 
+  it.each<[text: string, path: string, other: string]>([
+    ["http: {port: 50051}", "http.port", "grpc.port"],
+    ["grpc: {port: 8080}", "grpc.port", "http.port"],
+    ["grpc: {operations_port: 8081}", "grpc.operations_port", "http.public_port"],
+    ["rpc: {oms: '127.0.0.1:8080'}", "rpc.oms", "http.port"],
+    ["rpc: {oms: 'localhost:50051'}", "rpc.oms", "grpc.port"],
+    ["rpc: {oms: '0.0.0.0:50052'}", "rpc.oms", "grpc.operations_port"],
+    ["rpc: {oms: '127.0.0.1:7000', research: '127.0.0.1:7000'}", "rpc.research", "rpc.oms"],
+    ["rpc: {riskengine: '127.0.0.1:50052'}", "rpc.riskengine", "grpc.operations_port"],
+    ["http: {host: '0.0.0.0', port: 50051}", "http.port", "grpc.port"],
+  ])("tells the clash of ports in %s", (text, path, other) => {
+    const found = complaints(text);
+    expect(found.map((complaint) => complaint.path)).toEqual([path]);
+    expect(found[0]?.expected).toMatch(
+      new RegExp(`^another port than ${other.replace(".", "\\.")}, which is \\d+ too$`),
+    );
+  });
+
+  it.each([
+    "rpc: {riskengine: '127.0.0.1:7000'}\ngrpc: {port: 8080}",
+    "services: [gateway]\ngrpc: {port: 8080}\nrpc: {oms: 'oms.example:8080'}",
+    "services: [riskengine, oms]\nhttp: {port: 50051}",
+    "grpc: {host: 10.0.0.1, port: 8080}",
+    "rpc: {oms: '127.0.0.2:8080', treasury: '[::1]:8080'}",
+    "rpc: {oms: '127.0.0.1:0', treasury: '127.0.0.1:0'}",
+  ])("finds no clash of ports in %j", (text) => {
+    expect(complaints(text)).toEqual([]);
+  });
+
   it("lets two free ports be the same zero", () => {
     expect(paths("http: {port: 0, public_port: 0}\ngrpc: {port: 0, operations_port: 0}")).toEqual([]);
   });
@@ -214,7 +256,7 @@ describe("complaints", () => {
       ["environment PORTCULLIS_HTTP_PORT", undefined],
       ["environment PORTCULLIS_GRPC_PORT", undefined],
       ["environment PORTCULLIS_LOG_LEVEL", "info"],
-      ["environment portcullis_http_host", "PORTCULLIS_HTTP_HOST"],
+      ["environment", "PORTCULLIS_HTTP_HOST"],
     ]);
     const own = loadConfiguration({
       environment: { PORTCULLIS_PART: "oms" },
@@ -233,7 +275,9 @@ describe("complaints", () => {
     expect(paths(undefined, { ...address, PORTCULLIS_VAULT_ROLE_ID: "r", PORTCULLIS_VAULT_SECRET_ID: "s" })).toEqual(
       [],
     );
-    expect(paths("secrets: {key_file: k}", { PORTCULLIS_SECRETS_PASSPHRASE: "p" })).toEqual(["secrets.key_file"]);
+    expect(paths("secrets: {key_file: k}", { PORTCULLIS_SECRETS_PASSPHRASE: "twelve chars" })).toEqual([
+      "secrets.key_file",
+    ]);
     expect(paths(undefined, { PORTCULLIS_DATABASE_APP_URL: "postgres://a:b@h/d" })).toEqual(["database.app_url"]);
   });
 });
@@ -249,9 +293,9 @@ describe("broken files", () => {
     ["two documents", "http: {port: 1}\n---\nhttp: {port: 2}\n", /second document/],
     ["a list at the top", "- a\n- b\n", /a list, expected a map/],
     ["a text at the top", "\n\nhello\n", /p\.yaml:3.*single value, expected a map/],
-    ["an unclosed bracket", "http: {port: 1\n", /valid YAML/],
+    ["an unclosed bracket", "http: {port: 1\n", /p\.yaml:1: found a \{ without its \}/],
     ["an alias bomb", bomb, /too many aliases/],
-    ["an unknown alias", "http: *nobody\n", /alias/],
+    ["an unknown alias", "\nhttp: *nobody\n", /p\.yaml:2: found an alias without an anchor/],
     ["a tag", "data_dir: !!js/function 'x'\n", /p\.yaml:1.*tag/],
     ["endless nesting", "[".repeat(100_000), /p\.yaml/],
     [
@@ -276,15 +320,33 @@ describe("broken files", () => {
     expect(paths("http: {", { PORTCULLIS_SECRETS: "vault" })).not.toContain("secrets.vault.addr");
   });
 
-  it("a file that cannot be read is one", () => {
+  it.each<[code: string, words: readonly string[], line: string]>([
+    ["ENOENT", ["--config", "/nope.yaml"], "there is no file /nope.yaml (named by --config)"],
+    ["ENOENT", ["--config=/nope.yaml"], "there is no file /nope.yaml (named by --config)"],
+    ["ENOENT", [], "there is no file gone.yaml (named by PORTCULLIS_CONFIG)"],
+    [
+      "ENOENT",
+      ["--config=~/p.yaml"],
+      "there is no file ~/p.yaml (named by --config); write the path out, for `~` means nothing here",
+    ],
+    ["EACCES", [], "the file gone.yaml (named by PORTCULLIS_CONFIG) may not be read by this user"],
+    ["EISDIR", [], "the file gone.yaml (named by PORTCULLIS_CONFIG) is a folder, not a file"],
+    ["EIO", [], "the file gone.yaml (named by PORTCULLIS_CONFIG) cannot be read: EIO"],
+  ])("%s for %j is one sentence with the name once", (code, words, line) => {
     const loaded = loadConfiguration({
       environment: { PORTCULLIS_CONFIG: "gone.yaml" },
-      readFile: () => {
-        throw new Error("ENOENT: no such file");
+      arguments: words,
+      readFile: (path) => {
+        throw Object.assign(new Error(`${code}: something, open '${path}'`), { code });
       },
     });
+    expect(loaded.ok ? [] : loaded.complaints.map(complaintLine)).toEqual([line]);
+  });
+
+  it.each([[["--config="]], [["--config", ""]], [["--config"]]])("%j names no file, and says so", (words) => {
+    const loaded = loadConfiguration({ environment: {}, arguments: words, readFile: () => "" });
     expect(loaded.ok ? [] : loaded.complaints.map(complaintLine)).toEqual([
-      "gone.yaml (gone.yaml): found a file that cannot be read (ENOENT: no such file), expected a readable YAML file",
+      "--config names no file: write --config FILE",
     ]);
   });
 });

@@ -17,7 +17,7 @@ import { keyTree, namedKeys, nodeAt, type Path, pathText } from "./schema-tree.t
 import { type Sources, sourcesOf } from "./sources.ts";
 import { changedAt, type Tree, valueAt } from "./tree.ts";
 import { hasCredentials } from "./value-forms.ts";
-import { brokenFile, readYaml, type YamlFile } from "./yaml-file.ts";
+import { readYaml, type YamlFile } from "./yaml-file.ts";
 
 export interface LoadOptions {
   readonly environment: Environment;
@@ -64,22 +64,54 @@ export function loadConfiguration(options: LoadOptions): Loaded {
 }
 
 function readNamedFile(options: LoadOptions): YamlFile {
-  const name = fileArgument(options.arguments ?? []) ?? options.environment[configFileVariable] ?? "";
+  const flagged = fileArgument(options.arguments ?? []);
+  if (flagged === "")
+    return unreadFile(configFileFlag, "nothing", `${configFileFlag} names no file: write --config FILE`);
+  const name = flagged ?? options.environment[configFileVariable] ?? "";
   if (name === "") return { tree: {}, whereIs: () => "", complaints: [], broken: false };
+  const namedBy = flagged === undefined ? configFileVariable : configFileFlag;
   let text: string;
   try {
     text = options.readFile(name);
   } catch (thrown) {
-    return brokenFile(name, `a file that cannot be read (${messageOf(thrown)})`, "a readable YAML file");
+    return unreadFile(name, "a file that cannot be read", readErrorSentence(name, namedBy, thrown));
   }
   return readYaml(name, text);
 }
 
+const configFileFlag = "--config";
+
 function fileArgument(words: readonly string[]): string | undefined {
-  const index = words.findIndex((word) => word === "--config" || word.startsWith("--config="));
+  const index = words.findIndex((word) => word === configFileFlag || word.startsWith(`${configFileFlag}=`));
   const word = words[index];
   if (word === undefined) return undefined;
-  return word === "--config" ? (words[index + 1] ?? "") : word.slice("--config=".length);
+  return word === configFileFlag ? (words[index + 1] ?? "") : word.slice(`${configFileFlag}=`.length);
+}
+
+function unreadFile(path: string, value: string, sentence: string): YamlFile {
+  const complaint = { path, value, expected: "a readable YAML file", where: "", sentence };
+  return { tree: {}, whereIs: () => "", complaints: [complaint], broken: true };
+}
+
+const readErrors: Readonly<Record<string, string>> = {
+  EACCES: "may not be read by this user",
+  EISDIR: "is a folder, not a file",
+  ELOOP: "is a link that leads back to itself",
+  EPERM: "may not be read by this user",
+};
+
+/** Why a file could not be read, with its name once and who named it. */
+function readErrorSentence(name: string, namedBy: string, thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  // A name may have a line break in it, and the complaint is one line.
+  const file = name.replaceAll(/\p{Cc}/gu, "?");
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    const advice = name.startsWith("~") ? "; write the path out, for `~` means nothing here" : "";
+    return `there is no file ${file} (named by ${namedBy})${advice}`;
+  }
+  const reason = readErrors[code];
+  if (reason !== undefined) return `the file ${file} (named by ${namedBy}) ${reason}`;
+  return `the file ${file} (named by ${namedBy}) cannot be read: ${code === "" ? messageOf(thrown) : code}`;
 }
 
 /** The file's data without the secrets that do not belong in a file, each of them a complaint. */

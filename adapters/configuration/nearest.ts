@@ -1,4 +1,5 @@
-// The nearest known word to a misspelt one, by edit distance with neighbouring letters swapped counting as one slip.
+// The nearest known word to a misspelt one, by edit distance with neighbouring letters swapped counting as one slip, or by
+// the words that two long names share.
 
 const wordCharsMax = 64;
 
@@ -38,4 +39,25 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     if (slips <= slipsMax && (best === undefined || slips < best.slips)) best = { candidate, slips };
   }
   return best?.candidate;
+}
+
+/** The nearest name, else those that share the most words with it (`PORT` -> `HTTP_PORT`, `GRPC_PORT`), shortest first. */
+export function nearestNames(name: string, candidates: readonly string[], countMax = 3): readonly string[] {
+  const near = nearest(name, candidates);
+  if (near !== undefined) return [near];
+  const wordsOf = (text: string): readonly string[] => text.toLowerCase().split(/[_-]+/);
+  const words = new Set(wordsOf(name));
+  const scored = candidates
+    .map((candidate) => {
+      const own = wordsOf(candidate);
+      const shared = own.filter((word) => word !== "" && words.has(word)).length;
+      return { candidate, shared, others: own.length - shared };
+    })
+    .filter(({ shared }) => shared > 0)
+    .sort((left, right) => right.shared - left.shared || left.others - right.others);
+  const [best] = scored;
+  return scored
+    .filter(({ shared, others }) => shared === best?.shared && others === best.others)
+    .slice(0, countMax)
+    .map(({ candidate }) => candidate);
 }

@@ -1,8 +1,18 @@
 // Every key of the configuration, with its type, range, default, environment variable and sentence. Keys are spelt as they
 // stand in the file. Rules that concern several keys at once are in cross-checks.ts.
 import { z } from "zod";
+import { passphraseLengthMin } from "../secrets-file/store-key.ts";
 import { key } from "./key-facts.ts";
-import { isBusUrl, isCron, isHost, isHostAndPort, isHttpUrl, isPostgresUrl } from "./value-forms.ts";
+import {
+  isBusUrl,
+  isCron,
+  isHost,
+  isHostAndPort,
+  isHttpUrl,
+  isPath,
+  isPostgresUrl,
+  isVaultAddress,
+} from "./value-forms.ts";
 
 export const serviceNames = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -13,6 +23,10 @@ const whole = (min: number, max: number) => z.int().min(min).max(max);
 const usd = () => z.number().min(0).max(1_000_000);
 const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape);
 const text = (charsMax = 1_024) => z.string().min(1).max(charsMax);
+
+/** What every path has to be; the key says of what. */
+const path = () => z.string().refine(isPath);
+const pathExpected = (what: string) => `the path of ${what}, written out: no \`~\` in front, no control characters`;
 
 const port = (standard: number, environment: string, sentence: string) =>
   key(whole(0, 65_535).default(standard), {
@@ -39,15 +53,22 @@ const grpc = section({
   operations_port: port(50_052, "PORTCULLIS_OPERATIONS_GRPC_PORT", "The operations service's gRPC port."),
 });
 
-const rpcAddress = (name: string) =>
+const rpcAddress = (name: string, whenAbsent: string) =>
   key(z.string().refine(isHostAndPort).optional(), {
     sentence: `Where ${name} answers gRPC: it listens there when it runs here, and the gateway looks for it there.`,
     environment: `PORTCULLIS_RPC_${name.toUpperCase()}`,
     expected: "host:port",
-    whenAbsent: "a unix socket in the data folder",
+    whenAbsent,
   });
 
-const rpc = section({ oms: rpcAddress("oms"), treasury: rpcAddress("treasury"), research: rpcAddress("research") });
+const socket = "a unix socket in the data folder";
+const rpc = section({
+  riskengine: rpcAddress("riskengine", "`grpc.host` and `grpc.port`"),
+  operations: rpcAddress("operations", "`grpc.host` and `grpc.operations_port`"),
+  oms: rpcAddress("oms", socket),
+  treasury: rpcAddress("treasury", socket),
+  research: rpcAddress("research", socket),
+});
 
 const postgresUrl = (environment: string, sentence: string, whenAbsent: string) =>
   key(z.string().refine(isPostgresUrl).optional(), {
@@ -81,14 +102,34 @@ const bus = section({
   compression: key(z.enum(["none", "s2"]).default("none"), {
     sentence: "Compression of the stream on NATS; needs a server of version 2.10 or newer.",
   }),
+  creds_file: key(path().optional(), {
+    sentence: "The file with the login of a NATS user (a JWT and its seed, as `nsc` writes it).",
+    environment: "PORTCULLIS_BUS_CREDS_FILE",
+    expected: pathExpected("a file"),
+    whenAbsent: "what stands in `bus.url`",
+  }),
+  tls_ca_file: key(path().optional(), {
+    sentence: "The certificate authority of the NATS servers, as PEM; with it the connection must be encrypted.",
+    environment: "PORTCULLIS_BUS_TLS_CA_FILE",
+    expected: pathExpected("a file"),
+    whenAbsent: "the authorities that Node.js knows",
+  }),
+  replicas: key(whole(1, 5).default(1), {
+    sentence: "How many servers of a NATS cluster keep the stream; only for a stream that does not exist yet.",
+    environment: "PORTCULLIS_BUS_REPLICAS",
+  }),
+  bytes_max: key(whole(1_048_576, 1_125_899_906_842_624).default(2_147_483_648), {
+    sentence: "How large the stream on NATS may grow, in bytes; only for a stream that does not exist yet.",
+    environment: "PORTCULLIS_BUS_BYTES_MAX",
+  }),
 });
 
-const wholeSecret = (environment: string, sentence: string) =>
-  key(text().optional(), {
+const wholeSecret = (environment: string, sentence: string, charsMin = 1) =>
+  key(text().min(charsMin).optional(), {
     sentence,
     environment,
     secrecy: "whole",
-    expected: "text of 1 to 1024 characters",
+    expected: `text of ${charsMin} to 1024 characters`,
     whenAbsent: "none",
   });
 
@@ -108,28 +149,29 @@ const secrets = section({
       expected: "1 to 64 letters, digits, dashes or underscores",
     },
   ),
-  file: key(text(4_096).optional(), {
+  file: key(path().optional(), {
     sentence: "The encrypted file.",
     environment: "PORTCULLIS_SECRETS_FILE",
-    expected: "the path of a file",
+    expected: pathExpected("a file"),
     whenAbsent: "a file in the data folder",
   }),
-  key_file: key(text(4_096).optional(), {
+  key_file: key(path().optional(), {
     sentence: "The file with the key of the encrypted file.",
     environment: "PORTCULLIS_SECRETS_KEY_FILE",
-    expected: "the path of a file",
+    expected: pathExpected("a file"),
     whenAbsent: "a file in the data folder, unless there is a passphrase",
   }),
   passphrase: wholeSecret(
     "PORTCULLIS_SECRETS_PASSPHRASE",
     "The passphrase of the encrypted file, instead of a key file.",
+    passphraseLengthMin,
   ),
   vault: section({
-    addr: key(z.string().refine(isHttpUrl).optional(), {
+    addr: key(z.string().refine(isVaultAddress).optional(), {
       sentence: "The address of Vault.",
       environment: "PORTCULLIS_VAULT_ADDR",
       secrecy: "credentials",
-      expected: "a URL such as https://vault.example:8200",
+      expected: "a URL such as https://vault.example:8200, without credentials or query; http:// only to this machine",
       whenAbsent: "none; needed by the backend `vault`",
     }),
     namespace: key(text(256).optional(), {
@@ -168,13 +210,13 @@ const telemetry = section({
 const lifecycle = section({
   start_timeout_s: key(whole(1, 3_600).default(60), { sentence: "How long a service may take to become ready." }),
   drain_timeout_s: key(whole(1, 300).default(8), { sentence: "How long a stop may take before it becomes a kill." }),
-  restart_backoff_first_ms: key(whole(1, 600_000).default(250), { sentence: "The wait before the first restart." }),
-  restart_backoff_max_ms: key(whole(1, 600_000).default(10_000), { sentence: "The longest wait before a restart." }),
-  restart_failures_max: key(whole(1, 1_000).default(5), {
-    sentence: "Failures in a row after which a service is given up and the platform stops.",
+  restart_backoff_first_ms: key(whole(1, 600_000).default(100), { sentence: "The wait before the first restart." }),
+  restart_backoff_max_ms: key(whole(1, 600_000).default(2_000), { sentence: "The longest wait before a restart." }),
+  restart_failures_max: key(whole(1, 1_000).default(10), {
+    sentence: "Starts that fail in a row after which a service is given up and the platform stops.",
   }),
-  restart_steady_s: key(whole(1, dayS).default(60), {
-    sentence: "A service that was up this long has its failures forgotten.",
+  restart_steady_s: key(whole(1, dayS).default(10), {
+    sentence: "A service that was up this long is started again without a longer wait than the first.",
   }),
 });
 
@@ -247,10 +289,10 @@ const reportSchedule = section({
 });
 
 export const configurationSchema = z.strictObject({
-  data_dir: key(text(4_096).default(".portcullis"), {
+  data_dir: key(path().default(".portcullis"), {
     sentence: "The folder for everything that is kept on disk.",
     environment: "PORTCULLIS_DATA_DIR",
-    expected: "the path of a folder",
+    expected: pathExpected("a folder"),
   }),
   services: key(
     z

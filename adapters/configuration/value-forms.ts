@@ -1,4 +1,4 @@
-// The forms that a configuration value can have beyond its type: hosts, URLs, cron lines. Each answers yes or no; what was
+// The forms that a configuration value can have beyond its type: hosts, paths, URLs, cron lines. Each answers yes or no; what was
 // expected is said by the key.
 
 export function isHost(text: string): boolean {
@@ -10,6 +10,23 @@ export function isHostAndPort(text: string): boolean {
   return host !== undefined && isHost(host) && Number(port) <= 65_535;
 }
 
+/** The two parts of a valid `host:port`; an IPv6 address may stand in brackets. */
+export function hostAndPortOf(text: string): { readonly host: string; readonly port: number } {
+  const colon = text.lastIndexOf(":");
+  return { host: text.slice(0, colon), port: Number(text.slice(colon + 1)) };
+}
+
+/** True when two listeners on these hosts cannot have the same port. */
+export function hostsOverlap(left: string, right: string): boolean {
+  const [one, other] = [left, right].map((host) => host.toLowerCase().replace(/^\[(.*)\]$/, "$1")).sort();
+  if (one === undefined || other === undefined || one === other) return true;
+  const hosts = [one, other];
+  // "::" takes the port for IPv4 too; "0.0.0.0" leaves it to IPv6, whose addresses are those with a colon.
+  if (hosts.includes("::")) return true;
+  if (hosts.includes("0.0.0.0")) return !hosts.some((host) => host.includes(":"));
+  return hosts.includes("localhost") && (hosts.includes("127.0.0.1") || hosts.includes("::1"));
+}
+
 function urlOf(text: string): URL | undefined {
   return text.length <= 4_096 && URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -17,6 +34,23 @@ function urlOf(text: string): URL | undefined {
 export function isHttpUrl(text: string): boolean {
   const url = urlOf(text);
   return url !== undefined && ["http:", "https:"].includes(url.protocol) && url.hostname !== "";
+}
+
+/** A path that means the same to every program: no `~`, which only a shell understands, and nothing that ends a line. */
+export function isPath(text: string): boolean {
+  return text.length >= 1 && text.length <= 4_096 && !text.startsWith("~") && !/[\p{Cc}\u2028\u2029]/u.test(text);
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** As the Vault adapter has it: in the clear only within this machine, for everybody in between could read the secrets. */
+export function isVaultAddress(text: string): boolean {
+  const url = urlOf(text);
+  if (url === undefined || !isHttpUrl(text)) return false;
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") return false;
+  return url.protocol === "https:" || isLoopback(url.hostname);
 }
 
 /** The host may be missing: a unix socket folder is named in the query, as PostgreSQL's own tools allow. */

@@ -1,10 +1,11 @@
 // The configuration file as plain data with the line of every key. Everything that YAML allows and a configuration does
 // not need (two documents, tags, keys twice, aliases without end) is a complaint with its line, not a surprise.
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { Complaint } from "./complaint.ts";
 import { type Path, pathText } from "./schema-tree.ts";
 import { isTree, type Tree } from "./tree.ts";
+import { undefinedAliases, type YamlMistake, yamlMistakes } from "./yaml-mistakes.ts";
 
 export interface YamlFile {
   readonly tree: Tree;
@@ -18,7 +19,7 @@ export interface YamlFile {
 const charsMax = 262_144;
 const aliasesMax = 50;
 
-export function brokenFile(file: string, value: string, expected: string, line?: number): YamlFile {
+function brokenFile(file: string, value: string, expected: string, line?: number): YamlFile {
   const where = line === undefined ? file : `${file}:${line}`;
   return { tree: {}, whereIs: () => file, complaints: [{ path: file, value, expected, where }], broken: true };
 }
@@ -31,13 +32,9 @@ export function readYaml(file: string, text: string): YamlFile {
   try {
     return read(file, text);
   } catch (thrown) {
-    const excessive = thrown instanceof ReferenceError;
-    const reason = thrown instanceof RangeError ? "nesting without end" : messageOf(thrown);
-    return brokenFile(
-      file,
-      excessive ? "too many aliases" : reason,
-      excessive ? `at most ${aliasesMax} uses` : "plain YAML",
-    );
+    // Aliases that stand for nothing were looked for before, so a reference that fails is one too many.
+    if (thrown instanceof ReferenceError) return brokenFile(file, "too many aliases", `at most ${aliasesMax} uses`);
+    return brokenFile(file, thrown instanceof RangeError ? "nesting without end" : messageOf(thrown), "plain YAML");
   }
 }
 
@@ -45,9 +42,11 @@ function read(file: string, text: string): YamlFile {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: "error", version: "1.2" });
   const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
-  const complaints = [...document.errors, ...document.warnings].map((error) => syntaxComplaint(file, error, lineAt));
-  const broken = document.errors.some((error) => error.code !== "DUPLICATE_KEY");
-  if (broken) return { tree: {}, whereIs: () => file, complaints, broken };
+  const unreadable = document.errors.some((error) => error.code !== "DUPLICATE_KEY");
+  const aliases = unreadable ? [] : undefinedAliases(document, lineAt);
+  const mistakes = [...yamlMistakes(document, text, lineAt), ...aliases];
+  const complaints = mistakes.map((mistake) => mistakeComplaint(file, mistake));
+  if (unreadable || aliases.length > 0) return { tree: {}, whereIs: () => file, complaints, broken: true };
 
   const lines = new Map<string, number>();
   recordLines(document.contents, [], lines, lineAt, (line) => complaints.push(forbiddenKey(file, line)));
@@ -67,17 +66,8 @@ function read(file: string, text: string): YamlFile {
   return { tree: root, whereIs, complaints, broken: false };
 }
 
-const syntaxWords: Readonly<Record<string, readonly [found: string, expected: string]>> = {
-  DUPLICATE_KEY: ["the same key twice", "every key once in its map"],
-  TAB_AS_INDENT: ["a tab at the beginning of a line", "spaces for indentation"],
-  MULTIPLE_DOCS: ["a second document", "one document in the file"],
-  TAG_RESOLVE_FAILED: ["a tag", "plain values without tags"],
-  BAD_ALIAS: ["an alias without its anchor", "an anchor before its aliases"],
-};
-
-function syntaxComplaint(file: string, error: YAMLError, lineAt: (offset: number) => number): Complaint {
-  const [value, expected] = syntaxWords[error.code] ?? [`a mistake in the YAML (${error.code})`, "valid YAML"];
-  return { path: file, value, expected, where: `${file}:${lineAt(error.pos[0])}` };
+function mistakeComplaint(file: string, { found, expected, line }: YamlMistake): Complaint {
+  return { path: file, value: found, expected, where: `${file}:${line}` };
 }
 
 /** `__proto__` is a trap for whoever copies objects, and no key of ours. */

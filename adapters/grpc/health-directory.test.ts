@@ -36,14 +36,14 @@ async function serve(address: GrpcAddress, health: () => Health = () => ({ statu
 }
 
 function directory(addresses: Readonly<Record<string, GrpcAddress>>, coalesceMs = 0): GrpcDirectory {
-  const { clock, log } = testPorts().ports;
+  const { clock, timers, log } = testPorts().ports;
   const targets = Object.fromEntries(
     Object.entries(addresses).map(([name, address]) => {
       const target = "path" in address ? `unix:${address.path}` : `${address.host}:${address.port}`;
       return [name, target];
     }),
   );
-  const opened = createHealthDirectory({ targets, clock, log, coalesceMs });
+  const opened = createHealthDirectory({ targets, clock, timers, log, coalesceMs });
   closers.push(() => opened.close());
   return opened;
 }
@@ -101,6 +101,26 @@ describe("the directory", () => {
     expect(Date.now() - askedAt).toBeLessThan(1_500);
     expect(answers["well"]).toEqual({ status: "ok" });
     expect(answers["hang"]?.status).toBe("failing");
+  });
+
+  it("blames nobody for its own late event loop, and still finds the one that hangs", async () => {
+    const well = await serve({ path: join(folder, "well.sock") });
+    const held = new Set<Socket>();
+    const hanging = createServer((socket) => held.add(socket));
+    closers.push(() => {
+      for (const socket of held) socket.destroy();
+      return new Promise((resolve) => hanging.close(resolve));
+    });
+    await new Promise<void>((resolve) => hanging.listen(join(folder, "hang.sock"), resolve));
+    const known = directory({ well: well.address, hang: { path: join(folder, "hang.sock") } });
+    await known.all();
+    const asked = known.all();
+    // Nothing is sent or heard while this runs, and the deadline passes meanwhile.
+    for (const until = Date.now() + 800; Date.now() < until; );
+    expect(await asked).toEqual({
+      well: { status: "ok" },
+      hang: { status: "failing", complaint: "it did not answer within 500 ms" },
+    });
   });
 
   it("serves many askers with one round, and never an old answer", async () => {

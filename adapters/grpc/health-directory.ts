@@ -1,18 +1,22 @@
 // How the gateway knows every service's health and metrics: it asks each one's Instance service, all at once, over channels
 // that stay open. A service that is gone is failing at once (its socket refuses), one that hangs is failing after a short
 // deadline, and one that comes back is seen within about a second, because the channels retry far faster than the library
-// would by itself.
+// would by itself. A deadline that passed while our own event loop stood still says nothing about the service, so such a
+// question is put once more.
 import { Client, type ClientOptions, credentials, Metadata, status } from "@grpc/grpc-js";
 import type { InstanceHealth, InstanceMetrics } from "../../contracts/src/generated/svc/v1/instance.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
 import type { Log } from "../../ports/log.ts";
+import type { Timers } from "../../ports/timers.ts";
 import { codecOf, instanceService, methodOf } from "./definitions.ts";
+import { watchLateness } from "./lateness.ts";
 
 export interface DirectoryOptions {
   /** Where each service answers, by name: "127.0.0.1:50051" or "unix:/path/of/a.sock". */
   readonly targets: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Log;
   /** How long a service has to answer; default 500. */
   readonly deadlineMs?: number;
@@ -44,7 +48,7 @@ export function createHealthDirectory(options: DirectoryOptions): GrpcDirectory 
   const deadlineMs = options.deadlineMs ?? 500;
   const clients = Object.entries(options.targets).map(([name, target]) => {
     const client = new Client(target, credentials.createInsecure(), channelOptions);
-    return { name, client, ask: asker(client, options.clock, deadlineMs) };
+    return { name, client, ask: patiently(asker(client, options.clock, deadlineMs), options, deadlineMs) };
   });
   const askEach = async <T>(one: (name: string, ask: Ask) => Promise<T>): Promise<Readonly<Record<string, T>>> =>
     Object.fromEntries(await Promise.all(clients.map(async ({ name, ask }) => [name, await one(name, ask)] as const)));
@@ -96,6 +100,21 @@ function asker(client: Client, clock: Clock, deadlineMs: number): Ask {
   };
 }
 
+/** Asks once more when the deadline passed and we ourselves were late for a fifth of it. */
+function patiently(ask: Ask, { clock, timers }: DirectoryOptions, deadlineMs: number): Ask {
+  return async <Response>(method: string) => {
+    const lateness = watchLateness(clock, timers);
+    try {
+      return await ask<Response>(method);
+    } catch (thrown) {
+      if (codeOf(thrown) !== status.DEADLINE_EXCEEDED || lateness.lateMs() < deadlineMs / 5) throw thrown;
+    } finally {
+      lateness.stop();
+    }
+    return ask<Response>(method);
+  };
+}
+
 async function healthOf(ask: Ask, deadlineMs: number): Promise<Health> {
   try {
     const { status: word, complaint } = await ask<InstanceHealth>("GetHealth");
@@ -118,8 +137,12 @@ async function metricsOf(name: string, ask: Ask, log: Log): Promise<string | und
 }
 
 function silence(thrown: unknown, deadlineMs: number): string {
-  const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? thrown.code : undefined;
+  const code = codeOf(thrown);
   if (code === status.DEADLINE_EXCEEDED) return `it did not answer within ${deadlineMs} ms`;
   if (code === status.UNAVAILABLE) return "it cannot be reached";
   return "it did not answer the question for its health";
+}
+
+function codeOf(thrown: unknown): unknown {
+  return typeof thrown === "object" && thrown !== null && "code" in thrown ? thrown.code : undefined;
 }

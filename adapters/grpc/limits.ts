@@ -2,13 +2,14 @@
 export interface GrpcLimits {
   readonly receiveBytesMax: number;
   readonly sendBytesMax: number;
-  /** A call is given up after this long, whatever deadline its caller set. */
+  /** A call is given up this long after its headers came, complete or not, whatever deadline its caller set. */
   readonly callMsMax: number;
-  /** Calls being answered at once; one more is refused instead of making all of them late. */
+  /** Calls that have begun and not ended; one more is refused instead of making all of them late. */
   readonly callsInFlightMax: number;
   /** Streams that follow the health of this server. */
   readonly watchersMax: number;
   readonly connectionsMax: number;
+  /** Calls of one connection at once. Callers are told, and a well-made one keeps further calls back by itself. */
   readonly streamsPerConnectionMax: number;
   /** A connection without calls is closed after this long; callers reconnect by themselves. */
   readonly connectionIdleMsMax: number;
@@ -24,7 +25,7 @@ export const grpcLimitsDefault: GrpcLimits = {
   callsInFlightMax: 4_096,
   watchersMax: 64,
   connectionsMax: 512,
-  streamsPerConnectionMax: 1_024,
+  streamsPerConnectionMax: 256,
   connectionIdleMsMax: 600_000,
   keepaliveMs: 30_000,
   keepaliveAnswerMsMax: 10_000,

@@ -1,6 +1,7 @@
 // A gRPC server over the handlers that services declare as data. Every procedure of the named services is there: one without
 // a handler answers UNIMPLEMENTED by its name. Beside them stand the Instance service that the gateway asks, the standard
-// health service, and reflection. Identity comes in through `interceptors`, which see a call before any handler does.
+// health service, and reflection. Identity comes in through `interceptors`, which see a call before any handler does; the
+// gate, with its bounds, sees it before all of them.
 import {
   type MethodDefinition,
   Server,
@@ -20,6 +21,7 @@ import type { Health } from "../../ports/health.ts";
 import type { Random } from "../../ports/random.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { callGate } from "./call-gate.ts";
 import { codecOf, describedServices, descriptorFiles, instanceService } from "./definitions.ts";
 import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
 import { type HealthService, healthService, healthServiceName, loadHealthPackage } from "./health-service.ts";
@@ -61,7 +63,8 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
     random: options.random,
     watchersMax: limits.watchersMax,
   });
-  const server = new Server({ ...channelOptions(limits), interceptors: [...(options.interceptors ?? [])] });
+  const interceptors = [callGate(options, limits), ...(options.interceptors ?? [])];
+  const server = new Server({ ...channelOptions(limits), interceptors });
   const mount = unaryMounter(options, limits);
   for (const [described, service] of mounted) {
     server.addService(definitionOf(described), implementationOf(described, service, mount, options.random));

@@ -1,6 +1,6 @@
 // One unary procedure: bytes in, the service's handler, bytes out. Around the handler stand the request id, the bound on
-// time, the bound on calls at once, the span, the figures and the translation of whatever was thrown. Decoding and encoding
-// happen here and not in the gRPC library, so that bytes that are no message are the caller's mistake by name, and an
+// time, the span, the figures and the translation of whatever was thrown. How many calls there may be at once is the gate's
+// business, which saw the call before. Decoding and encoding happen here and not in the gRPC library, so that bytes that are no message are the caller's mistake by name, and an
 // answer that cannot be encoded is ours and lands in the log.
 import { type handleUnaryCall, Metadata, type ServerUnaryCall, status } from "@grpc/grpc-js";
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
@@ -13,6 +13,7 @@ import type { RpcCall, UnaryHandler } from "../../ports/rpc.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
 import type { DescribedMethod } from "./descriptor-set.ts";
 import type { GrpcLimits } from "./limits.ts";
@@ -36,12 +37,11 @@ export interface UnaryProcedure {
   readonly handler: UnaryHandler;
 }
 
-/** Makes handlers that share one bound on calls in flight. */
+/** Makes handlers that share their figures and bounds. */
 export type UnaryMounter = (procedure: UnaryProcedure) => handleUnaryCall<Buffer, Buffer>;
 
 export function unaryMounter(ports: RpcPorts, limits: GrpcLimits): UnaryMounter {
   const observe = callObserver(ports);
-  let inFlightCount = 0;
   return (procedure) => (call, callback) => {
     const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], ports.random);
     const startedAt = ports.clock.now();
@@ -50,7 +50,6 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits): UnaryMounter 
     const settle = (statusName: string, answer: () => void): void => {
       if (settled) return;
       settled = true;
-      inFlightCount -= 1;
       cancelTimeout();
       observe(procedure, requestId, statusName, startedAt);
       answer();
@@ -60,23 +59,24 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits): UnaryMounter 
       settle(statusNameOf(told.code), () => callback(told));
       report(thrown, procedure, requestId, ports);
     };
-    inFlightCount += 1;
-    const cancelTimeout = ports.timers.after(limits.callMsMax, () => {
-      fail(tookTooLong(limits.callMsMax));
-      hangUp.abort();
-    });
+    // The clock has been running since the headers came.
+    const cancelTimeout = ports.timers.after(
+      Math.min(limits.callMsMax, leftMs(call.getDeadline(), ports.clock)),
+      () => {
+        fail(tookTooLong(limits.callMsMax));
+        hangUp.abort();
+      },
+    );
     call.once("cancelled", () => {
       settle("CANCELLED", () => undefined);
       hangUp.abort();
     });
-    if (inFlightCount > limits.callsInFlightMax) return fail(tooManyCalls(limits.callsInFlightMax));
     run(procedure, call, { requestId, signal: hangUp.signal }, ports).then((bytes) => {
       settle("OK", () => {
         call.sendMetadata(withRequestId(requestId));
         callback(null, bytes);
       });
     }, fail);
-    return undefined;
   };
 }
 
@@ -145,11 +145,7 @@ function statusNameOf(code: number | null | undefined): string {
 }
 
 function tookTooLong(ms: number): Fault {
-  return new Fault("DEADLINE_EXCEEDED", `The call took longer than the server's bound of ${ms} ms.`, {
+  return new Fault("DEADLINE_EXCEEDED", `The call took longer than its caller's bound or the server's of ${ms} ms.`, {
     retry: "later",
   });
-}
-
-function tooManyCalls(count: number): Fault {
-  return new Fault("RESOURCE_EXHAUSTED", `More than ${count} calls are being answered at once.`, { retry: "later" });
 }

@@ -18,8 +18,10 @@ export interface HttpLimits {
   /** How often the time limits on requests are looked at. */
   readonly checkEveryMs: number;
   readonly connectionsMax: number;
-  /** Requests on one connection before it is closed, so that load spreads again. */
+  /** Requests on one connection before it is closed, so that one caller's burst has an end and load spreads again. */
   readonly requestsPerConnectionMax: number;
+  /** Requests of one connection that are answered at once; further ones wait their turn. */
+  readonly requestsAtOncePerConnectionMax: number;
 }
 
 export const httpLimitsDefault: HttpLimits = {
@@ -32,5 +34,6 @@ export const httpLimitsDefault: HttpLimits = {
   keepAliveMsMax: 15_000,
   checkEveryMs: 1_000,
   connectionsMax: 1_024,
-  requestsPerConnectionMax: 10_000,
+  requestsPerConnectionMax: 100,
+  requestsAtOncePerConnectionMax: 4,
 };

@@ -272,6 +272,10 @@ describe("refusals are problem documents", () => {
   it.each([
     ["garbage", "\x16\x03\x01 nonsense\r\n\r\n", 400],
     ["a missing Host", "GET /v1/hello HTTP/1.1\r\nconnection: close\r\n\r\n", 400],
+    ["two Hosts", "GET /v1/hello HTTP/1.1\r\nhost: a\r\nHOST: b\r\n\r\n", 400],
+    ["two Hosts, old", "GET /v1/hello HTTP/1.0\r\nhost: a\r\nhost: a\r\nconnection: keep-alive\r\n\r\n", 400],
+    ["no version", "GET /v1/hello\r\n\r\n", 400],
+    ["a version that is not spoken here", "GET /v1/hello HTTP/2.0\r\nhost: a\r\n\r\n", 400],
     ["headers over the limit", `GET /v1/hello HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(20_000)}\r\n\r\n`, 431],
     ["two lengths", "POST /v1/hello HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx", 400],
     [

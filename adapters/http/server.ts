@@ -1,7 +1,7 @@
 // The HTTP listeners of the gateway: routes that are declared as data are mounted on the listener they name. Everything that
 // goes wrong is answered as a problem document, every answer carries the request id and the security headers, and draining
 // lets requests in hand finish. Paths are exact: a trailing or doubled slash is not found.
-import { METHODS } from "node:http";
+import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -24,6 +24,7 @@ import {
   transportProblem,
 } from "./problem.ts";
 import { refuseRaw } from "./raw-refusal.ts";
+import { gatedServer, requestGate } from "./request-gate.ts";
 import { requestIdFrom, requestIdHeader } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -82,8 +83,6 @@ async function openListener(listener: Listener, options: HttpServerOptions): Pro
   const limits = { ...httpLimitsDefault, ...options.limits };
   const app = await createApp(listener, options, limits);
   const connections = trackConnections(app.server);
-  app.server.maxConnections = limits.connectionsMax;
-  app.server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
   let draining = false;
   app.addHook("onSend", async (_request, reply, payload) => {
     // Otherwise the caller would keep the connection, and the drain would wait for it to become bored.
@@ -97,6 +96,8 @@ async function openListener(listener: Listener, options: HttpServerOptions): Pro
     await app.listen({ host, port: wanted.port, exclusive: true });
   } catch (thrown) {
     await app.close();
+    // The library leaves a server that it did not make, and that never listened, to its maker.
+    app.server.close();
     const purpose = `The ${listener} HTTP listener`;
     throw listenFault(thrown, purpose, addressText({ host, port: wanted.port }), wanted.environmentVariable);
   }
@@ -123,19 +124,11 @@ async function openListener(listener: Listener, options: HttpServerOptions): Pro
 async function createApp(listener: Listener, options: HttpServerOptions, limits: HttpLimits): Promise<FastifyInstance> {
   // Loaded here and not at the top: most processes of the platform never serve HTTP.
   const { fastify } = await import("fastify");
+  const gate = requestGate(limits);
   const app: FastifyInstance = fastify({
     bodyLimit: limits.bodyBytesMax,
-    connectionTimeout: limits.silenceMsMax,
-    requestTimeout: limits.requestMsMax,
-    keepAliveTimeout: limits.keepAliveMsMax,
     handlerTimeout: limits.handlerMsMax,
-    http: {
-      headersTimeout: limits.headersMsMax,
-      connectionsCheckingInterval: limits.checkEveryMs,
-      maxHeaderSize: limits.headerBytesMax,
-      // A missing Host header is refused by our own hook, with a problem document.
-      requireHostHeader: false,
-    },
+    serverFactory: (handle) => gatedServer(limits, gate, handle),
     // A request that arrives on a kept connection while draining is still answered, and told to close.
     return503OnClosing: false,
     requestIdHeader: false,
@@ -149,17 +142,21 @@ async function createApp(listener: Listener, options: HttpServerOptions, limits:
   app.setNotFoundHandler((request, reply) => {
     sendProblem(reply, transportProblem(404, contextOf(request, listener)));
   });
-  app.server.on("checkExpectation", (raw, response) => {
-    response.setHeader("connection", "close");
-    response.statusCode = 417;
-    const requestId = requestIdFrom(raw.headers[requestIdHeader], options.random);
-    const context = { requestId, path: pathOf(raw.url ?? ""), listener };
-    for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
-    response.setHeader(requestIdHeader, requestId).setHeader("content-type", problemContentType);
-    response.end(JSON.stringify(transportProblem(417, context)));
-  });
+  const refuse = (raw: IncomingMessage, response: ServerResponse): void =>
+    refuseExpectation(raw, response, listener, options.random);
+  app.server.on("checkExpectation", (raw, response) => gate(raw, response, refuse));
   observe(app, listener, options);
   return app;
+}
+
+/** Such a request never reaches the router, so its answer is made by hand. */
+function refuseExpectation(raw: IncomingMessage, response: ServerResponse, listener: Listener, random: Random): void {
+  const requestId = requestIdFrom(raw.headers[requestIdHeader], random);
+  const context = { requestId, path: pathOf(raw.url ?? ""), listener };
+  response.statusCode = 417;
+  for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
+  response.setHeader("connection", "close").setHeader(requestIdHeader, requestId);
+  response.setHeader("content-type", problemContentType).end(JSON.stringify(transportProblem(417, context)));
 }
 
 /** What happens around every request, found or not: headers, the Host rule, one log line, one observation. */
@@ -174,11 +171,12 @@ function observe(app: FastifyInstance, listener: Listener, ports: HttpPorts): vo
   app.addHook("onRequest", async (request, reply) => {
     startedAt.set(request, ports.clock.now());
     reply.headers(securityHeaders).header(requestIdHeader, request.id);
-    if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
-      const detail = "An HTTP/1.1 request must carry exactly one Host header.";
-      return sendProblem(reply, transportProblem(400, contextOf(request, listener), detail));
-    }
-    return undefined;
+    const detail = complaintAbout(request.raw);
+    if (detail === undefined) return undefined;
+    return sendProblem(
+      reply.header("connection", "close"),
+      transportProblem(400, contextOf(request, listener), detail),
+    );
   });
   app.addHook("onResponse", async (request, reply) => {
     const began = startedAt.get(request);
@@ -195,6 +193,16 @@ function observe(app: FastifyInstance, listener: Listener, ports: HttpPorts): vo
       took_ms: tookSeconds * 1_000,
     });
   });
+}
+
+/** What the parser lets pass and HTTP does not. Two hosts would let a proxy and us disagree on who was asked. */
+function complaintAbout(raw: IncomingMessage): string | undefined {
+  if (raw.httpVersion !== "1.1" && raw.httpVersion !== "1.0") {
+    return "The request line must end with HTTP/1.1 or HTTP/1.0.";
+  }
+  const hostCount = raw.rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === "host").length;
+  if (hostCount === 1 || (hostCount === 0 && raw.httpVersion === "1.0")) return undefined;
+  return "An HTTP/1.1 request must carry exactly one Host header.";
 }
 
 function mountRoutes(app: FastifyInstance, listener: Listener, ports: HttpServerOptions): void {

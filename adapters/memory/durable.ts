@@ -25,13 +25,10 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   let own: DurableState | undefined;
 
   const wanted = (entry: LogEntry) => options.subjects.some((pattern) => matches(pattern, entry.subject));
-  const saved = () => {
-    const known = world.durables.get(options.name);
-    if (known !== undefined) return known;
-    const made: DurableState = { place: 0, done: new Set(), holder: undefined };
-    world.durables.set(options.name, made);
-    return made;
-  };
+  const registered = world.durables.get(options.name) ?? { place: 0, done: new Set(), holder: undefined };
+  world.durables.set(options.name, registered);
+  /** A name that was entered again is another one: who ran under the old entry has ended. */
+  const isForgotten = () => world.durables.get(options.name) !== registered;
   const watcher: Watcher = {
     committed: (entry) => {
       if (wanted(entry)) timers.after(faults.deliveryDelayMs(), bell.ring);
@@ -42,28 +39,25 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   const letGo = () => {
     stopping.abort();
     world.watchers.delete(watcher);
-    const state = saved();
-    if (state.holder === me) state.holder = undefined;
+    if (registered.holder === me) registered.holder = undefined;
     bell.ring();
   };
 
   const take = (): LogEntry | undefined => {
-    if (!process.isReachable()) return undefined;
-    const state = saved();
-    if (state.holder === undefined) {
-      state.holder = me;
-      own = { place: state.place, done: new Set(state.done), holder: me };
+    if (!process.isReachable() || isForgotten()) return undefined;
+    if (registered.holder === undefined) {
+      registered.holder = me;
+      own = { place: registered.place, done: new Set(registered.done), holder: me };
     }
-    if (state.holder !== me || own === undefined) return undefined;
+    if (registered.holder !== me || own === undefined) return undefined;
     const ready = candidates(reader, world.log, own, wanted);
     return ready[ready.length > 1 ? faults.pick(ready.length) : 0];
   };
 
   const save = () => {
-    const state = saved();
-    if (own === undefined || state.holder !== me) return;
-    state.place = own.place;
-    state.done = new Set(own.done);
+    if (own === undefined || registered.holder !== me) return;
+    registered.place = own.place;
+    registered.done = new Set(own.done);
   };
 
   const finish = (entry: LogEntry) => {
@@ -84,7 +78,7 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
 
   /** Tries until it is handled or parked; gives up without either when the subscription ends in between. */
   const handOver = async (entry: LogEntry): Promise<void> => {
-    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
+    for (let attempt = 1; !stopping.signal.aborted && !isForgotten(); attempt += 1) {
       const decoded = decode(entry, bus.subjectByName);
       if (!decoded.ok) return park(entry, decoded.reason);
       try {

@@ -1,16 +1,17 @@
 // The bus port over NATS JetStream. Durable subscriptions are pull consumers on one stream that the relay fills from the
 // outbox; ephemeral ones and marks ride on plain NATS. NATS is transport: the record of every event is the database.
-import { Fault } from "../../contracts/src/fault.ts";
+import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { validatePattern } from "../../contracts/src/subjects.ts";
-import type { Bus, BusHealth, Subscription } from "../../ports/bus.ts";
+import type { Bus, BusHealth, DurableOptions, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { NatsLink } from "./connect.ts";
-import { type DurableSubscription, openDurable } from "./durable.ts";
+import { forgetGenerations } from "./consumer-list.ts";
+import { type DurableContext, type DurableSubscription, openDurable, queueMaxOf } from "./durable.ts";
 import { broadcaster, openEphemeral } from "./ephemeral.ts";
-import { forgetGenerations } from "./generation.ts";
+import { type Known, registerGeneration } from "./generation.ts";
 import type { Lead } from "./lead.ts";
 import type { Park } from "./park.ts";
 import { ensureStream, type StreamOptions, streamName } from "./stream.ts";
@@ -54,6 +55,13 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
     options.broadcastFlushMs ?? 10,
     options.broadcastPendingMax ?? 10_000,
   );
+  const context = {
+    ...options,
+    streamName: name,
+    ackWaitMs: options.ackWaitMs ?? 30_000,
+    recordMs: options.recordMs ?? 5_000,
+    recentCountMax: options.recentCountMax ?? 65_536,
+  };
   let closed = false;
 
   function mustBeOpen(): void {
@@ -64,14 +72,9 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
     async subscribe(durable, handler) {
       mustBeOpen();
       for (const pattern of durable.subjects) validatePattern(pattern);
-      const context = {
-        ...options,
-        streamName: name,
-        ackWaitMs: options.ackWaitMs ?? 30_000,
-        recordMs: options.recordMs ?? 5_000,
-        recentCountMax: options.recentCountMax ?? 65_536,
-      };
-      return tracked(durables, openDurable(context, durable, handler));
+      const known = await register(context, durable);
+      mustBeOpen();
+      return tracked(durables, openDurable(context, durable, handler, known));
     },
     async listen(ephemeral, handler) {
       mustBeOpen();
@@ -84,6 +87,10 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
     },
     async forget(durableName) {
       mustBeOpen();
+      // Here they end at once; another process notices that its generation is gone.
+      const own = [...durables].filter((each) => each.name === durableName);
+      await Promise.all(own.map((each) => each.forget()));
+      for (const each of own) durables.delete(each);
       await forgetGenerations(link, name, durableName);
     },
     health: () => (closed ? { connected: false, complaint: "The bus is closed." } : healthOf(link, durables)),
@@ -95,6 +102,21 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
       await link.close();
     },
   };
+}
+
+/** Trimming waits for the name from here on. Without the server it is made up for when the subscription begins to handle. */
+async function register(context: DurableContext, durable: DurableOptions): Promise<Known | undefined> {
+  const { link, streamName, ackWaitMs } = context;
+  if (!link.health().connected) return undefined;
+  const { name, subjects } = durable;
+  const generation = { streamName, name, patterns: subjects, ackWaitMs, pendingMax: queueMaxOf(durable) };
+  return link.unlessLost(registerGeneration(link, generation)).catch((thrown: unknown) => {
+    context.log.warn("a durable subscription could not be registered yet", {
+      subscription: name,
+      reason: messageOf(thrown),
+    });
+    return undefined;
+  });
 }
 
 /** A subscription that leaves its set when it is closed. */

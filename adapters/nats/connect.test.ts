@@ -1,10 +1,15 @@
 // The connection: what it refuses, how it waits, and that no credential ever leaves it.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inspect } from "node:util";
+import { nkeys } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
 import type { Log } from "../../ports/log.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { startNatsServer } from "../../testkit/nats-server.ts";
 import { connectNats, parseTarget, reconnectDelayMs } from "./connect.ts";
+import { selfSigned } from "./test-certificate.ts";
 
 const secret = "s3cr3t-pass";
 
@@ -51,10 +56,8 @@ test("credentials open the door and appear in no log line, error, fact or health
     expect(link.health().complaint).toBeUndefined();
     await link.close();
     lines.push(JSON.stringify(link.health()));
-    const wrong = { user: "bob", password: `${secret}-wrong` };
-    const refused = await rejectionOf(
-      connectNats({ url: server.url, credentials: wrong, name: "test", log: recordingLog(lines) }),
-    );
+    const wrong = url.replace(secret, `${secret}-wrong`);
+    const refused = await rejectionOf(connectNats({ url: wrong, name: "test", log: recordingLog(lines) }));
     expect(refused).toMatchObject({ code: "BUS_UNAVAILABLE", retry: "later" });
     lines.push(inspect(refused, { depth: 10 }));
     expect(lines.length).toBeGreaterThan(4);
@@ -78,15 +81,51 @@ test("a server without JetStream is refused by name, one that is not there is sa
   expect(await rejectionOf(connectNats(options))).toMatchObject({ code: "BUS_UNAVAILABLE" });
 });
 
-test("a feature that the real server is too old for is refused at start", async () => {
-  const server = await startNatsServer({ jetStream: true });
+test("a credentials file opens the door, and one that is not there is named", async () => {
+  const user = nkeys.createUser();
+  const folder = await mkdtemp(join(tmpdir(), "portcullis-creds-"));
+  const credsFile = join(folder, "user.creds");
+  const block = (title: string, text: string) => `-----BEGIN ${title}-----\n${text}\n------END ${title}------\n\n`;
+  const seed = new TextDecoder().decode(user.getSeed());
+  await writeFile(credsFile, block("NATS USER JWT", "any") + block("USER NKEY SEED", seed), { mode: 0o600 });
+  const configuration = `authorization { users: [ { nkey: ${user.getPublicKey()} } ] }`;
+  const server = await startNatsServer({ jetStream: true, configuration });
+  const options = { url: server.url, name: "test", log: quietLog, connectMsMax: 2_000 };
   try {
-    const options = { url: server.url, name: "test", log: quietLog };
-    const old = /^2\.(9|10)\./.test(server.version);
-    const outcome = connectNats({ ...options, requires: ["message_ttl"] });
-    if (old) expect(await rejectionOf(outcome)).toMatchObject({ facts: { feature: "message_ttl" } });
-    else await (await outcome).close();
+    expect(await rejectionOf(connectNats(options))).toMatchObject({ code: "BUS_UNAVAILABLE" });
+    const link = await connectNats({ ...options, credsFile });
+    expect(link.health()).toEqual({ connected: true });
+    await link.close();
+    const missing = await rejectionOf(connectNats({ ...options, credsFile: join(folder, "none.creds") }));
+    expect(missing).toMatchObject({ code: "INVALID_ARGUMENT", retry: "never" });
+    expect(String(missing)).toContain("none.creds");
   } finally {
     await server.stop();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("a server whose certificate comes from the named authority is trusted, and no other", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "portcullis-tls-"));
+  const [own, other] = [selfSigned("localhost"), selfSigned("localhost")];
+  const file = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text, { mode: 0o600 });
+    return join(folder, name);
+  };
+  const cert = await file("server.pem", own.certificate);
+  const key = await file("server.key", own.key);
+  const stranger = await file("stranger.pem", other.certificate);
+  const configuration = `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)} }`;
+  const server = await startNatsServer({ jetStream: true, configuration });
+  const options = { url: `tls://localhost:${server.port}`, name: "test", log: quietLog, connectMsMax: 2_000 };
+  try {
+    const link = await connectNats({ ...options, tlsCaFile: cert });
+    expect(link.health()).toEqual({ connected: true });
+    await link.close();
+    for (const refused of [options, { ...options, tlsCaFile: stranger }])
+      expect(await rejectionOf(connectNats(refused))).toMatchObject({ code: "BUS_UNAVAILABLE" });
+  } finally {
+    await server.stop();
+    await rm(folder, { recursive: true });
   }
 });

@@ -15,32 +15,25 @@ import {
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { BusHealth } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
-import { type Feature, requireServer, type ServerFacts } from "./capabilities.ts";
+import { requireServer, type ServerFacts } from "./capabilities.ts";
 
+/** What may stand in an address. */
 export interface NatsCredentials {
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
-  /** A file with a JWT and an nkey seed, as `nsc` writes it. */
-  readonly credsFile?: string;
-}
-
-export interface NatsTls {
-  readonly caFile?: string;
-  readonly certFile?: string;
-  readonly keyFile?: string;
 }
 
 export interface NatsConnectOptions {
   /** One address or several separated by commas: nats://host:4222 or tls://host:4222. */
   readonly url: string;
-  readonly credentials?: NatsCredentials;
-  readonly tls?: NatsTls;
+  /** A file with a JWT and an nkey seed, as `nsc` writes it; it counts before what stands in the address. */
+  readonly credsFile?: string | undefined;
+  /** The certificate authority that the servers' certificates must come from; with it nothing goes out unencrypted. */
+  readonly tlsCaFile?: string | undefined;
   /** Shown by the server's own tools: which process of ours this is. */
   readonly name: string;
   readonly log: Log;
-  /** What the deployment counts on beyond the basics; a server that lacks one is refused at start. */
-  readonly requires?: readonly Feature[];
   readonly connectMsMax?: number;
   readonly reconnectMsMin?: number;
   readonly reconnectMsMax?: number;
@@ -74,7 +67,7 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsLink
       version: connection.info?.version ?? "0.0.0",
       jetStream: connection.info?.jetstream === true,
     });
-    requireServer(facts(), options.requires ?? []);
+    requireServer(facts(), []);
     const manager = await jetstreamManager(connection, { timeout: requestMsMax }).catch((cause: unknown) => {
       throw new Fault(
         "BUS_UNSUPPORTED",
@@ -146,7 +139,8 @@ export function parseTarget(url: string): Target {
 }
 
 async function dial(options: NatsConnectOptions, target: Target, state: LinkState): Promise<NatsConnection> {
-  const authenticator = await authenticatorOf({ ...target.credentials, ...options.credentials });
+  const authenticator = await authenticatorOf(target.credentials, options.credsFile);
+  const ca = options.tlsCaFile === undefined ? undefined : await fileOf(options.tlsCaFile, "certificate authority");
   const settings: NodeConnectionOptions = {
     servers: [...target.servers],
     name: options.name,
@@ -161,16 +155,13 @@ async function dial(options: NatsConnectOptions, target: Target, state: LinkStat
     maxPingOut: 2,
     reconnectDelayHandler: () => reconnectDelayMs(options, state.attemptCount++),
     ...(authenticator === undefined ? {} : { authenticator }),
-    ...(target.tls || options.tls !== undefined ? { tls: { ...options.tls } } : {}),
+    ...(target.tls || ca !== undefined ? { tls: ca === undefined ? {} : { ca: ca.toString("utf8") } } : {}),
   };
   try {
     return await connect(settings);
   } catch (cause) {
-    throw new Fault("BUS_UNAVAILABLE", `No NATS server at ${target.address} accepts us: ${messageOf(cause)}.`, {
-      retry: "later",
-      facts: { address: target.address },
-      cause,
-    });
+    const sentence = `No NATS server at ${target.address} accepts us: ${messageOf(cause)}. Check PORTCULLIS_BUS_URL.`;
+    throw new Fault("BUS_UNAVAILABLE", sentence, { retry: "later", facts: { address: target.address }, cause });
   }
 }
 
@@ -183,20 +174,23 @@ export function reconnectDelayMs(
   return Math.min(limits.reconnectMsMax ?? 2_000, least * 2 ** Math.min(attempt, 16));
 }
 
-async function authenticatorOf(credentials: NatsCredentials): Promise<Authenticator | undefined> {
-  if (credentials.credsFile !== undefined) {
-    const bytes = await readFile(credentials.credsFile).catch((cause: unknown) => {
-      throw new Fault("INVALID_ARGUMENT", `The NATS credentials file ${credentials.credsFile} cannot be read.`, {
-        retry: "never",
-        cause,
-      });
-    });
-    return credsAuthenticator(new Uint8Array(bytes));
-  }
-  if (credentials.token !== undefined) return tokenAuthenticator(credentials.token);
-  if (credentials.user !== undefined)
-    return usernamePasswordAuthenticator(credentials.user, credentials.password ?? "");
+async function authenticatorOf(
+  { user, password, token }: NatsCredentials,
+  credsFile: string | undefined,
+): Promise<Authenticator | undefined> {
+  if (credsFile !== undefined) return credsAuthenticator(new Uint8Array(await fileOf(credsFile, "credentials")));
+  if (token !== undefined) return tokenAuthenticator(token);
+  if (user !== undefined) return usernamePasswordAuthenticator(user, password ?? "");
   return undefined;
+}
+
+async function fileOf(path: string, what: string): Promise<Buffer> {
+  return readFile(path).catch((cause: unknown) => {
+    throw new Fault("INVALID_ARGUMENT", `The NATS ${what} file ${path} cannot be read: ${messageOf(cause)}.`, {
+      retry: "never",
+      cause,
+    });
+  });
 }
 
 interface Watched {
@@ -233,7 +227,7 @@ async function watch(connection: NatsConnection, watched: Watched): Promise<void
 /** After a reconnect another server may answer; one that lacks something is not refused any more but complained about. */
 function complaintAbout(watched: Watched): string | undefined {
   try {
-    requireServer(watched.facts(), watched.options.requires ?? []);
+    requireServer(watched.facts(), []);
     return undefined;
   } catch (thrown) {
     return messageOf(thrown);

@@ -5,7 +5,7 @@ import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { NatsLink } from "./connect.ts";
-import type { Finished, Generation } from "./generation.ts";
+import type { Finished, Generation, Known } from "./generation.ts";
 import { backoffMs } from "./handle-one.ts";
 import type { Lead } from "./lead.ts";
 import type { Park } from "./park.ts";
@@ -27,29 +27,77 @@ export interface DurableContext {
 }
 
 export interface DurableSubscription extends Subscription {
+  readonly name: string;
   complaint(): string | undefined;
+  /** Ends like `close`, but keeps no place. */
+  forget(): Promise<void>;
+}
+
+export function queueMaxOf(options: DurableOptions): number {
+  return options.queueMax ?? 1_000;
 }
 
 interface Memory {
   finished: Finished | undefined;
+  known: Known | undefined;
+  forgotten: boolean;
   handledCount: number;
   /** Why the subscription does not get on right now. */
   trouble: string | undefined;
-  /** Events that are gone; it stays until the subscription ends, because nobody can bring them back. */
-  gap: string | undefined;
+  /** Events that are gone, or the whole subscription; it stays, because nobody can bring them back. */
+  loss: string | undefined;
 }
 
-export function openDurable(context: DurableContext, options: DurableOptions, handler: Handler): DurableSubscription {
+/** `known` is the generation that it was registered with; without one it begins as if the name were new. */
+export function openDurable(
+  context: DurableContext,
+  options: DurableOptions,
+  handler: Handler,
+  known: Known | undefined,
+): DurableSubscription {
   const stop = new AbortController();
-  const memory: Memory = { finished: undefined, handledCount: 0, trouble: undefined, gap: undefined };
+  const memory: Memory = {
+    finished: undefined,
+    known,
+    forgotten: false,
+    handledCount: 0,
+    trouble: undefined,
+    loss: undefined,
+  };
+  const term = termContext(context, options, handler, memory, () => stop.abort());
+  const running = run(context, term, memory, stop.signal);
+  return {
+    name: options.name,
+    handledCount: () => memory.handledCount,
+    droppedCount: () => 0,
+    complaint: () => memory.trouble ?? memory.loss,
+    async forget() {
+      memory.forgotten = true;
+      stop.abort();
+      await running;
+    },
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+function termContext(
+  context: DurableContext,
+  options: DurableOptions,
+  handler: Handler,
+  memory: Memory,
+  stop: () => void,
+): TermContext {
   const log = context.log.with({ subscription: options.name });
-  const term: TermContext = {
+  return {
     link: context.link,
     streamName: context.streamName,
     name: options.name,
     patterns: options.subjects,
     attemptsMax: options.attemptsMax ?? 5,
-    queueMax: options.queueMax ?? 1_000,
+    queueMax: queueMaxOf(options),
     handler: async (event) => handler(event),
     lookup: context.lookup,
     recent: recentIds(context.recentCountMax),
@@ -66,17 +114,16 @@ export function openDurable(context: DurableContext, options: DurableOptions, ha
       memory.finished = finished;
       if (fate === "handled" || fate === "parked") memory.handledCount++;
     },
+    known: () => memory.known,
     opened: (generation) => noteOpening(memory, generation, options.name, log),
-  };
-  const running = run(context, term, memory, stop.signal);
-  return {
-    handledCount: () => memory.handledCount,
-    droppedCount: () => 0,
-    complaint: () => memory.trouble ?? memory.gap,
-    async close() {
-      stop.abort();
-      await running;
+    foundForgotten() {
+      memory.forgotten = true;
+      memory.trouble = undefined;
+      memory.loss = `The subscription ${options.name} was forgotten while it ran here; it hears nothing any more.`;
+      log.error("a running subscription was forgotten elsewhere and ends", {});
+      stop();
     },
+    isForgotten: () => memory.forgotten,
   };
 }
 
@@ -127,12 +174,13 @@ async function runTerms(
 
 function noteOpening(memory: Memory, generation: Generation, name: string, log: Log): void {
   memory.trouble = undefined;
+  memory.known = generation.known;
   if (generation.rolledBack) {
     log.error("the NATS stream lost its end; what is published again is recognised by its id", {});
   }
   if (generation.gap === undefined) return;
   const { afterSequence, firstKeptSequence } = generation.gap;
-  memory.gap =
+  memory.loss =
     `The subscription ${name} missed events: the stream begins at ${firstKeptSequence}, ` +
     `but it had finished only up to ${afterSequence}.`;
   log.error("a durable subscription missed events that are gone", {

@@ -3,16 +3,29 @@
 // it had sent to a dead process or a dead connection comes again only after a wait, behind later events. A crash between
 // the two steps is harmless: the newest generation counts.
 //
-//  1. The highest generation that exists is the subscription's place; a name without one is new.
-//  2. The consumer's description records a cursor: everything up to it is finished. Trimming never passes it, so a stream that
+//  1. The highest generation that exists is the subscription's place; a name without one is new. A running subscription whose
+//     generation is gone, without a later one in its place, was forgotten.
+//  2. The consumer's description records a place: everything up to it is finished. Trimming never passes it, so a stream that
 //     begins behind it has lost events that this subscription was promised: a gap, which is reported.
-//  3. The acknowledgement floor, which is ahead of the recorded cursor, is where handling goes on. It cannot show a gap
-//     itself, because the server moves it along when messages are purged.
-import { AckPolicy, type ConsumerInfo, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream";
+//  3. Handling goes on behind the recorded place or behind what this process remembers, whichever is further, and only while
+//     the stream still holds that very message, told by the time it was stored at. The server's acknowledgement floor is
+//     further still, but it is a bare number: a stream that lost its end gives the number to another event, and nobody
+//     could tell. What comes again because of this after a crash has its old id.
+//  4. A stream that lost its end is read again from the time of the last finished message: what the relay publishes
+//     anew is younger.
+import { AckPolicy, type ConsumerInfo, DeliverPolicy, ReplayPolicy, type StreamState } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { format, fromUnixMs } from "../../contracts/src/instant.ts";
 import { can } from "./capabilities.ts";
 import type { NatsLink } from "./connect.ts";
+import {
+  deleteConsumer,
+  generationName,
+  generationsOf,
+  type Place,
+  placeText,
+  recordedPlace,
+} from "./consumer-list.ts";
 import { serverFilter } from "./filter.ts";
 
 export interface GenerationOptions {
@@ -23,10 +36,16 @@ export interface GenerationOptions {
   readonly pendingMax: number;
 }
 
-/** What this process itself knows: the newest event it finished, and when the server had stored that. */
+/** The newest event that this process itself finished, and when the server had stored that. */
 export interface Finished {
   readonly sequence: number;
   readonly storedAtMs: number;
+}
+
+/** The generation that a running subscription saw last: by it it notices that it was forgotten. */
+export interface Known {
+  readonly streamCreated: string;
+  readonly number: number;
 }
 
 export interface Gap {
@@ -36,128 +55,122 @@ export interface Gap {
 
 export interface Generation {
   readonly consumerName: string;
-  /** Handling goes on behind this sequence. */
-  readonly after: number;
+  readonly known: Known;
+  /** What its description says: handling goes on behind this. */
+  readonly after: Place;
   /** Events that are gone although this subscription had not finished them. */
   readonly gap?: Gap;
   /** True when the stream no longer holds what we finished: it lost its end, and the relay sends that again. */
   readonly rolledBack: boolean;
 }
 
-const cursorPattern = /^cursor (\d+)$/;
 /** Clocks of a restarted server may differ a little; what comes again because of this margin is recognised by its id. */
 const rollbackMarginMs = 10_000;
+
+/** Enters the name if it is new, so that trimming waits for it from now on and a later `forget` is noticed. */
+export async function registerGeneration(link: NatsLink, options: GenerationOptions): Promise<Known> {
+  const { streamName, name } = options;
+  const { state, created } = await link.manager.streams.info(streamName);
+  const found = (await generationsOf(link, streamName, name)).at(-1);
+  if (found !== undefined) return { streamCreated: created, number: found.number };
+  const info = await addConsumer(link, options, 1, beginning(undefined, true, state)).catch(async (thrown: unknown) => {
+    // Somebody else registered the name in the same moment, with a stream that began elsewhere; or it is a real failure.
+    if ((await generationsOf(link, streamName, name)).length === 0) throw thrown;
+    return undefined;
+  });
+  const number = (await generationsOf(link, streamName, name)).at(-1)?.number ?? 1;
+  // Somebody else has gone on from a first generation of his own: ours would only hold back trimming.
+  if (info !== undefined && number > 1) await deleteConsumer(link, streamName, info.name);
+  return { streamCreated: created, number };
+}
 
 export async function openGeneration(
   link: NatsLink,
   options: GenerationOptions,
   finished: Finished | undefined,
-): Promise<Generation> {
+  known: Known | undefined,
+): Promise<Generation | "forgotten"> {
   const { streamName, name } = options;
-  const { state } = await link.manager.streams.info(streamName);
+  const { state, created } = await link.manager.streams.info(streamName);
   const existing = await generationsOf(link, streamName, name);
   const newest = existing.at(-1);
-  const recorded = Math.max(newest === undefined ? 0 : recordedCursor(newest.info), finished?.sequence ?? 0);
-  const place = Math.max(recorded, newest?.info.ack_floor.stream_seq ?? 0);
-  const intact = place <= state.last_seq && (await isStored(link, streamName, finished, state.first_seq));
-  const isNew = newest === undefined && finished === undefined;
-  const after = isNew ? 0 : intact ? place : Math.min(place, state.last_seq);
+  const place = further(newest === undefined ? undefined : recordedPlace(newest.info), finished);
+  const intact = place === undefined || (await isStored(link, streamName, place, state));
+  // What is there may be the generation that we knew or one that followed it; after forgetting, numbers begin anew.
+  // A stream that was made anew or lost its end may have lost its consumers as well; that is nobody's wish to forget.
+  if (intact && known?.streamCreated === created && (newest?.number ?? 0) < known.number) return "forgotten";
+  const begin = beginning(place, intact, state);
   const number = (newest?.number ?? 0) + 1;
-  const consumerName = `${consumerToken(name)}-g${number}`;
-  const start = Math.max(after + 1, state.first_seq, 1);
-  const byTime = !intact && finished !== undefined;
+  const info = await addConsumer(link, options, number, begin);
+  for (const old of existing) await deleteConsumer(link, streamName, old.info.name);
+  const gap =
+    place !== undefined && intact && state.first_seq > place.sequence + 1
+      ? { gap: { afterSequence: place.sequence, firstKeptSequence: state.first_seq } }
+      : {};
+  return {
+    consumerName: info.name,
+    known: { streamCreated: created, number },
+    after: begin.place,
+    rolledBack: !intact,
+    ...gap,
+  };
+}
+
+interface Beginning {
+  /** What the new consumer's description records. */
+  readonly place: Place;
+  /** Set when handling begins at a time instead of behind the place. */
+  readonly fromMs?: number;
+}
+
+function beginning(place: Place | undefined, intact: boolean, state: StreamState): Beginning {
+  const first = firstOf(state);
+  if (place !== undefined && intact && place.sequence + 1 >= first) return { place };
+  const start = { place: { sequence: first - 1, storedAtMs: undefined } };
+  if (intact || place?.storedAtMs === undefined) return start;
+  return { ...start, fromMs: place.storedAtMs - rollbackMarginMs };
+}
+
+function firstOf(state: StreamState): number {
+  return Math.max(state.first_seq, 1);
+}
+
+function further(recorded: Place | undefined, finished: Finished | undefined): Place | undefined {
+  if (recorded === undefined || finished === undefined) return recorded ?? finished;
+  return finished.sequence >= recorded.sequence ? finished : recorded;
+}
+
+/** Whether the stream still holds the very message of that place; one under its number with another time is not it. */
+async function isStored(link: NatsLink, streamName: string, place: Place, state: StreamState): Promise<boolean> {
+  if (place.sequence > state.last_seq) return false;
+  // Before the first message there is nothing to compare; what was trimmed had been finished by everybody.
+  if (place.sequence < firstOf(state) || place.storedAtMs === undefined) return true;
+  const message = await link.manager.streams.getMessage(streamName, { seq: place.sequence });
+  // A millisecond of tolerance: nanoseconds do not fit a number exactly.
+  return message !== null && Math.abs(message.time.getTime() - place.storedAtMs) <= 1;
+}
+
+async function addConsumer(
+  link: NatsLink,
+  options: GenerationOptions,
+  number: number,
+  begin: Beginning,
+): Promise<ConsumerInfo> {
   const filter = serverFilter(options.patterns, can(link.server(), "filter_subjects"));
   const [onlyFilter] = filter.subjects;
-  await link.manager.consumers.add(streamName, {
-    durable_name: consumerName,
-    description: `cursor ${byTime ? 0 : start - 1}`,
+  return link.manager.consumers.add(options.streamName, {
+    durable_name: generationName(options.name, number),
+    description: placeText(begin.place),
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(options.ackWaitMs),
     max_ack_pending: options.pendingMax,
     max_deliver: -1,
     replay_policy: ReplayPolicy.Instant,
-    ...(byTime
-      ? {
-          deliver_policy: DeliverPolicy.StartTime,
-          opt_start_time: format(fromUnixMs(finished.storedAtMs - rollbackMarginMs)),
-        }
-      : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: start }),
+    ...(begin.fromMs === undefined
+      ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: begin.place.sequence + 1 }
+      : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: format(fromUnixMs(begin.fromMs)) }),
     ...(filter.subjects.length === 1 && onlyFilter !== undefined
       ? { filter_subject: onlyFilter }
       : { filter_subjects: [...filter.subjects] }),
   });
-  for (const old of existing) await deleteConsumer(link, streamName, old.info.name);
-  const gap =
-    !isNew && intact && state.first_seq > recorded + 1
-      ? { gap: { afterSequence: recorded, firstKeptSequence: state.first_seq } }
-      : {};
-  return { consumerName, after: start - 1, rolledBack: !isNew && !intact, ...gap };
-}
-
-/** Whether the stream still holds the very message that we finished last; one under its number with another time is not it. */
-async function isStored(
-  link: NatsLink,
-  streamName: string,
-  finished: Finished | undefined,
-  firstSequence: number,
-): Promise<boolean> {
-  if (finished === undefined || finished.sequence === 0 || finished.sequence < firstSequence) return true;
-  const message = await link.manager.streams.getMessage(streamName, { seq: finished.sequence });
-  // A millisecond of tolerance: nanoseconds do not fit a number exactly.
-  return message !== null && Math.abs(message.time.getTime() - finished.storedAtMs) <= 1;
-}
-
-/** Writes how far everything is finished; trimming and the search for gaps go by it. */
-export async function recordCursor(
-  link: NatsLink,
-  streamName: string,
-  consumerName: string,
-  sequence: number,
-): Promise<void> {
-  await link.manager.consumers.update(streamName, consumerName, { description: `cursor ${sequence}` });
-}
-
-/** The recorded cursor of one of our consumers, and for a stranger's its acknowledgement floor. */
-export function recordedCursor(info: ConsumerInfo): number {
-  const found = cursorPattern.exec(info.config.description ?? "");
-  return found?.[1] === undefined ? info.ack_floor.stream_seq : Number(found[1]);
-}
-
-/** Deletes every generation, so that the name begins anew and no longer holds back trimming. */
-export async function forgetGenerations(link: NatsLink, streamName: string, name: string): Promise<void> {
-  for (const { info } of await generationsOf(link, streamName, name)) {
-    await deleteConsumer(link, streamName, info.name);
-  }
-}
-
-async function generationsOf(
-  link: NatsLink,
-  streamName: string,
-  name: string,
-): Promise<readonly { readonly number: number; readonly info: ConsumerInfo }[]> {
-  const prefix = `${consumerToken(name)}-g`;
-  const found: { number: number; info: ConsumerInfo }[] = [];
-  for await (const info of link.manager.consumers.list(streamName)) {
-    const digits = info.name.startsWith(prefix) ? info.name.slice(prefix.length) : "";
-    if (/^\d+$/.test(digits)) found.push({ number: Number(digits), info });
-  }
-  return found.sort((one, other) => one.number - other.number);
-}
-
-/** A consumer that is already gone is what we wanted. */
-async function deleteConsumer(link: NatsLink, streamName: string, consumerName: string): Promise<void> {
-  await link.manager.consumers.delete(streamName, consumerName).catch((thrown: unknown) => {
-    if (!isNotFound(thrown)) throw thrown;
-  });
-}
-
-function isNotFound(thrown: unknown): boolean {
-  return thrown instanceof Error && /consumer not found/i.test(thrown.message);
-}
-
-/** Consumer names may hold neither dots nor spaces; every other name gets one of its own. */
-export function consumerToken(name: string): string {
-  return name.replace(/[^A-Za-z0-9-]/g, (character) =>
-    character === "." ? "_" : `=${character.codePointAt(0)?.toString(16) ?? ""}=`,
-  );
 }

@@ -1,5 +1,6 @@
 // What happens to one message of a durable subscription: decode, recognise a repetition, try the handler, park.
-import { messageOf } from "../../contracts/src/fault.ts";
+import { createHash } from "node:crypto";
+import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Handler } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
@@ -71,15 +72,15 @@ export async function handleOne(context: HandlingContext, arrival: Arrival, stop
 async function park(context: HandlingContext, parked: Parked, stop: AbortSignal): Promise<Fate> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await context.park(parked);
+      const kept = await parkSomehow(context, parked);
       context.complain(undefined);
       context.recent.add(parked.id);
       context.log.error("an event was parked", {
-        subscription: parked.subscription,
-        event_id: parked.id,
-        subject: parked.subject,
-        attempts: parked.attempts,
-        error: parked.error,
+        subscription: kept.subscription,
+        event_id: kept.id,
+        subject: kept.subject,
+        attempts: kept.attempts,
+        error: kept.error,
       });
       return "parked";
     } catch (thrown) {
@@ -88,6 +89,34 @@ async function park(context: HandlingContext, parked: Parked, stop: AbortSignal)
     await context.timers.sleep(backoffMs(attempt), stop);
     if (stop.aborted) return "abandoned";
   }
+}
+
+/** What the store will never take as it is goes aside in a form that it takes: one message must not stop all others. */
+async function parkSomehow(context: HandlingContext, parked: Parked): Promise<Parked> {
+  try {
+    await context.park(parked);
+    return parked;
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || thrown.retry !== "never") throw thrown;
+    const reduced = reducedForm(parked, thrown.message);
+    await context.park(reduced);
+    return reduced;
+  }
+}
+
+/** Nothing in it comes from outside but the payload, and that in base64. */
+function reducedForm(parked: Parked, refusal: string): Parked {
+  return {
+    id: `sha256:${createHash("sha256").update(parked.id).digest("hex")}`,
+    subject: "unknown",
+    key: "",
+    at: parked.at,
+    source: "foreign",
+    payload: Buffer.from(`base64:${Buffer.from(parked.payload).toString("base64")}`),
+    attempts: parked.attempts,
+    error: `kept in a reduced form, because the store refused it (${refusal}): ${parked.error}`,
+    subscription: parked.subscription,
+  };
 }
 
 export function backoffMs(attempt: number): number {

@@ -1,7 +1,8 @@
 // Puts the NATS bus together from its parts: its link, the database's session for leadership and parking, and, in the process that keeps
 // the house, the relay that publishes the outbox.
+import type { Instant } from "../../contracts/src/instant.ts";
 import { everySubject, subjectByName, subjects } from "../../contracts/src/subjects.ts";
-import type { Bus } from "../../ports/bus.ts";
+import type { Bus, BusHealth } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
@@ -13,9 +14,11 @@ import type { PostgresStore } from "../postgres/store.ts";
 import { createParking } from "../postgres/subscription-parking.ts";
 import type { Wake } from "../postgres/wake.ts";
 import { createNatsBus } from "./bus.ts";
-import { connectNats } from "./connect.ts";
-import { createLocks, parkOnPostgres, relayOnPostgres } from "./on-postgres.ts";
+import { connectNats, type NatsLink } from "./connect.ts";
+import { createLocks, type Locks, parkOnPostgres, relayOnPostgres } from "./on-postgres.ts";
 import { type Relay, startRelay } from "./relay.ts";
+import { streamName } from "./stream.ts";
+import { oldestStored } from "./trim.ts";
 
 export interface NatsTransportOptions {
   readonly clock: Clock;
@@ -27,8 +30,21 @@ export interface NatsTransportOptions {
   /** Whether this process relays the outbox. */
   readonly housekeeping: boolean;
   readonly configuration: {
-    readonly bus: { readonly retention_s: number; readonly compression: "none" | "s2" };
+    readonly bus: {
+      readonly retention_s: number;
+      readonly compression: "none" | "s2";
+      readonly creds_file?: string | undefined;
+      readonly tls_ca_file?: string | undefined;
+      readonly replicas: number;
+      readonly bytes_max: number;
+    };
   };
+}
+
+export interface NatsTransport {
+  readonly bus: Bus;
+  /** When the oldest message that NATS can still hand over was stored; undefined when nobody can say. */
+  historyFloor(): Promise<Instant | undefined>;
 }
 
 export interface OnPostgres {
@@ -42,20 +58,27 @@ export async function openNatsTransport(
   url: string,
   base: OnPostgres,
   endings: (() => Promise<void>)[],
-): Promise<Bus> {
+): Promise<NatsTransport> {
   const { log, source } = options;
   const session = createBusSession({ ...options, open: base.open, holder: source });
   endings.push(() => session.close());
   const locks = createLocks({ ...options, open: base.open });
   endings.push(() => locks.close());
   const park = parkOnPostgres(createParking({ ...options, store: base.store, parkedSubject: subjects.busParked }));
-  const { compression, retention_s } = options.configuration.bus;
-  const stream = { subjects: [everySubject], compression };
-  const link = () => connectNats({ url, name: `portcullis ${source}`, log });
+  const { compression, retention_s, creds_file, tls_ca_file, replicas, bytes_max } = options.configuration.bus;
+  const stream = { subjects: [everySubject], compression, replicas, bytesMax: bytes_max };
+  /** Ends with the transport whatever becomes of what is built on it: left alone it would reconnect for ever. */
+  const openLink = async (): Promise<NatsLink> => {
+    const name = `portcullis ${source}`;
+    const link = await connectNats({ url, name, log, credsFile: creds_file, tlsCaFile: tls_ca_file });
+    endings.push(() => link.close());
+    return link;
+  };
   let relay: Relay | undefined;
+  const link = await openLink();
   const bus = await createNatsBus({
     ...options,
-    link: await link(),
+    link,
     stream,
     lookup: subjectByName,
     lead: locks.lead,
@@ -66,14 +89,22 @@ export async function openNatsTransport(
   if (options.housekeeping) {
     const lead = relayOnPostgres({ ...options, session, patterns: [everySubject] });
     const keepMs = retention_s * 1_000;
-    relay = startRelay({ ...options, link: await link(), stream, lead, park, keepMs, onPoke: base.wake.onPoke });
+    relay = startRelay({ ...options, link: await openLink(), stream, lead, park, keepMs, onPoke: base.wake.onPoke });
     const started = relay;
     endings.push(() => started.close());
   }
-  return { ...bus, health: () => worseOf(bus, relay) };
+  return {
+    bus: { ...bus, health: () => worstOf([bus.health(), relay?.health(), { connected: true, ...complaintOf(locks) }]) },
+    historyFloor: () => oldestStored(link, streamName(stream), options.clock),
+  };
 }
 
-function worseOf(bus: Bus, relay: Relay | undefined) {
-  const own = bus.health();
-  return own.connected && own.complaint === undefined && relay !== undefined ? relay.health() : own;
+function complaintOf(locks: Locks): { complaint?: string } {
+  const complaint = locks.complaint();
+  return complaint === undefined ? {} : { complaint };
+}
+
+/** The first that is not well, and the first of all when everything is. */
+function worstOf(all: readonly [BusHealth, ...(BusHealth | undefined)[]]): BusHealth {
+  return all.find((each) => each !== undefined && (!each.connected || each.complaint !== undefined)) ?? all[0];
 }

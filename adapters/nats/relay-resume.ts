@@ -1,4 +1,5 @@
-// Where the relay goes on: the saved cursor says how far it was sure to be, the end of the stream says how far it was.
+// Where the relay goes on: the saved cursor says how far it was sure to be, the end of the stream says how far it was. Anybody
+// may publish into the stream, with any headers: a message counts as ours only with the id of the row that it names.
 import type { Log } from "../../ports/log.ts";
 import type { NatsLink } from "./connect.ts";
 import { idHeader, positionOf } from "./wire.ts";
@@ -32,24 +33,21 @@ export async function resumePosition(
   }
   // Streams lose their end, never their middle: while our newest message is there, so is everything before it.
   if (stored !== undefined && (await isStill(link, streamName, stored))) return stored.position;
-  const newest = await newestOfOurs(link, streamName, state.first_seq, state.last_seq);
+  const newest = await newestOfOurs(link, streamName, state, cursor, read);
+  if (newest === undefined && state.last_seq - state.first_seq < lookBackMax) {
+    if (cursor > 0n) log.warn("the NATS stream holds nothing of ours; what the outbox keeps is published again", {});
+    return 0n;
+  }
   if (newest === undefined) {
     log.warn("the end of the stream holds no message of ours; the relay trusts its cursor", { cursor: String(cursor) });
     return cursor;
   }
-  if (newest.position < cursor) {
+  if (newest < cursor) {
     // Usually only numbers of rolled-back transactions lie between, and reading them again finds nothing.
-    log.info("the relay reads again behind the end of the stream", {
-      cursor: String(cursor),
-      end: String(newest.position),
-    });
-    return newest.position;
+    log.info("the relay reads again behind the end of the stream", { cursor: String(cursor), end: String(newest) });
   }
-  if (newest.position === cursor) return cursor;
-  // The stream is ahead of the cursor: a crash before saving, or a stream that belongs to another database's outbox.
-  const { rows } = await read(newest.position - 1n, 1);
-  const same = rows[0]?.id === newest.position && rows[0].eventId === newest.eventId;
-  return same ? newest.position : cursor;
+  // Ahead of the cursor after a crash before saving.
+  return newest;
 }
 
 async function isStill(link: NatsLink, streamName: string, stored: Stored): Promise<boolean> {
@@ -60,13 +58,26 @@ async function isStill(link: NatsLink, streamName: string, stored: Stored): Prom
 async function newestOfOurs(
   link: NatsLink,
   streamName: string,
-  first: number,
-  last: number,
-): Promise<{ readonly position: bigint; readonly eventId: string } | undefined> {
+  ends: { readonly first_seq: number; readonly last_seq: number },
+  cursor: bigint,
+  read: (after: bigint, limit: number) => Promise<Page>,
+): Promise<bigint | undefined> {
+  const { first_seq: first, last_seq: last } = ends;
   for (let sequence = last; sequence >= first && sequence > last - lookBackMax; sequence--) {
     const message = await link.manager.streams.getMessage(streamName, { seq: sequence });
     const position = positionOf(message?.header);
-    if (message !== null && position !== undefined) return { position, eventId: message.header.get(idHeader) };
+    if (message === null || position === undefined || position === 0n) continue;
+    const row = (await read(position - 1n, 1)).rows.find(({ id }) => id === position);
+    const isOurs = row === undefined ? mayBeTrimmed(position, cursor) : row.eventId === message.header.get(idHeader);
+    if (isOurs) return position;
   }
   return undefined;
+}
+
+/**
+ * A row that is gone cannot be compared. Only rows up to the cursor are ever trimmed, and to go back to one of them is safe even
+ * if somebody made it up: it costs repetitions. At the cursor itself it means that nothing up to there is kept any more.
+ */
+function mayBeTrimmed(position: bigint, cursor: bigint): boolean {
+  return position <= cursor;
 }

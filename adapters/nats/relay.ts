@@ -34,7 +34,7 @@ export interface OutboxPage {
 export interface RelayLeadership extends Leadership {
   /** How far the rows had been acknowledged when the leadership began. */
   readonly cursor: bigint;
-  /** Rows of the outbox behind a position, in order, never past one that may still come. */
+  /** Rows of the outbox behind a position, in order, never past one that may still come, about 8 MB at most. */
   read(after: bigint, limit: number): Promise<OutboxPage>;
   saveCursor(position: bigint): Promise<void>;
 }
@@ -54,10 +54,10 @@ export interface RelayOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
-  /** Rows published without an answer; default 256. */
+  /** Rows published without an answer; default 256. A page of the outbox, and so a burst, also ends at about 8 MB. */
   readonly windowMax?: number;
   readonly pollMs?: number;
-  /** The cursor is saved at most this often while rows flow; a crash costs repetitions, not events. */
+  /** The cursor is saved at most this often; a crash costs repetitions, not events. */
   readonly saveMs?: number;
   readonly answerMsMax?: number;
   /** How long finished messages stay in the stream, and how often it is trimmed. */
@@ -185,19 +185,20 @@ async function runTerm(
       await publishPage(options, state, name, page, signal);
       if (signal.aborted) break;
       state.trouble = undefined;
-      await save(options, state, leadership, !page.more);
+      await save(options, state, leadership, "when due");
       if (nowMs(options) >= trimAtMs) {
         trimAtMs = nowMs(options) + (options.trimMs ?? 60_000);
         const trimming = { streamName: name, now: options.clock.now(), keepMs: options.keepMs ?? 3_600_000 };
         await link.unlessLost(trimStream(link, trimming));
       }
-      if (!page.more) await waiter.wait(page.held ? 5 : (options.pollMs ?? 250), signal);
+      if (!page.more)
+        await waiter.wait(page.held ? 5 : Math.min(options.pollMs ?? 250, saveDueMs(options, state)), signal);
     }
   } finally {
     waiter.close();
     // One reader follows one cursor: the next term must not read while this one's last read is under way.
     await ahead?.catch(noteReadAhead);
-    await save(options, state, leadership, true);
+    await save(options, state, leadership, "now");
   }
 }
 
@@ -246,15 +247,21 @@ async function save(
   options: RelayOptions,
   state: RelayState,
   leadership: RelayLeadership,
-  now: boolean,
+  when: "now" | "when due",
 ): Promise<void> {
   // A position that was thrown back is not saved: a restart finds it again at the end of the stream.
   if (state.position <= state.saved) return;
-  if (!now && nowMs(options) - state.savedAtMs < (options.saveMs ?? 100)) return;
+  if (when === "when due" && saveDueMs(options, state) > 0) return;
   const position = state.position;
   await leadership.saveCursor(position);
   state.saved = position;
   state.savedAtMs = nowMs(options);
+}
+
+/** Milliseconds until the cursor is to be saved; infinite when there is nothing to save. */
+function saveDueMs(options: RelayOptions, state: RelayState): number {
+  if (state.position <= state.saved) return Number.POSITIVE_INFINITY;
+  return Math.max(0, state.savedAtMs + (options.saveMs ?? 100) - nowMs(options));
 }
 
 function nowMs(options: RelayOptions): number {

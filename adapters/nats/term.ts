@@ -3,13 +3,15 @@
 //
 //  1. The server sends at most `queueMax` events that are not acknowledged: that is the bound of the queue here.
 //  2. Everything queued or in hand is kept alive by heartbeats, so a slow handler never has its successors sent again.
+//     What is finished is acknowledged within a turn or two of the event loop, long before the server would send it again.
 //  3. Deliveries are numbered without holes. A hole means that one was lost on the way: the term ends at once, because
 //     the server would send the lost event only later, behind its successors.
 import type { JsMsg } from "@nats-io/jetstream";
 import { messageOf } from "../../contracts/src/fault.ts";
-import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import { fromMicroseconds, toUnixMs, tryParse } from "../../contracts/src/instant.ts";
 import type { NatsLink } from "./connect.ts";
-import { type Finished, type Generation, openGeneration, recordCursor } from "./generation.ts";
+import { deleteConsumer, type Place, recordPlace } from "./consumer-list.ts";
+import { type Finished, type Generation, type Known, openGeneration } from "./generation.ts";
 import { type Fate, type HandlingContext, handleOne } from "./handle-one.ts";
 import type { Arrival } from "./wire.ts";
 
@@ -22,7 +24,13 @@ export interface TermContext extends HandlingContext {
   /** What this running subscription has finished, over all its terms. */
   finished(): Finished | undefined;
   finish(finished: Finished, fate: Fate): void;
+  /** The generation that it saw last, over all its terms. */
+  known(): Known | undefined;
   opened(generation: Generation): void;
+  /** Tells that the generation is gone because somebody forgot the name: there must be no further term. */
+  foundForgotten(): void;
+  /** True once the name was forgotten here or elsewhere. */
+  isForgotten(): boolean;
 }
 
 interface TermState {
@@ -31,10 +39,16 @@ interface TermState {
   lastDelivery: number;
   lastReceived: number;
   /** Everything up to here is finished. */
-  through: number;
+  through: Place;
+  /** The sequence that the consumer's description says; it never goes back, because trimming has followed it. */
   recorded: number;
+  /** Handled, and to be acknowledged together: one write to the socket instead of one for each. */
+  readonly unacknowledged: JsMsg[];
+  cancelAcknowledging: (() => void) | undefined;
   wake: () => void;
 }
+
+const acknowledgedTogetherMax = 64;
 
 /** Runs until the signal aborts or something makes a new term necessary; says which in one sentence. */
 export async function runTerm(context: TermContext, signal: AbortSignal): Promise<string> {
@@ -60,8 +74,13 @@ export async function runTerm(context: TermContext, signal: AbortSignal): Promis
         pendingMax: context.queueMax,
       },
       context.finished(),
+      context.known(),
     );
     const generation = await link.unlessLost(opening);
+    if (generation === "forgotten") {
+      context.foundForgotten();
+      return "it was forgotten";
+    }
     context.opened(generation);
     const state = startState(generation);
     const consumer = await link.unlessLost(link.stream.consumers.get(streamName, generation.consumerName));
@@ -97,7 +116,9 @@ function startState(generation: Generation): TermState {
     lastDelivery: 0,
     lastReceived: 0,
     through: generation.after,
-    recorded: generation.after,
+    recorded: generation.after.sequence,
+    unacknowledged: [],
+    cancelAcknowledging: undefined,
     wake: () => undefined,
   };
 }
@@ -112,7 +133,7 @@ function receive(state: TermState, message: JsMsg, end: (why: string) => void): 
   state.lastDelivery = deliverySequence;
   if (streamSequence <= state.lastReceived) {
     // Sent again: what is still queued will be acknowledged in its turn, what is finished was acknowledged in vain.
-    if (streamSequence <= state.through) message.ack();
+    if (streamSequence <= state.through.sequence) message.ack();
     return;
   }
   state.lastReceived = streamSequence;
@@ -148,20 +169,39 @@ async function pump(context: TermContext, state: TermState, stop: AbortSignal, a
 
 function finishOne(context: TermContext, state: TermState, message: JsMsg, fate: Fate): void {
   const sequence = message.info.streamSequence;
-  state.through = sequence;
-  context.finish({ sequence, storedAtMs: Math.floor(message.info.timestampNanos / 1_000_000) }, fate);
+  const finished = { sequence, storedAtMs: Math.floor(message.info.timestampNanos / 1_000_000) };
+  state.through = finished;
+  context.finish(finished, fate);
   if (fate === "parked") message.term();
-  else message.ack();
+  else acknowledgeSoon(context, state, message);
+}
+
+function acknowledgeSoon(context: TermContext, state: TermState, message: JsMsg): void {
+  state.unacknowledged.push(message);
+  // The server stops sending at `queueMax` unacknowledged events, so a short queue cannot wait for many.
+  if (state.unacknowledged.length >= Math.min(acknowledgedTogetherMax, context.queueMax / 4))
+    acknowledge(context, state);
+  else state.cancelAcknowledging ??= context.timers.after(0, () => acknowledge(context, state));
+}
+
+function acknowledge(context: TermContext, state: TermState): void {
+  state.cancelAcknowledging?.();
+  state.cancelAcknowledging = undefined;
+  // Without a connection the next generation begins behind what was finished, acknowledged or not.
+  const isClosed = context.link.connection.isClosed();
+  for (const message of state.unacknowledged.splice(0)) if (!isClosed) message.ack();
 }
 
 function arrivalOf(message: JsMsg): Arrival {
   const { stream, streamSequence, timestampNanos } = message.info;
+  const storedUs = Math.floor(timestampNanos / 1_000);
   return {
     subject: message.subject,
     data: message.data,
     headers: message.headers,
-    fallbackId: () => `nats:${stream}:${streamSequence}`,
-    receivedAt: () => fromMicroseconds(Math.floor(timestampNanos / 1_000)),
+    // With the time, because a stream that lost its end gives the same number to another message.
+    fallbackId: () => `nats:${stream}:${streamSequence}:${storedUs}`,
+    receivedAt: () => fromMicroseconds(storedUs),
   };
 }
 
@@ -196,32 +236,37 @@ async function record(context: TermContext, state: TermState, generation: Genera
       state.inHand === undefined &&
       receivedBefore === state.lastDelivery &&
       info.delivered.consumer_seq === state.lastDelivery;
-    const through = idle ? Math.max(state.through, stream.last_seq) : state.through;
-    await saveCursor(context, state, generation, through);
+    const end = { sequence: stream.last_seq, storedAtMs: storedAtMs(stream.last_ts) };
+    await savePlace(context, state, generation, idle && end.sequence > state.through.sequence ? end : state.through);
   } catch (thrown) {
-    context.log.debug("could not record a cursor", { subscription: context.name, error: messageOf(thrown) });
+    context.log.debug("could not record a place", { subscription: context.name, error: messageOf(thrown) });
   }
 }
 
-async function saveCursor(
-  context: TermContext,
-  state: TermState,
-  generation: Generation,
-  through: number,
-): Promise<void> {
-  if (through === state.recorded) return;
-  await recordCursor(context.link, context.streamName, generation.consumerName, through);
-  state.recorded = through;
+/** The server's time as the messages carry it; undefined while the stream has never held one. */
+function storedAtMs(timestamp: string): number | undefined {
+  const at = tryParse(timestamp);
+  return at === undefined ? undefined : Math.floor(toUnixMs(at));
 }
 
-/** Sends the last acknowledgements and records the cursor, as far as the server can still be reached. */
+async function savePlace(context: TermContext, state: TermState, generation: Generation, place: Place): Promise<void> {
+  if (place.sequence <= state.recorded) return;
+  await recordPlace(context.link, context.streamName, generation.consumerName, place);
+  state.recorded = place.sequence;
+}
+
+/** Sends the last acknowledgements and records the place, as far as the server can still be reached. */
 async function leave(context: TermContext, state: TermState, generation: Generation): Promise<void> {
+  acknowledge(context, state);
   if (!context.link.health().connected) return;
   try {
     await context.link.unlessLost(context.link.connection.flush());
-    await context.link.unlessLost(saveCursor(context, state, generation, state.through));
+    // It may have been opened behind the back of whoever forgot the name, and would hold back trimming for ever.
+    if (context.isForgotten())
+      await context.link.unlessLost(deleteConsumer(context.link, context.streamName, generation.consumerName));
+    else await context.link.unlessLost(savePlace(context, state, generation, state.through));
   } catch (thrown) {
-    context.log.debug("left without recording a cursor", { subscription: context.name, error: messageOf(thrown) });
+    context.log.debug("left without recording a place", { subscription: context.name, error: messageOf(thrown) });
   }
 }
 

@@ -51,7 +51,7 @@ test("a foreign program's plain JSON is received like our own", async () => {
   await eventually(real, "both events", () => seen.events.length >= 2, seen.numbers);
   const theirs = seen.events.find((event) => thingOf(event).n === 1);
   expect(theirs).toMatchObject({ subject: thingChanged.name, key: "their key", source: "foreign" });
-  expect(theirs?.id).toMatch(/^nats:PORTCULLIS:\d+$/);
+  expect(theirs?.id).toMatch(/^nats:PORTCULLIS:\d+:\d+$/);
   expect(Math.abs((theirs?.at ?? 0) / 1_000 - Date.now())).toBeLessThan(60_000);
 });
 

@@ -87,22 +87,55 @@ export function decode(arrival: Arrival, lookup: SubjectLookup): Decoded {
       reason: `the payload does not match the schema of ${name}: ${checked.error.message}`,
     };
   }
-  const key = arrival.headers?.has(keyHeader) ? envelope.key : subject.key(checked.data);
+  const key = arrival.headers?.has(keyHeader) ? envelope.key : cleanedKey(subject.key(checked.data));
   return { ok: true, event: { ...envelope, key, payload: checked.data }, subject };
 }
+
+/** A longer id would not fit an index of the database, and a message of somebody else's may carry any. */
+const idLengthMax = 200;
+/** For the subject and the source. */
+const wordLengthMax = 200;
+const keyLengthMax = 1_000;
 
 function envelopeOf(arrival: Arrival, subject: string): Envelope {
   const found = arrival.headers;
   const id = found?.get(idHeader) ?? "";
   const at = Number(found?.get(atHeader) || Number.NaN);
-  const source = found?.get(sourceHeader) ?? "";
+  const source = cleaned(found?.get(sourceHeader) ?? "");
   return {
-    id: id === "" ? arrival.fallbackId() : id,
-    subject,
-    key: decodeKey(found?.get(keyHeader) ?? ""),
+    id: isUsableId(id) ? id : arrival.fallbackId(),
+    subject: cleaned(subject),
+    key: cleanedKey(decodeKey(found?.get(keyHeader) ?? "")),
     at: Number.isSafeInteger(at) ? fromMicroseconds(at) : arrival.receivedAt(),
     source: source === "" ? "foreign" : source,
   };
+}
+
+function isUsableId(id: string): boolean {
+  return id !== "" && id.length <= idLengthMax && !hasControl(id);
+}
+
+/** Character by character, because every event that arrives is asked. */
+function hasControl(text: string): boolean {
+  for (let place = 0; place < text.length; place++) {
+    if (isControl(text.charCodeAt(place))) return true;
+  }
+  return false;
+}
+
+function isControl(code: number): boolean {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/** What the database can store and a person can read: no control characters, and of bearable length. */
+function cleaned(text: string): string {
+  const short = text.slice(0, wordLengthMax);
+  return hasControl(short) ? [...short].filter((character) => !isControl(character.charCodeAt(0))).join("") : short;
+}
+
+/** A key of ours may hold line breaks and the like; only the zero character has no place in the database's text. */
+function cleanedKey(key: string): string {
+  return key.slice(0, keyLengthMax).replaceAll("\0", "");
 }
 
 /** A foreign program may put anything into a header; what does not decode stands as it came. */

@@ -24,5 +24,5 @@ export function decodeRow(row: Omit<OutboxRow, "id">, subjectByName: SubjectByNa
     return { poison: `the payload does not match its schema: ${where.join("; ")}` };
   }
   const { eventId: id, at, key, source } = row;
-  return { event: { id, subject: row.subject, key, at, source, payload } };
+  return { event: { id, subject: row.subject, key, at, source, payload: checked.data } };
 }

@@ -59,12 +59,16 @@ export function createTail(options: {
     while (!closing.signal.aborted && listeners.size > 0) {
       bell.silence();
       try {
-        if (!(await session.opened(closing.signal))) continue;
+        const opening = await session.opened(closing.signal);
+        if (opening === "closed") break;
+        if (opening === "aborted") continue;
         position ??= await session.end();
         const page = await reader.read(position, rowsMax, patterns);
         for (const row of page.rows) handOver(row);
         position = page.through;
-        if (!page.more) await bell.wait(page.held ? holeMs : pollMs);
+        // Held by a hole, every commit would ring the bell for a page that is read already.
+        if (page.held) await timers.sleep(holeMs, closing.signal);
+        else if (!page.more) await bell.wait(pollMs);
       } catch (thrown) {
         log.warn("listening interrupted", { reason: messageOf(thrown) });
         await timers.sleep(pollMs, closing.signal);

@@ -1,6 +1,6 @@
 // The bus on PostgreSQL: durable subscriptions read the outbox behind cursors, listeners hear its end, marks go past it.
 // It holds one connection of its own (the session); wake-ups come from the one that it shares with the store.
-import { Fault } from "../../contracts/src/fault.ts";
+import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { ParkedEvent } from "../../contracts/src/records/platform.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { matches, validatePattern } from "../../contracts/src/subjects.ts";
@@ -10,6 +10,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { type Alarms, noAlarms } from "./alarms.ts";
 import { createBroadcaster, decodeBroadcast } from "./bus-broadcast.ts";
 import type { OpenConnection } from "./bus-connection.ts";
 import type { SubjectByName } from "./bus-decode.ts";
@@ -38,13 +39,17 @@ export interface PostgresBusOptions {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Where a reader that is held back or far behind is reported; absent = nowhere but in health and log. */
+  readonly alarms?: Alarms;
 }
 
+/** A subscription further behind than this is an alarm; it has ended when it is less than half as far behind. */
+const lagEventsMax = 10_000;
 const openMsMax = 10_000;
 const lagEveryMs = 5_000;
 
 export function createPostgresBus(options: PostgresBusOptions): Bus {
-  const { clock, timers, log, metrics, wake, source, subjectByName } = options;
+  const { clock, timers, log, metrics, wake, source, subjectByName, alarms = noAlarms } = options;
   const session = createBusSession({ ...options, holder: source });
   const parking = createParking(options);
   const tail = createTail({ ...options, session });
@@ -66,13 +71,18 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
     }
   });
 
-  async function whenOpen(): Promise<void> {
+  function refuseClosed(): void {
     if (closing.signal.aborted) throw new Fault("BUS_UNAVAILABLE", "the bus has been closed", { retry: "never" });
+  }
+
+  async function whenOpen(): Promise<void> {
+    refuseClosed();
     const patience = new AbortController();
     const cancel = timers.after(openMsMax, () => patience.abort());
     const signal = AbortSignal.any([patience.signal, closing.signal]);
     await Promise.all([session.opened(signal), wake.ready(signal)]);
     cancel();
+    refuseClosed();
     const complaint = session.complaint();
     if (complaint !== undefined) throw new Fault("BUS_UNAVAILABLE", complaint, { retry: "later" });
   }
@@ -84,9 +94,22 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       const names = [...durables].map((one) => one.name);
       const text = `select s.name, greatest(0, coalesce((select max(id) from outbox), 0) - s.cursor_id)::text
                     from subscription s where s.name = any ($1)`;
-      const behind = await session.run({ text, values: [names], rowMode: "array" }).catch(() => undefined);
-      for (const [name, events] of behind?.rows ?? []) lag.set(Number(events), { subscription: String(name) });
+      try {
+        const behind = await session.run({ text, values: [names], rowMode: "array" });
+        for (const [name, events] of behind.rows) noteLag(String(name), Number(events));
+      } catch (thrown) {
+        // What is not known is not shown: an old figure would look like a subscription that stands still.
+        for (const subscription of names) lag.set(Number.NaN, { subscription });
+        log.debug("lag not measured", { reason: messageOf(thrown) });
+      }
     }
+  }
+
+  function noteLag(subscription: string, events: number): void {
+    lag.set(events, { subscription });
+    const sentence = `${subscription} is ${events} events behind what is published`;
+    if (events > lagEventsMax) alarms.raise("SUBSCRIPTION_LAG", subscription, sentence);
+    else if (events < lagEventsMax / 2) alarms.clear("SUBSCRIPTION_LAG", subscription);
   }
 
   async function openListener(wanted: EphemeralOptions, handler: (event: BusEvent) => Promise<void>) {
@@ -100,6 +123,8 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       },
     });
     stopTail = await tail.add(wanted.subjects, (event) => listener.offer(event));
+    if (closing.signal.aborted) await listener.close();
+    refuseClosed();
     markListeners.set(listener, wanted.subjects);
     return listener;
   }
@@ -121,8 +146,10 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       for (const pattern of wanted.subjects) validatePattern(pattern);
       await whenOpen();
       // Registered before anything else: from now on trimming waits for it.
-      await session.register(wanted.name, wanted.subjects, clock.now());
-      const durable = openDurable(wanted, handler, { ...options, session, parking });
+      const entry = await session.register(wanted.name, wanted.subjects, clock.now());
+      // Closed meanwhile: whoever closed did not know of this one and would not end it.
+      refuseClosed();
+      const durable = openDurable(wanted, handler, { ...options, session, entry, alarms, parking });
       durables.add(durable);
       return {
         ...durable,

@@ -1,7 +1,8 @@
 // Addresses are parsed without ever repeating a password, and connections neither round values nor end the process.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Log, LogFields } from "../../ports/log.ts";
+import { startCutProxy } from "../../testkit/cut-proxy.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { addressFromUrl, openClient, openPool } from "./connection.ts";
@@ -20,7 +21,10 @@ describe("addressFromUrl", () => {
       ssl: false,
       options: "-c search_path=portcullis",
     });
-    expect(address.app).toEqual({ ...address.owner, options: "-c search_path=portcullis -c role=portcullis_app" });
+    expect({ ...address.app, options: "" }).toEqual({ ...address.owner, options: "" });
+    expect(address.app.options).toMatch(
+      /^-c search_path=portcullis .*-c synchronous_commit=on .*-c role=portcullis_app$/,
+    );
     expect(address.description).toBe("PostgreSQL database risk at db.example:6543 as ann");
     expect(JSON.parse(JSON.stringify(address))).toEqual(address);
   });
@@ -127,10 +131,43 @@ describe("a connection", () => {
     await killer.end();
     await expect(inUse.query("SELECT 1")).rejects.toThrow();
     inUse.release(true);
+    // The idle one's end may be still on its way; asked before it is known, it would be handed out.
+    await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(2));
     expect((await pool.query("SELECT 1 AS n")).rows).toEqual([{ n: 1 }]);
     expect(lines.length).toBeGreaterThanOrEqual(2);
     expect(lines[0]).toContain("database connection lost");
     await pool.end();
+  });
+
+  it("pins what services rely on, whatever the database's own defaults are", async () => {
+    const owner = await openClient(database.address.owner, options);
+    const own = await testDatabase();
+    await owner.query(`ALTER DATABASE ${own.address.owner.database} SET synchronous_commit = off`);
+    await owner.end();
+    const url = addressFromUrl(`postgres://x@h/${own.address.owner.database}`);
+    const asRole = { ...own.address.owner, options: url.app.options };
+    for (const target of [own.address.app, asRole]) {
+      const client = await openClient(target, options);
+      const { rows } = await client.query(
+        `SELECT current_setting('synchronous_commit') AS sync, current_setting('search_path') AS path, current_user AS me,
+          current_setting('idle_in_transaction_session_timeout') AS idle`,
+      );
+      await client.end();
+      expect(rows).toEqual([{ sync: "on", path: "portcullis", me: "portcullis_app", idle: "30s" }]);
+    }
+    await own.drop();
+  });
+
+  it("gives a connection up whose server falls silent, instead of waiting for ever", async () => {
+    const proxy = await startCutProxy(database.address.owner);
+    const pool = openPool(proxy.target, { ...options, answerMsMax: 200, sizeMax: 1 });
+    await pool.query("SELECT 1");
+    proxy.swallow();
+    await expect(pool.query("SELECT 2")).rejects.toThrow(/timeout|terminated/);
+    proxy.restore();
+    expect((await pool.query("SELECT 3 AS n")).rows).toEqual([{ n: 3 }]);
+    await pool.end();
+    await proxy.close();
   });
 
   it("gives up on a server that is not there", async () => {

@@ -50,6 +50,8 @@ export interface ConnectionOptions {
   readonly connectMsMax?: number;
   /** A statement that runs longer is cancelled by the server; absent = no limit. */
   readonly statementMsMax?: number;
+  /** A connection on which a statement has no answer after this long is given up and closed; absent = no limit. */
+  readonly answerMsMax?: number;
 }
 
 export interface PoolOptions extends ConnectionOptions {
@@ -59,8 +61,27 @@ export interface PoolOptions extends ConnectionOptions {
   readonly idleMsMax?: number;
 }
 
+/** For services: longer than any statement of theirs takes, shorter than the server needs to miss a lost client. */
+export const answerMsMaxOfServices = 10_000;
+
 const ownerOptions = `-c search_path=${schemaName}`;
-const appOptions = `${ownerOptions} -c role=${appRoleName}`;
+/**
+ * What services rely on, whatever the server's own defaults are: a commit is on disk before it is answered, a client that
+ * vanished is noticed within seconds (its locks and leaderships are free then), a forgotten transaction does not hold back
+ * everybody. A unix socket has no use for the tcp settings and the server ignores them there.
+ */
+const sessionOptions = [
+  "synchronous_commit=on",
+  "idle_in_transaction_session_timeout=30000",
+  "tcp_keepalives_idle=5",
+  "tcp_keepalives_interval=2",
+  "tcp_keepalives_count=3",
+  "tcp_user_timeout=10000",
+]
+  .map((setting) => `-c ${setting}`)
+  .join(" ");
+const serviceOptions = `${ownerOptions} ${sessionOptions}`;
+const appOptions = `${serviceOptions} -c role=${appRoleName}`;
 
 /** The address of a server of the user's. Without a login of its own the app side shares the owner's and takes the role. */
 export function addressFromUrl(url: string, appUrl?: string): DatabaseAddress {
@@ -73,7 +94,7 @@ export function addressFromUrl(url: string, appUrl?: string): DatabaseAddress {
 export function addressOfSocket(socketFolder: string, port: number, ownerRole: string): DatabaseAddress {
   const place = { host: socketFolder, port, database: schemaName, options: ownerOptions };
   const owner = { ...place, user: ownerRole };
-  return { owner, app: { ...place, user: appRoleName }, description: describeTarget(owner) };
+  return { owner, app: { ...place, user: appRoleName, options: serviceOptions }, description: describeTarget(owner) };
 }
 
 /** The same server and logins, another database. */
@@ -183,9 +204,12 @@ function clientConfig(target: ConnectionTarget, options: ConnectionOptions): pg.
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectMsMax ?? 5_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
     // Statements leave without waiting for the answers to earlier ones: a transaction's last inserts and its COMMIT go together.
     pipeline: true,
     ...(options.statementMsMax === undefined ? {} : { statement_timeout: options.statementMsMax }),
+    // With a pipeline the driver ends the connection at this limit: an answer that comes later could not be told apart.
+    ...(options.answerMsMax === undefined ? {} : { query_timeout: options.answerMsMax }),
   };
 }
 

@@ -83,7 +83,8 @@ async function connect(owner: ConnectionTarget, log: Log): Promise<pg.Client> {
     const place = owner.host.startsWith("/") ? owner.host : `${owner.host}:${owner.port}`;
     throw new Fault(
       "STORE_UNAVAILABLE",
-      `The database ${owner.database} at ${place} cannot be reached as ${owner.user}: ${messageOf(error)}.`,
+      `The database ${owner.database} at ${place} cannot be reached as ${owner.user}: ${messageOf(error)}. ` +
+        `Check PORTCULLIS_DATABASE_URL${owner.host.startsWith("/") ? ", if it is set" : ""}.`,
       { retry: "later", cause: error },
     );
   }

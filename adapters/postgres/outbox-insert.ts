@@ -52,6 +52,8 @@ function toJson(subject: string, payload: unknown): string {
 
 /** Rows in one statement at most; six parameters a row stay far below the protocol's 65,535. */
 export const insertRowsMax = 500;
+/** Bytes of payload in one statement at most, a single larger event excepted: they stand in memory several times over. */
+export const insertBytesMax = 8_000_000;
 /** Up to here each size is a prepared statement of its own; larger ones are parsed each time. */
 const preparedRowsMax = 32;
 
@@ -80,8 +82,16 @@ export function insertStatement(entries: readonly OutboxEntry[]): pg.QueryConfig
 /** The statements for any number of events, in order. */
 export function insertStatements(entries: readonly OutboxEntry[]): readonly pg.QueryConfig[] {
   const statements: pg.QueryConfig[] = [];
-  for (let from = 0; from < entries.length; from += insertRowsMax) {
-    statements.push(insertStatement(entries.slice(from, from + insertRowsMax)));
+  let from = 0;
+  let bytes = 0;
+  for (const [index, entry] of entries.entries()) {
+    if (index > from && (index - from >= insertRowsMax || bytes + entry.payload.length > insertBytesMax)) {
+      statements.push(insertStatement(entries.slice(from, index)));
+      from = index;
+      bytes = 0;
+    }
+    bytes += entry.payload.length;
   }
+  if (from < entries.length) statements.push(insertStatement(entries.slice(from)));
   return statements;
 }

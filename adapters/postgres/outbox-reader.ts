@@ -42,7 +42,7 @@ export interface OutboxPage {
 }
 
 export interface OutboxReader {
-  /** At most `limit` rows of the outbox after the cursor are looked at, matching or not. */
+  /** At most `limit` rows of the outbox after the cursor are looked at, matching or not, and about 8 MB of payloads. */
   read(after: bigint, limit: number, patterns: readonly string[]): Promise<OutboxPage>;
   /** How long a hole has been holding this reader back; 0 when none does. */
   heldMs(): number;
@@ -57,13 +57,30 @@ export type RunStatement = (statement: pg.QueryConfig | pg.QueryArrayConfig) => 
  */
 export const readerSettings = "set enable_seqscan = off; set enable_bitmapscan = off; set jit = off";
 
+/** A page ends with the row that brings its payloads to this size, however many more it may have. */
+export const pageBytesMax = 8_000_000;
+
+// The usual read. A page of payloads up to $4 bytes cannot be too large, so nothing needs to be added up; a larger one
+// comes as the empty text, which no JSON is, and the page is read again by the careful way.
 const readText = `
 select o.id, o.event_id, o.at_us, o.subject, o.key, o.source,
-       case when o.subject ~ $3 then convert_from(o.payload, 'UTF8') end,
-       (select pg_snapshot_xmin(pg_current_snapshot())::text)
+       case when o.subject ~ $3
+         then case when octet_length(o.payload) <= $4 then convert_from(o.payload, 'UTF8') else '' end end,
+       (select pg_snapshot_xmin(pg_current_snapshot())::text), '0'
 from outbox o where o.id > $1 order by o.id limit $2`;
 
-type RawRow = readonly [string, string, string, string, string, string, string | null, string];
+// The careful read adds up the payloads, which takes the server about a quarter longer. What was sent before a row decides
+// whether it comes along: that only grows, so a page has no holes of its own.
+const carefulText = `
+select id, event_id, at_us, subject, key, source,
+       case when matched then convert_from(payload, 'UTF8') end,
+       (select pg_snapshot_xmin(pg_current_snapshot())::text), bytes
+from (select *, sum(own_bytes) over (order by id rows unbounded preceding) as bytes
+      from (select *, case when matched then octet_length(payload) else 0 end as own_bytes
+            from (select *, subject ~ $3 as matched from outbox where id > $1 order by id limit $2) page) sized) counted
+where bytes - own_bytes < ${pageBytesMax} order by id`;
+
+type RawRow = readonly [string, string, string, string, string, string, string | null, string, string];
 
 interface Fence {
   readonly through: bigint;
@@ -78,6 +95,7 @@ export function createOutboxReader(options: {
 }): OutboxReader {
   const { run, clock } = options;
   let settled = -1n;
+  let careful = false;
   let fence: Fence | undefined;
   let hole: { readonly after: bigint; readonly since: Instant } | undefined;
   const regex = rememberLast(regexOf);
@@ -95,6 +113,21 @@ export function createOutboxReader(options: {
     fence = { through: highest, xid: BigInt(String(taken.rows[0]?.[0])) };
   }
 
+  /** Stays careful for as long as large payloads come. */
+  async function fetch(after: bigint, limit: number, wanted: string): Promise<readonly RawRow[]> {
+    const ownBytesMax = Math.floor(pageBytesMax / limit);
+    const values = [String(after), limit, wanted];
+    if (!careful) {
+      const usual = { name: "outbox_read", text: readText, values: [...values, ownBytesMax] };
+      const raws = (await run({ ...usual, rowMode: "array" })).rows as unknown as readonly RawRow[];
+      if (!raws.some((raw) => raw[6] === "")) return raws;
+    }
+    const answer = await run({ name: "outbox_read_carefully", text: carefulText, values, rowMode: "array" });
+    const raws = answer.rows as unknown as readonly RawRow[];
+    careful = raws.some((raw) => raw[6] !== null && raw[6].length > ownBytesMax / 4);
+    return raws;
+  }
+
   function settle(xmin: bigint): void {
     if (fence === undefined || xmin < fence.xid) return;
     if (fence.through > settled) settled = fence.through;
@@ -104,9 +137,7 @@ export function createOutboxReader(options: {
   return {
     heldMs: () => (hole === undefined ? 0 : Math.max(0, millisecondsBetween(hole.since, clock.now()))),
     async read(after, limit, patterns) {
-      const values = [String(after), limit, regex(patterns)];
-      const answer = await run({ name: "outbox_read", text: readText, values, rowMode: "array" });
-      const raws = answer.rows as unknown as readonly RawRow[];
+      const raws = await fetch(after, limit, regex(patterns));
       const first = raws[0];
       const last = raws[raws.length - 1];
       if (first === undefined || last === undefined) {
@@ -128,7 +159,8 @@ export function createOutboxReader(options: {
       }
       if (held) await metHole(through, BigInt(last[0]));
       else hole = undefined;
-      return { rows, through, more: !held && raws.length >= limit, held };
+      const full = raws.length >= limit || Number(last[8]) >= pageBytesMax;
+      return { rows, through, more: !held && full, held };
     },
   };
 }

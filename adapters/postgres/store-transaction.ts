@@ -14,7 +14,7 @@ import type pg from "pg";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { insertStatements, type OutboxEntry } from "./outbox-insert.ts";
-import { isDefinite, storeFault } from "./store-fault.ts";
+import { isDefinite, isDefiniteCommit, storeFault } from "./store-fault.ts";
 
 /** Statements of a unit of work. `read` must not change anything: a transaction of reads alone leaves no witness. */
 export interface Sql {
@@ -23,6 +23,8 @@ export interface Sql {
 }
 
 export interface StoreTransaction extends Sql {
+  /** Resolves when every statement so far has its answer, also those that nobody awaited. */
+  idle(): Promise<void>;
   begun(): boolean;
   /** The first fault of any statement: the transaction is lost from then on, whatever the work makes of it. */
   failure(): Fault | undefined;
@@ -111,7 +113,16 @@ export function openTransaction(options: TransactionOptions): StoreTransaction {
     });
   }
 
+  async function idle(): Promise<void> {
+    let seen: Promise<unknown>;
+    do {
+      seen = last;
+      await seen;
+    } while (seen !== last);
+  }
+
   return {
+    idle,
     begun: () => client !== undefined,
     failure: () => failed,
     read: (statement) => inTurn(async () => (await readable()).query(statement)),
@@ -126,7 +137,7 @@ export function openTransaction(options: TransactionOptions): StoreTransaction {
       );
     },
     async rollback(): Promise<void> {
-      await last;
+      await idle();
       const session = client;
       if (session === undefined) return release();
       // Whether the answer comes or not, nothing remains: a closed connection rolls back as well.
@@ -160,7 +171,7 @@ export async function commitWith(
     if (committed.value.command === "COMMIT") return;
     throw new Fault("STORE_CONFLICT", `${facts.name} was rolled back at its commit`, { retry: "now" });
   }
-  if (isDefinite(committed.reason) || !facts.wrote) throw committed.reason;
+  if (isDefiniteCommit(committed.reason) || !facts.wrote) throw committed.reason;
   throw new Fault("STORE_COMMIT_UNKNOWN", `the answer to the commit of ${facts.name} was lost`, {
     retry: "never",
     facts: { transaction: facts.transaction },

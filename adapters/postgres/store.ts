@@ -11,6 +11,8 @@ import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import { createOutboxLane } from "./outbox-lane.ts";
 import { storeFault } from "./store-fault.ts";
+import { createOutageNotes } from "./store-outage.ts";
+import { askOutcome } from "./store-outcome.ts";
 import { openTransaction, type Sql } from "./store-transaction.ts";
 import { createUnitOfWork } from "./unit-of-work.ts";
 
@@ -46,6 +48,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   const { pool, log, timers, tracer, wake } = options;
   const attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
   const lane = createOutboxLane(pool);
+  const outage = createOutageNotes(log);
   const finished = options.metrics.counter("portcullis_store_transactions_total", "Transactions by their end.", [
     "end",
   ]);
@@ -64,6 +67,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     let result: T;
     try {
       result = await work(buffered.unit, transaction);
+      // A statement that the work did not await belongs to it all the same.
+      await transaction.idle();
       const failure = transaction.failure();
       if (failure !== undefined) throw failure;
     } catch (thrown) {
@@ -73,11 +78,13 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
       throw transaction.failure()?.code === "STORE_CONFLICT" ? transaction.failure() : thrown;
     }
     const entries = buffered.seal();
-    if (transaction.begun()) await transaction.commit(entries);
+    const begun = transaction.begun();
+    if (begun) await transaction.commit(entries);
     else {
       await transaction.rollback();
       if (entries.length > 0) await lane.append(entries);
     }
+    if (begun || entries.length > 0) outage.committed();
     if (entries.length > 0) wake.poke();
     return result;
   }
@@ -92,8 +99,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
         const conflict = thrown instanceof Fault && thrown.code === "STORE_CONFLICT";
         if (!conflict || count >= attemptsMax) {
           finished.add(1, { end: endOf(thrown) });
-          if (thrown instanceof Fault)
-            log.warn("transaction failed", { transaction: name, code: thrown.code, ...thrown.facts });
+          if (thrown instanceof Fault) outage.failed(name, thrown);
           throw thrown;
         }
         retried.add(1);
@@ -159,47 +165,4 @@ async function askHealth(pool: pg.Pool, timers: Timers): Promise<StoreHealth> {
   );
   const answer = await within(timers, healthMsMax, asked);
   return answer ?? { reachable: false, complaint: `the database did not answer within ${healthMsMax} ms` };
-}
-
-const outcomeMsMax = 10_000;
-const outcomeStepMs = 20;
-const token = /^([0-9]{1,20})\/([0-9a-f-]{36})$/;
-
-/**
- * A transaction that is still in progress (its server process has not yet noticed that we are gone) is waited for. Then
- * the witness decides: the transaction's number alone could have been handed out again after a crash of the server.
- */
-async function askOutcome(pool: pg.Pool, timers: Timers, transaction: string): Promise<Outcome> {
-  const parts = token.exec(transaction);
-  if (parts === null) {
-    throw new Fault("INVALID_ARGUMENT", "this is not a transaction of this store", { retry: "never" });
-  }
-  const [, xid, witness] = parts;
-  for (let waitedMs = 0; waitedMs <= outcomeMsMax; waitedMs += outcomeStepMs) {
-    if ((await statusOf(pool, xid)) !== "in progress") {
-      const found = await pool
-        .query({
-          text: `select 1 from commit_marker where id = $1 and xid = $2::xid8
-                 union all select 1 from outbox where event_id = $1 and xid = $2::xid8 limit 1`,
-          values: [witness, xid],
-        })
-        .catch((thrown: unknown) => {
-          throw storeFault(thrown, "asking for an outcome");
-        });
-      return found.rowCount === 1 ? "committed" : "not committed";
-    }
-    await timers.sleep(outcomeStepMs);
-  }
-  throw new Fault("STORE_UNAVAILABLE", "the transaction is still in progress", { retry: "later" });
-}
-
-async function statusOf(pool: pg.Pool, xid: string | undefined): Promise<string | null> {
-  try {
-    const answer = await pool.query({ text: "select pg_xact_status($1::xid8) as status", values: [xid] });
-    return answer.rows[0]?.status ?? null;
-  } catch (thrown) {
-    // "in the future": the server crashed before the number reached its log, so nothing of the transaction did either.
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "22023") return "aborted";
-    throw storeFault(thrown, "asking for an outcome");
-  }
 }

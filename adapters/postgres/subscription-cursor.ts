@@ -36,7 +36,7 @@ export function createCursorKeeper(options: {
     unwritten = 0;
     writtenAt = clock.now();
     if (!(await leadership.moveCursor(through, writtenAt))) {
-      throw new Fault("NOT_FOUND", "the subscription was forgotten while it ran", { retry: "later" });
+      throw new Fault("NOT_FOUND", "the subscription was forgotten while it ran", { retry: "never" });
     }
     written = through;
   }

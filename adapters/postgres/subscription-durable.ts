@@ -6,7 +6,8 @@
 //  2. Between two confirmed moves of the cursor at most 2 x queueMax events are finished, and that many ids are remembered:
 //     what is read again after a lost session is recognised.
 //  3. Nothing new is handed over after the session is known to be lost or close() was called.
-import { messageOf } from "../../contracts/src/fault.ts";
+//  4. A subscription whose name was forgotten has ended: it does not enter the name again and hears nothing more.
+import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -14,6 +15,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { Alarms } from "./alarms.ts";
 import { decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession, Leadership } from "./bus-session.ts";
 import { horizonComplaint, horizonMsMax, oldestTransaction } from "./outbox-horizon.ts";
@@ -24,6 +26,9 @@ import type { Parking } from "./subscription-parking.ts";
 
 export interface DurableContext {
   readonly session: BusSession;
+  /** The entry of the subscription's name, from its registration. */
+  readonly entry: bigint;
+  readonly alarms: Alarms;
   readonly wake: PokeSource;
   readonly parking: Parking;
   readonly subjectByName: SubjectByName;
@@ -40,6 +45,13 @@ export interface DurableSubscription extends Subscription {
   complaint(): string | undefined;
 }
 
+/** What is wrong at present, by kind: each is cleared by what ends it. */
+interface Complaints {
+  trouble?: string;
+  parking?: string;
+  horizon?: string;
+}
+
 const attemptsMaxDefault = 5;
 const queueMaxDefault = 1_000;
 const pollMs = 250;
@@ -48,6 +60,8 @@ const retryMsMax = 2_000;
 const holeMsMin = 1;
 const holeMsMax = 50;
 const alarmEveryMs = 30_000;
+/** How often a leader with nothing to write looks whether its name is still entered. */
+const standsEveryMs = 1_000;
 
 export function openDurable(options: DurableOptions, handler: Handler, context: DurableContext): DurableSubscription {
   const { name } = options;
@@ -65,9 +79,10 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const closing = new AbortController();
   const bell = createBell(context.wake, timers, closing.signal);
   const recent = createRecent(2 * queueMax);
+  const complaints: Complaints = {};
   let finishedCount = 0;
-  let complaint: string | undefined;
   let alarmedAt = clock.now();
+  let failures = 0;
 
   function finish(row: OutboxRow): void {
     recent.add(row.eventId);
@@ -98,11 +113,11 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     for (let attempt = 1; ; attempt += 1) {
       try {
         await context.parking.park(name, row, { error, attempts });
-        complaint = undefined;
+        delete complaints.parking;
         finish(row);
         return true;
       } catch (thrown) {
-        complaint = `${name} cannot put event ${row.eventId} aside: ${messageOf(thrown)}`;
+        complaints.parking = `${name} cannot put event ${row.eventId} aside: ${messageOf(thrown)}`;
         log.error("event could not be parked", { ...label, event: row.eventId, reason: messageOf(thrown) });
       }
       await timers.sleep(backOff(context.random, attempt), closing.signal);
@@ -113,14 +128,19 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   async function watchHorizon(reader: OutboxReader, leadership: Leadership): Promise<void> {
     const heldMs = reader.heldMs();
     horizonAge.set(heldMs, label);
-    if (heldMs < horizonMsMax) {
-      if (complaint !== undefined) complaint = undefined;
-      return;
-    }
-    if (complaint !== undefined && millisecondsBetween(alarmedAt, clock.now()) < alarmEveryMs) return;
+    if (heldMs < horizonMsMax) return notHeld();
+    if (complaints.horizon !== undefined && millisecondsBetween(alarmedAt, clock.now()) < alarmEveryMs) return;
     alarmedAt = clock.now();
-    complaint = horizonComplaint(name, heldMs, await oldestTransaction(leadership.run));
+    const complaint = horizonComplaint(name, heldMs, await oldestTransaction(leadership.run));
+    complaints.horizon = complaint;
+    context.alarms.raise("HORIZON_STALLED", name, complaint);
     log.error("bus reader held back", { ...label, heldMs, complaint });
+  }
+
+  function notHeld(): void {
+    if (complaints.horizon === undefined) return;
+    delete complaints.horizon;
+    context.alarms.clear("HORIZON_STALLED", name);
   }
 
   async function leadOn(leadership: Leadership): Promise<void> {
@@ -128,42 +148,79 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     const cursor = createCursorKeeper({ leadership, clock, queueMax });
     const stopped = (): boolean => closing.signal.aborted || !leadership.holds();
     let holeMs = holeMsMin;
+    let stoodAt = clock.now();
     while (!stopped()) {
       bell.silence();
-      const page = await reader.read(cursor.position(), queueMax, patterns);
+      const before = cursor.position();
+      const page = await reader.read(before, queueMax, patterns);
+      getsOn();
       for (const row of page.rows) {
         if (stopped() || !(await deliver(row, stopped))) break;
         cursor.advance(row.id, 1);
+        // Also within a page: with a slow handler that is when a cursor is written and a forgotten name is noticed.
+        if (cursor.dueMs() <= 0) await cursor.keepUp();
       }
       if (stopped()) break;
       cursor.advance(page.through, 0);
       await watchHorizon(reader, leadership);
       await cursor.keepUp();
-      holeMs = page.held ? Math.min(holeMsMax, holeMs * 2) : holeMsMin;
-      if (page.held) await bell.wait(holeMs);
+      if (millisecondsBetween(stoodAt, clock.now()) >= standsEveryMs) {
+        stoodAt = clock.now();
+        if (!(await leadership.stands())) throw new Fault("NOT_FOUND", "the entry is gone", { retry: "never" });
+      }
+      // Held by a hole, every commit would ring the bell for a page that is read already; a young hole is filled soon.
+      holeMs = page.held && page.through === before ? Math.min(holeMsMax, holeMs * 2) : holeMsMin;
+      if (page.held) await timers.sleep(holeMs, closing.signal);
       else if (!page.more) await bell.wait(Math.min(pollMs, cursor.dueMs()));
     }
     if (leadership.holds()) await cursor.flush();
   }
 
+  function getsOn(): void {
+    if (complaints.trouble !== undefined) log.info("subscription goes on", label);
+    delete complaints.trouble;
+    failures = 0;
+  }
+
+  /** One failure is what a lost session looks like, and the bus says that itself; a second one in a row is our own. */
+  async function failed(thrown: unknown): Promise<void> {
+    failures += 1;
+    const fields = { ...label, failures, reason: messageOf(thrown) };
+    if (failures === 1) log.warn("subscription interrupted", fields);
+    else log.debug("subscription interrupted", fields);
+    if (failures >= 2) complaints.trouble = `${name} does not get on: ${messageOf(thrown)}`;
+    await timers.sleep(backOff(context.random, failures), closing.signal);
+  }
+
+  /** Leads once, or stands by for a moment. */
+  async function takePart(): Promise<void> {
+    const leadership = await session.lead(name, patterns, clock.now(), context.entry);
+    if (leadership === undefined) {
+      getsOn();
+      await timers.sleep(pollMs, closing.signal);
+      return;
+    }
+    try {
+      await leadOn(leadership);
+    } finally {
+      notHeld();
+      delete complaints.parking;
+      await leadership.resign();
+    }
+  }
+
   async function live(): Promise<void> {
     while (!closing.signal.aborted) {
       try {
-        if (!(await session.opened(closing.signal))) continue;
-        const leadership = await session.lead(name, patterns, clock.now());
-        if (leadership === undefined) {
-          await timers.sleep(pollMs, closing.signal);
-          continue;
-        }
-        try {
-          await leadOn(leadership);
-        } finally {
-          await leadership.resign();
-        }
+        if ((await session.opened(closing.signal)) === "closed") return;
+        if (!closing.signal.aborted) await takePart();
       } catch (thrown) {
+        if (thrown instanceof Fault && thrown.code === "NOT_FOUND") {
+          log.warn("subscription was forgotten and has ended", label);
+          return;
+        }
         // A lost session ends here; whoever leads next goes on behind the cursor.
-        log.warn("subscription interrupted", { ...label, reason: messageOf(thrown) });
-        await timers.sleep(retryMsMin, closing.signal);
+        await failed(thrown);
       }
     }
   }
@@ -171,7 +228,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const lived = live();
   return {
     name,
-    complaint: () => complaint,
+    complaint: () => complaints.trouble ?? complaints.parking ?? complaints.horizon,
     handledCount: () => finishedCount,
     droppedCount: () => 0,
     async close() {

@@ -1,9 +1,10 @@
-// One ephemeral subscription: a bounded queue before a handler that is called for one event at a time. Full, it drops by
-// its named policy and counts; a failing handler loses that event and nothing else.
+// One ephemeral subscription: a bounded queue before a handler that is called for one event at a time. A failing handler
+// loses that event and nothing else.
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { BusEvent, EphemeralOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Counter } from "../../ports/metrics.ts";
+import { overflowQueue } from "../overflow-queue.ts";
 
 export interface EphemeralSubscription extends Subscription {
   offer(event: BusEvent): void;
@@ -14,28 +15,10 @@ export function openEphemeral(
   handler: Handler,
   tools: { readonly log: Log; readonly dropped: Counter; readonly onClose: () => void },
 ): EphemeralSubscription {
-  const queueMax = Math.max(1, options.queueMax);
-  const queue: BusEvent[] = [];
+  const queue = overflowQueue(options.queueMax, options.overflow);
   let handledCount = 0;
-  let droppedCount = 0;
   let closed = false;
   let working: Promise<void> | undefined;
-
-  function drop(index: number): void {
-    queue.splice(index, 1);
-    droppedCount += 1;
-    tools.dropped.add(1, { policy: options.overflow });
-  }
-
-  function makeRoom(event: BusEvent): void {
-    if (queue.length < queueMax) return;
-    const older =
-      options.overflow === "keep-newest-per-key"
-        ? queue.findIndex((queued) => queued.key === event.key && queued.subject === event.subject)
-        : 0;
-    // With more keys than places even the newest cannot all be kept; the oldest goes.
-    drop(Math.max(0, older));
-  }
 
   async function work(): Promise<void> {
     // The publisher's stack never runs a handler, not even the first one.
@@ -53,11 +36,13 @@ export function openEphemeral(
 
   return {
     handledCount: () => handledCount,
-    droppedCount: () => droppedCount,
+    droppedCount: () => queue.droppedCount(),
     offer(event) {
       if (closed) return;
-      makeRoom(event);
+      const droppedBefore = queue.droppedCount();
       queue.push(event);
+      const dropped = queue.droppedCount() - droppedBefore;
+      if (dropped > 0) tools.dropped.add(dropped, { policy: options.overflow });
       working ??= work();
     },
     async close() {

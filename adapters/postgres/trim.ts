@@ -4,11 +4,12 @@
 // only grows, is a complaint.
 import type pg from "pg";
 import { messageOf } from "../../contracts/src/fault.ts";
-import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import { earlier, type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { type Alarms, noAlarms } from "./alarms.ts";
 
 export interface TrimOptions {
   readonly pool: pg.Pool;
@@ -20,11 +21,18 @@ export interface TrimOptions {
   readonly retentionMs?: number;
   /** How long handled ids, markers and ended instances are remembered; default one day. */
   readonly historyMs?: number;
+  /**
+   * On a transport that keeps events beside the outbox: when the oldest that it can still hand over was stored. What was handled
+   * after that stays known. Undefined or a rejection means that nobody can say: then nothing is forgotten this time.
+   */
+  readonly historyFloor?: () => Promise<Instant | undefined>;
   readonly everyMs?: number;
   /** Rows removed by one statement at most; default 5,000. */
   readonly chunkRows?: number;
   /** A subscription further behind than this is complained about; default 100,000. */
   readonly behindEventsMax?: number;
+  /** Where an outbox that only grows is reported; absent = nowhere but in health and log. */
+  readonly alarms?: Alarms;
 }
 
 export interface TrimResult {
@@ -40,9 +48,11 @@ export interface Trim {
 }
 
 const chunksMax = 200;
+/** Two servers' clocks may disagree by this much. */
+const clockSlackMs = 3_600_000;
 
 export function startTrim(options: TrimOptions): Trim {
-  const { pool, clock, timers, log } = options;
+  const { pool, clock, timers, log, alarms = noAlarms } = options;
   const retentionMs = options.retentionMs ?? 3_600_000;
   const historyMs = options.historyMs ?? 86_400_000;
   const everyMs = options.everyMs ?? 60_000;
@@ -53,15 +63,25 @@ export function startTrim(options: TrimOptions): Trim {
   const closing = new AbortController();
   let complaint: string | undefined;
 
-  async function chunks(text: string, ageMs: number): Promise<number> {
+  async function chunks(text: string, olderThan: Instant): Promise<number> {
     let removed = 0;
     for (let chunk = 0; chunk < chunksMax && !closing.signal.aborted; chunk += 1) {
-      const answer = await pool.query({ text, values: [minusMilliseconds(clock.now(), ageMs), chunkRows] });
+      const answer = await pool.query({ text, values: [olderThan, chunkRows] });
       const count = Number(answer.rows[0]?.removed);
       removed += count;
       if (count < chunkRows) break;
     }
     return removed;
+  }
+
+  async function forgettableBefore(): Promise<Instant | undefined> {
+    const aged = minusMilliseconds(clock.now(), historyMs);
+    if (options.historyFloor === undefined) return aged;
+    const floor = await options.historyFloor().catch((thrown: unknown) => {
+      log.warn("nobody can say what may still be handed over; history is kept", { reason: messageOf(thrown) });
+      return undefined;
+    });
+    return floor === undefined ? undefined : earlier(aged, minusMilliseconds(floor, clockSlackMs));
   }
 
   async function look(): Promise<string | undefined> {
@@ -85,11 +105,16 @@ export function startTrim(options: TrimOptions): Trim {
   }
 
   async function round(): Promise<TrimResult> {
-    const removed = await chunks("select trim_outbox($1, $2) as removed", retentionMs);
+    const removed = await chunks("select trim_outbox($1, $2) as removed", minusMilliseconds(clock.now(), retentionMs));
     trimmed.add(removed);
-    await chunks("select trim_history($1, $2) as removed", historyMs);
+    const forgettable = await forgettableBefore();
+    if (forgettable !== undefined) await chunks("select trim_history($1, $2) as removed", forgettable);
     complaint = await look();
-    if (complaint !== undefined) log.error("outbox grows", { complaint });
+    if (complaint === undefined) alarms.clear("OUTBOX_GROWING", "outbox");
+    else {
+      alarms.raise("OUTBOX_GROWING", "outbox", complaint);
+      log.error("outbox grows", { complaint });
+    }
     return { removed, ...(complaint === undefined ? {} : { complaint }) };
   }
 

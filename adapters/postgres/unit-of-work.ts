@@ -90,22 +90,19 @@ function instances(sql: Sql): Instances {
     async renew(incarnation, leaseUntil) {
       const renewed = await sql.write({
         name: "instance_renew",
-        text: "update service_instance set lease_until_us = $2 where incarnation = $1 and not retired",
+        text: "update service_instance set lease_until_us = $2 where incarnation = $1",
         values: [incarnation, leaseUntil],
       });
       return renewed.rowCount === 1;
     },
     async retire(incarnation) {
-      await sql.write({
-        text: "update service_instance set retired = true where incarnation = $1",
-        values: [incarnation],
-      });
+      await sql.write({ text: "delete from service_instance where incarnation = $1", values: [incarnation] });
     },
     async alive(at) {
       const found = await sql.read({
         name: "instance_alive",
         text: `select service, incarnation, host, pid, started_us, lease_until_us from service_instance
-               where lease_until_us > $1 and not retired order by started_us, incarnation`,
+               where lease_until_us > $1 order by started_us, incarnation`,
         values: [at],
       });
       return found.rows.map(instanceOf);
@@ -113,7 +110,7 @@ function instances(sql: Sql): Instances {
     async declareLost(at) {
       const lost = await sql.write({
         text: `with lost as (
-                 update service_instance set retired = true where lease_until_us <= $1 and not retired
+                 delete from service_instance where lease_until_us <= $1
                  returning service, incarnation, host, pid, started_us, lease_until_us
                ) select * from lost order by started_us, incarnation`,
         values: [at],

@@ -52,8 +52,12 @@ export function createWake(options: WakeOptions): Wake {
   }
 
   async function prepare(client: pg.Client): Promise<void> {
-    const own = await client.query(`listen ${wakeChannel}; listen ${messageChannel}; select pg_backend_pid() as pid`);
-    const pid = Number((own as unknown as readonly pg.QueryResult[])[2]?.rows[0]?.pid);
+    // A notification is a commit of its own; were it to wait for the disk, it would compete there with those that must.
+    const settings = "set synchronous_commit = off";
+    const own = await client.query(
+      `${settings}; listen ${wakeChannel}; listen ${messageChannel}; select pg_backend_pid() as pid`,
+    );
+    const pid = Number((own as unknown as readonly pg.QueryResult[])[3]?.rows[0]?.pid);
     client.on("notification", (notification) => {
       if (notification.channel === messageChannel) {
         for (const run of messageListeners) run(notification.payload ?? "");

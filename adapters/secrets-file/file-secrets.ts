@@ -175,24 +175,3 @@ export async function openFileSecrets(options: FileSecretsOptions): Promise<Secr
     },
   };
 }
-
-/**
- * Locks an existing store with another key. Processes that have it open answer SECRETS_WRONG_KEY from then on, until they
- * are started with the new key.
- */
-export async function rekeyFileSecrets(options: FileSecretsOptions & { readonly nextKey: KeySource }): Promise<void> {
-  await onDisk("change the key of the secrets file", async () => {
-    const place = await findPlace(options);
-    await place.lock.hold(async (lock) => {
-      const before = await readStore(place.file, options.key);
-      if (before === undefined) {
-        throw new Fault("SECRETS_UNAVAILABLE", `There is no secrets file at ${place.file}.`, { retry: "never" });
-      }
-      if (options.nextKey.kind === "key file") await ensureKeyFile(options.nextKey.path, options.random);
-      const derivation = newDerivation(options.nextKey, options.random);
-      const keys = await deriveKeys(options.nextKey, derivation);
-      await writeStore(place.file, { derivation, keys, entries: before.entries }, lock, options.random);
-      options.log.info("The secrets file has a new key", { file: place.file, lockedWith: derivation.kind });
-    });
-  });
-}

@@ -22,7 +22,8 @@ export type KeySource =
   | { readonly kind: "passphrase"; readonly passphrase: string; readonly scryptCost?: ScryptCost };
 
 const materialBytes = 32;
-const passphraseLengthMin = 12;
+/** Asked of a new store here, and of the configuration before anything is made. */
+export const passphraseLengthMin = 12;
 const keyFilePattern = /^[0-9a-f]{64}\n?$/;
 
 function shellQuoted(path: string): string {
@@ -113,12 +114,20 @@ function stretch(passphrase: string, salt: Buffer, cost: ScryptCost): Promise<Bu
   });
 }
 
+/** What to do when a store is locked with the one and was given the other. */
+const otherKindAdvice: Readonly<Record<KeySource["kind"], string>> = {
+  "key file":
+    "unset PORTCULLIS_SECRETS_PASSPHRASE, and name the key file in PORTCULLIS_SECRETS_KEY_FILE unless it is in the data folder",
+  passphrase: "set PORTCULLIS_SECRETS_PASSPHRASE, and unset PORTCULLIS_SECRETS_KEY_FILE",
+};
+
 /** The keys for a store whose header says how they come about. */
 export async function deriveKeys(source: KeySource, derivation: KeyDerivation): Promise<StoreKeys> {
   if (source.kind !== derivation.kind) {
     throw new Fault(
       "SECRETS_WRONG_KEY",
-      `The secrets file is locked with a ${derivation.kind}, but a ${source.kind} was given.`,
+      `The secrets file is locked with a ${derivation.kind}, but a ${source.kind} was given: ` +
+        `${otherKindAdvice[derivation.kind]}.`,
       { retry: "never" },
     );
   }

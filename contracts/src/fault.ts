@@ -21,7 +21,10 @@ export class Fault extends Error {
   }
 }
 
-/** We were wrong. Whoever catches one hands it to the Crash port: there is no going on. */
+/**
+ * We were wrong. Whoever catches one hands it to the Crash port: there is no going on. The one exception is the bus, which
+ * cannot tell whose fault an event is: there the event is parked and reported like any other that fails.
+ */
 export class Defect extends Error {
   override readonly name = "Defect";
 }

@@ -1,5 +1,5 @@
 // Declares a process lost when its lease ran out without a clean end, so that a kill -9 is an event and not a silence.
-import { messageOf } from "../../contracts/src/fault.ts";
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { ServicePorts } from "../service.ts";
@@ -24,6 +24,7 @@ export function watchLeases(ports: ServicePorts): LeaseWatch {
         if (troubled) ports.log.info("the leases can be read again");
         troubled = false;
       } catch (error) {
+        if (error instanceof Defect) ports.crash.die(error);
         if (!troubled) ports.log.warn("the leases cannot be read", { error: messageOf(error) });
         troubled = true;
       }

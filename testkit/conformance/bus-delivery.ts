@@ -152,6 +152,26 @@ export const wireEncoding: BusCheck = {
   },
 };
 
+export const unknownKeysStayOut: BusCheck = {
+  promise: 1,
+  sentence:
+    "a handler gets what the subject's schema knows of a payload, durably and while listening, and nothing else",
+  async run(rig) {
+    const seen = await record(rig.bus, { name: "conformance.checked" });
+    const heard: unknown[] = [];
+    await rig.bus.listen(
+      { subjects: [thingChanged.name], queueMax: 100, overflow: "drop-oldest" },
+      async (event) => void heard.push(event.payload),
+    );
+    const payload = { key: "k", n: 1, nested: { extra: "inside is the payload's own" }, extra: "a newer publisher's" };
+    await rig.injectRaw({ subject: thingChanged.name, key: "k", payload });
+    await eventually(rig, "the event, twice", () => seen.events.length >= 1 && heard.length >= 1);
+    const { extra: _unknown, ...known } = payload;
+    expect(seen.events[0]?.payload).toEqual(known);
+    expect(heard[0]).toEqual(known);
+  },
+};
+
 export const wildcards: BusCheck = {
   promise: 1,
   sentence: "`*` stands for exactly one word, a closing `>` for one or more, and overlapping patterns deliver once",
@@ -270,6 +290,7 @@ export const deliveryChecks: readonly BusCheck[] = [
   rolledBackStaysSilent,
   nothingBeforeTheCommit,
   wireEncoding,
+  unknownKeysStayOut,
   wildcards,
   forgets,
   sameIdAfterACrash,

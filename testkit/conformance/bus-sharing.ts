@@ -1,10 +1,10 @@
 // Checks of promise 6: two processes under one durable name do the work of one, and the second takes over when the first
 // is gone, cleanly or not.
 import { expect } from "vitest";
-import { publish, publishMany, range, thingOf } from "./bus-kit.ts";
+import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import type { BusCheck, BusPeer } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
-import { eventually, pass } from "./waiting.ts";
+import { eventually, pass, within } from "./waiting.ts";
 
 interface Shared {
   readonly handled: { readonly n: number; readonly by: string }[];
@@ -104,4 +104,44 @@ export const takesOverAfterAClose: BusCheck = {
   },
 };
 
-export const sharingChecks: readonly BusCheck[] = [twoShareOneName, takesOverAfterADeath, takesOverAfterAClose];
+export const forgetEndsTheRunning: BusCheck = {
+  promise: 6,
+  sentence: "forgetting a name ends whoever runs under it: here at once, in another process soon, and for good",
+  async run(rig) {
+    const here = await record(rig.bus, { name: "conformance.forgotten-here" });
+    const peer = await rig.another();
+    const there = await record(peer.bus, { name: "conformance.forgotten-there" });
+    await publishMany(rig.store, "k", 1, 3);
+    await eventually(rig, "three events each", () => here.events.length >= 3 && there.events.length >= 3);
+    await rig.bus.forget("conformance.forgotten-here");
+    await rig.bus.forget("conformance.forgotten-there");
+    let n = 3;
+    // The other process may take a moment to notice; until then it hears what is new, once, and nothing again.
+    await eventually(rig, "the silence of the other process", async () => {
+      n += 1;
+      await publish(rig.store, { key: "k", n });
+      return !(await within(rig, 1_500, () => there.numbers().includes(n)));
+    });
+    const heard = there.numbers();
+    expect(heard).toEqual(range(1, heard.length));
+    const again = await record(rig.bus, { name: "conformance.forgotten-there" });
+    await publish(rig.store, { key: "k", n: n + 1 });
+    await eventually(
+      rig,
+      "everything, from the beginning",
+      () => again.events.length > n,
+      () => again.numbers(),
+    );
+    await pass(rig, 300);
+    expect(again.numbers()).toEqual(range(1, n + 1));
+    expect(there.numbers()).toEqual(heard);
+    expect(here.numbers()).toEqual(range(1, 3));
+  },
+};
+
+export const sharingChecks: readonly BusCheck[] = [
+  twoShareOneName,
+  takesOverAfterADeath,
+  takesOverAfterAClose,
+  forgetEndsTheRunning,
+];

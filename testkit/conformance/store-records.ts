@@ -148,6 +148,38 @@ export const instancesAreLostOnce: StoreCheck = {
   },
 };
 
+export const lostMayReturn: StoreCheck = {
+  promise: 0,
+  sentence: "an instance that was declared lost or retired may register again, and is renewed and lost like any other",
+  async run(rig) {
+    const { store } = rig;
+    const silent = instance("silent", 10 * secondUs, 20 * secondUs);
+    const register = (leaseUntil: number) =>
+      store.transact("conformance.register", (unit) =>
+        unit.instances.register({ ...silent, leaseUntil: leaseUntil as Instant }),
+      );
+    const lost = (at: number) =>
+      store.transact("conformance.lost", async (unit) => {
+        const found = await unit.instances.declareLost(at as Instant);
+        return found.map((one) => one.incarnation);
+      });
+    await register(20 * secondUs);
+    expect(await lost(25 * secondUs)).toEqual(["silent"]);
+    await register(40 * secondUs);
+    const renewed = await store.transact("conformance.renew", (unit) =>
+      unit.instances.renew("silent", (50 * secondUs) as Instant),
+    );
+    expect(renewed).toBe(true);
+    expect(await lost(45 * secondUs)).toEqual([]);
+    expect(await lost(55 * secondUs)).toEqual(["silent"]);
+    await register(70 * secondUs);
+    await store.transact("conformance.retire", (unit) => unit.instances.retire("silent"));
+    await register(80 * secondUs);
+    const alive = await store.transact("conformance.alive", (unit) => unit.instances.alive((75 * secondUs) as Instant));
+    expect(alive.map((one) => one.incarnation)).toEqual(["silent"]);
+  },
+};
+
 export const recordChecks: readonly StoreCheck[] = [
   firstTimeOnce,
   firstTimeUnderConcurrency,
@@ -155,4 +187,5 @@ export const recordChecks: readonly StoreCheck[] = [
   instancesLive,
   instancesRollBack,
   instancesAreLostOnce,
+  lostMayReturn,
 ];

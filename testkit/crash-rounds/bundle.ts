@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { ownPrefix, removeAbandoned } from "./abandoned.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -14,7 +15,8 @@ export interface Bundle {
 export async function bundleProgram(): Promise<Bundle> {
   const cache = join(root, ".cache");
   mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, "crash-rounds-"));
+  removeAbandoned(cache, "crash-rounds");
+  const folder = mkdtempSync(join(cache, ownPrefix("crash-rounds")));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     await build({

@@ -1,7 +1,8 @@
 // The world of the crash rounds: a data folder with its own PostgreSQL that waits for the disk, on NATS also a server with its store on
 // disk, two writers, two subscribers and a relay, each a real process. Anything in it can be killed, alone or with others, and
 // is brought back. Whatever happens, `close` leaves neither process nor folder behind.
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfiguration } from "../../adapters/configuration/load-configuration.ts";
 import type { Configuration } from "../../adapters/configuration/schema.ts";
@@ -10,6 +11,7 @@ import { quietLog } from "../global-setup.ts";
 import { type NatsServer, startNatsServer } from "../nats-server.ts";
 import { eventually, pause, temporaryFolder } from "../platform.ts";
 import type { Dice } from "../virtual/dice.ts";
+import { removeAbandoned } from "./abandoned.ts";
 import { readJournals } from "./journal.ts";
 import { effectSubject, sourceSubject, subscriptionName } from "./load.ts";
 import type { Order } from "./order.ts";
@@ -49,7 +51,8 @@ export async function openWorld(options: {
   readonly program: string;
   readonly seed: number;
 }): Promise<World> {
-  const folder = temporaryFolder("crash");
+  removeAbandoned(tmpdir(), "portcullis-crash");
+  const folder = temporaryFolder(`crash-${process.pid}`);
   const place = { folder, journals: join(folder, "journals"), logs: join(folder, "logs") };
   mkdirSync(place.journals);
   mkdirSync(place.logs);
@@ -252,10 +255,9 @@ function createWorld(setting: Setting): World {
       await Promise.all(slots.filter((each) => each !== keeper).map((each) => each.kill()));
       await keeper.stop();
       await nats?.stop();
-      // A keeper that had to be killed leaves its server to the kernel's signal.
-      const pid = server?.pid;
-      if (pid !== undefined) await eventually("the server is gone", () => commandOf(pid) === undefined);
-      if (process.env["PORTCULLIS_CRASH_KEEP"] === undefined) rmSync(setting.folder, { recursive: true, force: true });
+      await endServers(setting.folder);
+      if (process.env["PORTCULLIS_CRASH_KEEP"] === undefined)
+        rmSync(setting.folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
@@ -286,6 +288,21 @@ async function rowsOf(query: <Row>(text: string, values: readonly unknown[]) => 
     effects: effects.map(({ id, key, payload }) => ({ position: BigInt(id), key, cause: payload.target })),
     parked: parked.map(({ event_id, error }) => `${event_id} (${error})`),
   };
+}
+
+/** A keeper that had to be killed leaves its server to the kernel's signal, and a server can be deaf to that. */
+async function endServers(folder: string): Promise<void> {
+  const mains = () => allPids().filter((pid) => commandOf(pid)?.includes(`${join(folder, "data")}/`));
+  await eventually("the server is gone", () => mains().length === 0, 2_000).catch(() => {
+    for (const pid of mains()) killOurs(pid, folder);
+  });
+  await eventually("the killed server is gone", () => mains().length === 0);
+}
+
+function allPids(): readonly number[] {
+  return readdirSync("/proc").flatMap((name) =>
+    /^\d+$/.test(name) && Number(name) !== process.pid ? [Number(name)] : [],
+  );
 }
 
 function commandOf(pid: number): string | undefined {

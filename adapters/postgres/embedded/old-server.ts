@@ -51,12 +51,17 @@ interface Step {
   readonly waitMs: number;
 }
 
-/** A server that lost its parent is shutting down already: it gets time before it gets a second signal. */
+/** A server that lost its parent is ending already: it gets time before it gets a second signal. */
 const steps: readonly Step[] = [
-  { signal: undefined, waitMs: 10_000 },
-  { signal: "SIGINT", waitMs: 10_000 },
-  { signal: "SIGQUIT", waitMs: 5_000 },
+  { signal: undefined, waitMs: 5_000 },
+  { signal: "SIGQUIT", waitMs: 3_000 },
   { signal: "SIGKILL", waitMs: 5_000 },
+];
+/** What is left without its main process can do no more harm or good, and a stop has little time. */
+const remainsSteps: readonly Step[] = [
+  { signal: undefined, waitMs: 300 },
+  { signal: "SIGQUIT", waitMs: 300 },
+  { signal: "SIGKILL", waitMs: 2_000 },
 ];
 const pollMs = 25;
 
@@ -80,7 +85,7 @@ export async function endRemains(server: OldServer): Promise<readonly number[]> 
   const found = await serverProcesses(server.clusterName, server.uid);
   if (found.some((process_) => process_.main)) return [];
   const pids = new Set(found.map((process_) => process_.pid));
-  return outlive(server, (pid) => pids.has(pid), [{ signal: undefined, waitMs: 500 }, ...steps.slice(2)]);
+  return outlive(server, (pid) => pids.has(pid), remainsSteps);
 }
 
 async function outlive(
@@ -97,11 +102,27 @@ async function outlive(
     if (left.length === 0) return left;
     if (step.signal === undefined) server.log.info("waiting for an earlier database server to end", { pids: left });
     else signalAll(left, step.signal, server.log);
-    for (let waitedMs = 0; waitedMs < step.waitMs && left.length > 0; waitedMs += pollMs) {
-      await server.timers.sleep(pollMs);
-      left = await look();
-    }
+    left = await lookFor(step.waitMs, look, server.timers);
   }
+  return left;
+}
+
+/** Looks again and again until nothing is left or the time is over; what a look itself takes counts as well. */
+async function lookFor(
+  waitMs: number,
+  look: () => Promise<readonly number[]>,
+  timers: Timers,
+): Promise<readonly number[]> {
+  let over = false;
+  const cancel = timers.after(waitMs, () => {
+    over = true;
+  });
+  let left = await look();
+  while (left.length > 0 && !over) {
+    await timers.sleep(pollMs);
+    left = await look();
+  }
+  cancel();
   return left;
 }
 

@@ -92,9 +92,13 @@ const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 /** If we died before the kernel was told to signal our child, the child finds another parent and gives up. */
 const guard = '[ "$PPID" = "$0" ] || exit 75; exec "$@"';
 
+/**
+ * The kernel sends SIGQUIT when we die: the server drops everything and recovers at its next start. SIGINT, the clean end, can hang:
+ * a server that is told to end while it recovers from a crash may stay for ever.
+ */
 function commandLine(user: ServerUser, program: string, args: readonly string[]): readonly string[] {
   const identity = user.borrowed ? ["--reuid", String(user.uid), "--regid", String(user.gid), "--clear-groups"] : [];
-  return [...identity, "--pdeathsig", "INT", "sh", "-c", guard, String(process.pid), program, ...args];
+  return [...identity, "--pdeathsig", "QUIT", "sh", "-c", guard, String(process.pid), program, ...args];
 }
 
 /** Runs a program as the server's user to its end. */

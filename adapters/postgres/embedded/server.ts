@@ -52,7 +52,7 @@ export interface EmbeddedPostgres {
 const attemptsMax = 6;
 const readyMsMax = 120_000;
 const pollMs = 20;
-const fastStopMsMax = 6_000;
+const fastStopMsMax = 2_000;
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { log, timers, random } = options;
@@ -224,8 +224,8 @@ function describeRunning(launch: Launch, running: Running): EmbeddedPostgres {
 async function endServer(launch: Launch, running: Running): Promise<void> {
   for (const [signal, waitMs] of [
     ["SIGINT", fastStopMsMax],
-    ["SIGQUIT", 2_000],
-    ["SIGKILL", 1_000],
+    ["SIGQUIT", 500],
+    ["SIGKILL", 500],
   ] as const) {
     if (running.child.exitCode !== null || running.child.signalCode !== null) break;
     running.child.kill(signal);

@@ -27,19 +27,23 @@ create table outbox (
 comment on table outbox is 'What the world shall hear. Append only for the app role; trimmed behind the slowest cursor.';
 
 create table outbox_floor (
-  one        boolean primary key default true check (one),
-  trimmed_id bigint not null
+  one         boolean primary key default true check (one),
+  trimmed_id  bigint  not null default 0,
+  trimmed_xid xid8    not null default '0'
 );
-insert into outbox_floor (trimmed_id) values (0);
+insert into outbox_floor default values;
 comment on table outbox_floor is 'The highest event number that trimming has removed: a new subscription begins after it.';
+comment on column outbox_floor.trimmed_xid is 'The highest transaction whose witness trimming has removed.';
 
 create table subscription (
   name       text     primary key,
+  entry      bigint   generated always as identity,
   cursor_id  bigint   not null,
   patterns   text[]   not null,
   holder     text     not null default '',
   updated_us bigint   not null
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
+comment on column subscription.entry is 'New when a forgotten name is entered again: whoever ran under the old entry has ended.';
 
 create table parked_event (
   subscription text   not null,
@@ -76,8 +80,7 @@ create table service_instance (
   host           text    not null,
   pid            integer not null,
   started_us     bigint  not null,
-  lease_until_us bigint  not null,
-  retired        boolean not null default false
+  lease_until_us bigint  not null
 ) with (fillfactor = 50);
 
 create function trim_outbox(older_than_us bigint, rows_max integer) returns bigint
@@ -86,6 +89,7 @@ declare
   slowest bigint;
   reach   bigint;
   removed bigint;
+  newest  xid8;
 begin
   perform 1 from outbox_floor for update skip locked;
   if not found then return 0; end if;
@@ -94,10 +98,10 @@ begin
   select coalesce(min(head.id) filter (where head.at_us >= older_than_us) - 1, max(head.id)) into reach
     from (select id, at_us from outbox where id <= slowest order by id limit rows_max) head;
   if reach is null then return 0; end if;
-  delete from outbox where id <= reach;
-  get diagnostics removed = row_count;
+  with gone as (delete from outbox where id <= reach returning xid)
+    select count(*), (select xid from gone order by xid desc limit 1) into removed, newest from gone;
   if removed > 0 then
-    update outbox_floor set trimmed_id = greatest(trimmed_id, reach);
+    update outbox_floor set trimmed_id = greatest(trimmed_id, reach), trimmed_xid = greatest(trimmed_xid, newest);
   end if;
   return removed;
 end $$;
@@ -108,6 +112,7 @@ declare
   kept_us bigint;
   removed bigint;
   total   bigint := 0;
+  newest  xid8;
 begin
   -- An event that is still kept may be handed over again, so what is known of it must be kept as well. One hour covers
   -- clocks that disagree and events that were numbered in another order than they were dated.
@@ -116,9 +121,13 @@ begin
     select ctid from handled_event where handled_us < least(older_than_us, kept_us) limit rows_max));
   get diagnostics removed = row_count;
   total := total + removed;
-  delete from commit_marker where ctid = any (array(
-    select ctid from commit_marker where at_us < older_than_us limit rows_max));
-  get diagnostics removed = row_count;
+  with gone as (
+    delete from commit_marker where ctid = any (array(
+      select ctid from commit_marker where at_us < older_than_us limit rows_max)) returning xid)
+    select count(*), (select xid from gone order by xid desc limit 1) into removed, newest from gone;
+  if removed > 0 then
+    update outbox_floor set trimmed_xid = greatest(trimmed_xid, newest);
+  end if;
   total := total + removed;
   delete from service_instance where lease_until_us < older_than_us;
   get diagnostics removed = row_count;
@@ -134,7 +143,7 @@ grant select, insert, update, delete on subscription to portcullis_app;
 grant select, insert on parked_event to portcullis_app;
 grant select, insert on handled_event to portcullis_app;
 grant select, insert (id, at_us) on commit_marker to portcullis_app;
-grant select, insert, update on service_instance to portcullis_app;
+grant select, insert, update, delete on service_instance to portcullis_app;
 `;
 
 export const outboxMigration: Migration = { number: 1, name: "outbox", sql };

@@ -5,7 +5,7 @@ import { severity } from "./values.ts";
 
 const haltFields = {
   severity,
-  /** The fund of a FUND_HALT, or of the halted strategy where it is known; empty for a FIRM_HALT. */
+  /** The fund of a FUND_HALT, or of the halted strategy where it is known; may be empty for a FIRM_HALT, which covers all. */
   fund_id: z.union([idText, z.literal("")]),
   /** The strategy of a STRATEGY_HALT. */
   strategy_id: idText.optional(),
@@ -28,20 +28,16 @@ type HaltScope = {
   readonly strategy_id?: string | undefined;
 };
 
-/** Refuses a halt that does not say whom it halts, or says more than its level covers: a wrong scope is worse than none. */
+/**
+ * Refuses only a halt that does not say whom it halts. One that names more than its level needs is taken at its level: dropping the
+ * widest halt because it says too much would be failing open.
+ */
 function checkScope(halt: HaltScope, context: z.RefinementCtx): void {
-  const named = halt.strategy_id !== undefined;
-  if (halt.severity === "STRATEGY_HALT" && !named) {
+  if (halt.severity === "STRATEGY_HALT" && halt.strategy_id === undefined) {
     context.addIssue({ code: "custom", path: ["strategy_id"], message: "a STRATEGY_HALT names its strategy" });
-  }
-  if (halt.severity !== "STRATEGY_HALT" && named) {
-    context.addIssue({ code: "custom", path: ["strategy_id"], message: `a ${halt.severity} names no strategy` });
   }
   if (halt.severity === "FUND_HALT" && halt.fund_id === "") {
     context.addIssue({ code: "custom", path: ["fund_id"], message: "a FUND_HALT names its fund" });
-  }
-  if (halt.severity === "FIRM_HALT" && halt.fund_id !== "") {
-    context.addIssue({ code: "custom", path: ["fund_id"], message: "a FIRM_HALT covers everything and names no fund" });
   }
 }
 

@@ -139,9 +139,13 @@ describe("a halt's scope", () => {
     ["strategy, not named", { severity: "STRATEGY_HALT", fund_id: "alpha" }, false],
     ["fund, named", { severity: "FUND_HALT", fund_id: "alpha" }, true],
     ["fund, not named", { severity: "FUND_HALT", fund_id: "" }, false],
-    ["fund, with a strategy", { severity: "FUND_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" }, false],
+    [
+      "fund, with a strategy that it covers anyway",
+      { severity: "FUND_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" },
+      true,
+    ],
     ["firm", { severity: "FIRM_HALT", fund_id: "" }, true],
-    ["firm, with a fund", { severity: "FIRM_HALT", fund_id: "alpha" }, false],
+    ["firm, with a fund that it covers anyway", { severity: "FIRM_HALT", fund_id: "alpha" }, true],
     ["no level", { severity: "SEVERITY_UNSPECIFIED", fund_id: "" }, false],
     ["a number for a level", { severity: 3, fund_id: "" }, false],
   ])("%s", (_name, scope, wanted) => {

@@ -1,5 +1,6 @@
-// The bounded queue of an ephemeral subscription. A full one drops by its named policy and counts what it dropped.
-import type { BusEvent, OverflowPolicy } from "../../ports/bus.ts";
+// The bounded queue of an ephemeral subscription, for every transport over a network. It drops by its named policy and counts
+// what it dropped.
+import type { BusEvent, OverflowPolicy } from "../ports/bus.ts";
 
 export interface OverflowQueue {
   push(event: BusEvent): void;
@@ -9,7 +10,8 @@ export interface OverflowQueue {
 }
 
 export function overflowQueue(queueMax: number, policy: OverflowPolicy): OverflowQueue {
-  return policy === "drop-oldest" ? dropOldest(queueMax) : keepNewestPerKey(queueMax);
+  const placesMax = Math.max(1, queueMax);
+  return policy === "drop-oldest" ? dropOldest(placesMax) : keepNewestPerKey(placesMax);
 }
 
 function dropOldest(queueMax: number): OverflowQueue {

@@ -1,0 +1,109 @@
+// The gate that every call passes when its headers arrive, before any other interceptor and long before a handler: a caller
+// that opens calls and never completes them would otherwise be counted and timed by nobody.
+//  1. From the headers on, a call counts as being answered, until its status is sent or it is gone.
+//  2. A request that is not complete within `callMsMax` is given up; of a stream of requests, the first must have come.
+//     The time it took is taken off the handler's, because `getDeadline` tells when the server's bound ends.
+//  3. When a call is over and its caller has not ended its side, the stream is closed, so that it cannot stay half open.
+import {
+  type Deadline,
+  type Metadata,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  type ServerListener,
+} from "@grpc/grpc-js";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Metrics } from "../../ports/metrics.ts";
+import type { Random } from "../../ports/random.ts";
+import type { CancelTimer, Timers } from "../../ports/timers.ts";
+import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import type { GrpcLimits } from "./limits.ts";
+import { failure } from "./status.ts";
+
+export interface GatePorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly metrics: Metrics;
+}
+
+export function callGate(ports: GatePorts, limits: GrpcLimits): ServerInterceptor {
+  const refused = ports.metrics.counter(
+    "portcullis_rpc_refused_total",
+    "Calls that ended before a handler saw them: too many at once, or never complete.",
+    ["code"],
+  );
+  let inFlightCount = 0;
+  return (method, call) => {
+    const boundMs = ports.clock.now() / 1_000 + limits.callMsMax;
+    let headers: Metadata | undefined;
+    let halfClosed = false;
+    let stopClock: CancelTimer = () => undefined;
+    const refuse = (fault: Fault): void => {
+      refused.add(1, { code: fault.code });
+      call.sendStatus(statusOf(fault, requestIdFrom(headers?.get(requestIdHeader)[0], ports.random)));
+    };
+    const listener: ServerListener = {
+      // Not called for a call that was gone before it began, so whatever is counted here is taken back in onCancel.
+      onReceiveMetadata: (metadata, next) => {
+        headers = metadata;
+        inFlightCount += 1;
+        if (inFlightCount > limits.callsInFlightMax) return refuse(tooManyCalls(limits.callsInFlightMax));
+        stopClock = ports.timers.after(limits.callMsMax, () => refuse(incomplete(limits.callMsMax)));
+        return next(metadata);
+      },
+      onReceiveMessage: (message, next) => {
+        if (method.requestStream) stopClock();
+        next(message);
+      },
+      onReceiveHalfClose: (next) => {
+        halfClosed = true;
+        stopClock();
+        next();
+      },
+      // The library's word for the end of every call, answered ones included.
+      onCancel: () => {
+        stopClock();
+        inFlightCount -= 1;
+        if (!halfClosed) closeStream(call);
+      },
+    };
+    const gated = new ServerInterceptingCall(call, { start: (next) => next(listener) });
+    gated.getDeadline = () => Math.min(toMs(call.getDeadline()), boundMs);
+    return gated;
+  };
+}
+
+/** What is left of a call's time. */
+export function leftMs(deadline: Deadline, clock: Clock): number {
+  return Math.max(0, toMs(deadline) - clock.now() / 1_000);
+}
+
+function toMs(deadline: Deadline): number {
+  return typeof deadline === "number" ? deadline : deadline.getTime();
+}
+
+function statusOf(fault: Fault, requestId: string): { code: number; details: string; metadata: Metadata | null } {
+  const { code, details, metadata } = failure(fault, requestId);
+  return { code: code ?? 0, details: details ?? "", metadata: metadata ?? null };
+}
+
+/**
+ * The library has no way to close a stream whose caller does not, so its own is reached for. Without an error code it is
+ * closed after everything that was written has left.
+ */
+function closeStream(call: ServerInterceptingCallInterface): void {
+  const { stream } = call as { readonly stream?: { readonly closed: boolean; close(): void } };
+  if (stream !== undefined && !stream.closed) stream.close();
+}
+
+function incomplete(ms: number): Fault {
+  return new Fault("DEADLINE_EXCEEDED", `The request was not complete within the server's bound of ${ms} ms.`, {
+    retry: "later",
+  });
+}
+
+function tooManyCalls(count: number): Fault {
+  return new Fault("RESOURCE_EXHAUSTED", `More than ${count} calls are being answered at once.`, { retry: "later" });
+}

@@ -1,0 +1,92 @@
+// How much one connection may ask of us. HTTP/1.1 lets a caller write thousands of requests without waiting for an answer, and
+// Node hands all of them over in one go: without a gate one connection keeps the event loop busy for seconds, and everybody
+// else waits.
+//  1. At most `requestsAtOncePerConnectionMax` requests of a connection are being answered; the next ones wait in order, and
+//     nothing more is read from the connection meanwhile.
+//  2. The connection's last request is answered with "connection: close"; whatever came after it is not looked at.
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { HttpLimits } from "./limits.ts";
+
+/** Lets a request through to the handler when its turn comes. */
+export type RequestGate = (request: IncomingMessage, response: ServerResponse, handle: RequestListener) => void;
+
+interface Conversation {
+  requestCount: number;
+  answeringCount: number;
+  /** Nothing more is wanted from this connection for now. */
+  held: boolean;
+  readonly waiting: (() => void)[];
+}
+
+export function requestGate(limits: HttpLimits): RequestGate {
+  const conversations = new WeakMap<Socket, Conversation>();
+  return (request, response, handle) => {
+    const socket = request.socket;
+    const conversation = conversations.get(socket) ?? begin(socket);
+    conversations.set(socket, conversation);
+    conversation.requestCount += 1;
+    if (conversation.requestCount > limits.requestsPerConnectionMax) return hold(socket, conversation);
+    const last = conversation.requestCount === limits.requestsPerConnectionMax;
+    if (last) response.shouldKeepAlive = false;
+    const answer = (): void => {
+      conversation.answeringCount += 1;
+      response.once("close", () => {
+        conversation.answeringCount -= 1;
+        takeNext(socket, conversation, limits);
+      });
+      handle(request, response);
+    };
+    if (conversation.answeringCount < limits.requestsAtOncePerConnectionMax) return answer();
+    conversation.waiting.push(answer);
+    hold(socket, conversation);
+  };
+}
+
+/** A server whose requests, odd expectations included, all pass the gate. */
+export function gatedServer(limits: HttpLimits, gate: RequestGate, handle: RequestListener): Server {
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMsMax,
+      requestTimeout: limits.requestMsMax,
+      keepAliveTimeout: limits.keepAliveMsMax,
+      connectionsCheckingInterval: limits.checkEveryMs,
+      maxHeaderSize: limits.headerBytesMax,
+      // A missing Host header is refused by our own hook, with a problem document.
+      requireHostHeader: false,
+    },
+    (request, response) => gate(request, response, handle),
+  );
+  server.setTimeout(limits.silenceMsMax);
+  server.maxConnections = limits.connectionsMax;
+  return server;
+}
+
+function begin(socket: Socket): Conversation {
+  const conversation: Conversation = { requestCount: 0, answeringCount: 0, held: false, waiting: [] };
+  // Node resumes a connection by itself when a request's body is wanted or thrown away; while it is held, that is undone.
+  socket.on("resume", () => {
+    if (conversation.held) socket.pause();
+  });
+  return conversation;
+}
+
+function hold(socket: Socket, conversation: Conversation): void {
+  conversation.held = true;
+  socket.pause();
+}
+
+function takeNext(socket: Socket, conversation: Conversation, limits: HttpLimits): void {
+  if (socket.destroyed) {
+    conversation.waiting.length = 0;
+    return;
+  }
+  const next = conversation.waiting.shift();
+  const ended = conversation.requestCount > limits.requestsPerConnectionMax;
+  // The request that is taken may still be owed its body, so the connection moves again before it is handled.
+  if (conversation.held && conversation.waiting.length === 0 && !ended) {
+    conversation.held = false;
+    socket.resume();
+  }
+  next?.();
+}

@@ -1,0 +1,144 @@
+// Foreign messages that mean no good, or do not know better: odd ids and headers, forged headers of ours. None of them may stop a
+// subscription or lead the relay astray.
+import { randomBytes } from "node:crypto";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect, headers, type NatsConnection } from "@nats-io/transport-node";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
+import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import { publish, publishMany, range, record } from "../../testkit/conformance/bus-kit.ts";
+import { thingChanged } from "../../testkit/conformance/subjects.ts";
+import { eventually } from "../../testkit/conformance/waiting.ts";
+import { quietLog } from "../../testkit/global-setup.ts";
+import { type NatsWorld, openNatsWorld, testLookup, testStream } from "../../testkit/nats-rig.ts";
+import { systemTimers } from "../system-timers.ts";
+import { connectNats, type NatsLink } from "./connect.ts";
+import { handleOne } from "./handle-one.ts";
+import type { Parked } from "./park.ts";
+import { recentIds } from "./recent-ids.ts";
+import { ensureStream } from "./stream.ts";
+
+const real = {};
+let world: NatsWorld;
+let foreign: NatsConnection;
+
+beforeEach(async () => {
+  world = await openNatsWorld();
+  foreign = await connect({ servers: world.server.url });
+});
+
+afterEach(async () => {
+  await foreign.close();
+  await world.close();
+});
+
+function send(payload: string, fields: Readonly<Record<string, string>>): void {
+  const made = headers();
+  for (const [name, value] of Object.entries(fields)) made.set(name, value);
+  foreign.publish(thingChanged.name, payload, { headers: made });
+}
+
+/** Random, so that the database cannot compress it into its index after all. */
+const endlessId = (): string => randomBytes(4_000).toString("hex");
+
+test("ids and headers that the database cannot hold stop nobody, parked or handled", async () => {
+  const process = await world.process("first");
+  await process.startRelay();
+  const name = "test.odd";
+  const seen = await record(process.bus, { name }, (event) =>
+    process.store.transact("test.handle", async (unit) => void (await unit.handled.firstTime(name, event.id))),
+  );
+  send("no JSON", { "Nats-Msg-Id": endlessId() });
+  send("no JSON", { "Nats-Msg-Id": "one\u0001two" });
+  send("no JSON", { "Portcullis-Source": `three\0${"x".repeat(5_000)}`, "Portcullis-Key": "%00four" });
+  send(JSON.stringify({ key: "k", n: 1 }), { "Nats-Msg-Id": endlessId() });
+  send(JSON.stringify({ key: "fi\0ve", n: 2 }), { "Nats-Msg-Id": "six\u0007", "Portcullis-Source": "seven\0" });
+  await foreign.flush();
+  await publish(process.store, { key: "k", n: 3 });
+  await eventually(real, "the three good ones", () => seen.events.length >= 3, seen.numbers);
+  expect(seen.numbers()).toEqual([1, 2, 3]);
+  expect(seen.events[1]).toMatchObject({ key: "five", source: "seven" });
+  const rows = await world.sql<{ event_id: string; source: string; key: string }>(
+    "select event_id, source, key from parked_event order by parked_us",
+  );
+  expect(rows.length).toBe(3);
+  for (const { event_id } of rows) expect(event_id).toMatch(/^nats:PORTCULLIS:\d+:\d+$/);
+  expect(rows[2]?.source).toMatch(/^threex+$/);
+  expect(rows[2]?.key).toBe("four");
+  expect(process.bus.health()).toEqual({ connected: true });
+});
+
+test("what the store refuses for ever is parked in a form that it takes", async () => {
+  const tries: Parked[] = [];
+  const park = async (parked: Parked): Promise<void> => {
+    tries.push(parked);
+    if (tries.length === 1) throw new Fault("STORE_UNAVAILABLE", "away", { retry: "later" });
+    if (parked.id === "unbearable") throw new Fault("INTERNAL", "refused (54000)", { retry: "never" });
+  };
+  const made = headers();
+  made.set("Nats-Msg-Id", "unbearable");
+  const data = new TextEncoder().encode("no JSON");
+  const arrival = { subject: thingChanged.name, data, headers: made, fallbackId: () => "none" };
+  const context = {
+    name: "test.reduced",
+    patterns: [thingChanged.name],
+    attemptsMax: 1,
+    handler: async () => undefined,
+  };
+  const tools = { lookup: testLookup, recent: recentIds(10), park, log: quietLog, timers: systemTimers() };
+  const fate = await handleOne(
+    { ...context, ...tools, complain: () => undefined },
+    { ...arrival, receivedAt: () => fromMicroseconds(1) },
+    AbortSignal.timeout(5_000),
+  );
+  expect(fate).toBe("parked");
+  expect(tries.map(({ id }) => id.slice(0, 15))).toEqual(["unbearable", "unbearable", "sha256:f8d9fb50"]);
+  expect(String(Buffer.from(tries[2]?.payload ?? []))).toBe(`base64:${Buffer.from("no JSON").toString("base64")}`);
+  expect(tries[2]?.error).toContain("refused (54000)");
+});
+
+test("a forged position leads the relay nowhere: what the stream has lost is published again", async () => {
+  const process = await world.process("first");
+  const relay = await process.startRelay();
+  await publishMany(process.store, "k", 1, 5);
+  await eventually(real, "all five", () => relay.publishedCount() === 5);
+  await relay.close();
+  const [{ cursor_id } = { cursor_id: "0" }] = await world.sql<{ cursor_id: string }>(
+    "select cursor_id from subscription where name = 'nats.relay'",
+  );
+  expect(Number(cursor_id)).toBeGreaterThanOrEqual(5);
+  const manager = await jetstreamManager(foreign);
+  await manager.streams.delete("PORTCULLIS");
+  await ensureStream(process.link, testStream);
+  send(JSON.stringify({ key: "theirs", n: 0 }), { "Nats-Msg-Id": "forged", "Portcullis-Position": cursor_id });
+  send(JSON.stringify({ key: "theirs", n: 0 }), { "Nats-Msg-Id": "further", "Portcullis-Position": "4000000000" });
+  await foreign.flush();
+  const successor = await process.startRelay();
+  const seen = await record(process.bus, { name: "test.forged" });
+  await eventually(real, "all five again", () => seen.events.length >= 7, seen.numbers);
+  expect(seen.numbers()).toEqual([0, 0, ...range(1, 5)]);
+  expect(successor.publishedCount()).toBe(5);
+});
+
+test("a burst of large events ends at about eight megabytes without an answer", async () => {
+  const process = await world.process("first");
+  const text = "x".repeat(900_000);
+  for (const n of range(1, 20)) await publish(process.store, { key: "k", n, text });
+  const link = await connectNats({ url: world.server.url, name: "test", log: quietLog });
+  let [flyingBytes, flyingBytesMax] = [0, 0];
+  const stream: NatsLink["stream"] = Object.create(link.stream);
+  stream.publish = async (subject, payload, options) => {
+    const bytes = payload?.length ?? 0;
+    flyingBytes += bytes;
+    flyingBytesMax = Math.max(flyingBytesMax, flyingBytes);
+    try {
+      return await link.stream.publish(subject, payload, options);
+    } finally {
+      flyingBytes -= bytes;
+    }
+  };
+  const relay = await process.startRelay({ link: { ...link, stream } });
+  await eventually(real, "all twenty", () => relay.publishedCount() === 20);
+  expect(flyingBytesMax).toBeGreaterThan(5_000_000);
+  expect(flyingBytesMax).toBeLessThan(9_500_000);
+});

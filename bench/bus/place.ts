@@ -1,0 +1,98 @@
+// Where the bench runs: its own PostgreSQL with the product's settings, which wait for the disk, and its own nats-server,
+// both in a temporary folder. Whatever happens, `close` leaves neither process nor folder behind; after a kill -9 the
+// kernel ends the servers and the next run removes the folder.
+import { access, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openDataFolder } from "../../adapters/data-folder.ts";
+import { type DatabaseAddress, openClient, withDatabase } from "../../adapters/postgres/connection.ts";
+import { startEmbeddedPostgres } from "../../adapters/postgres/embedded/server.ts";
+import { migrate } from "../../adapters/postgres/migrate.ts";
+import { migrations } from "../../adapters/postgres/migrations/index.ts";
+import { natsServerBinary, startNatsServer } from "../../testkit/nats-server.ts";
+import { benchTools, quietLog } from "./ticket.ts";
+
+export interface PlaceFacts {
+  readonly postgres_version: string;
+  readonly nats_server_version: string;
+  readonly fsync: string;
+  readonly synchronous_commit: string;
+}
+
+export interface Place {
+  readonly natsUrl: string;
+  readonly facts: PlaceFacts;
+  /** A migrated database of its own, so that no contender carries what another one published. */
+  database(name: string): Promise<DatabaseAddress>;
+  close(): Promise<void>;
+}
+
+const folderPrefix = "portcullis-bench-";
+
+export async function openPlace(): Promise<Place> {
+  await removeAbandoned();
+  const endings: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), `${folderPrefix}${process.pid}-`));
+    endings.push(() => rm(folder, { recursive: true, force: true }));
+    const tools = benchTools();
+    const dataFolder = await openDataFolder(join(folder, "data"), tools);
+    endings.push(() => dataFolder.release());
+    const { path, runtimeFolder } = dataFolder;
+    const server = await startEmbeddedPostgres({ ...tools, dataFolder: path, runtimeFolder });
+    endings.push(() => server.stop());
+    await putNatsServerOnPath();
+    const nats = await startNatsServer({ jetStream: true, storeFolder: join(folder, "nats") });
+    endings.push(() => nats.stop());
+    const facts = { ...(await databaseFacts(server.address)), nats_server_version: nats.version };
+    const database = (name: string): Promise<DatabaseAddress> => makeDatabase(server.address, name);
+    return { natsUrl: nats.url, facts, database, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+/** A bundle lies elsewhere than the sources, but as deep: from both, the project's cache is found two folders up. */
+async function putNatsServerOnPath(): Promise<void> {
+  const binary = await natsServerBinary(fileURLToPath(new URL("../../.cache/nats-server/", import.meta.url)));
+  process.env["PATH"] = `${process.env["PATH"] ?? ""}${delimiter}${dirname(binary)}`;
+}
+
+async function databaseFacts(address: DatabaseAddress): Promise<Omit<PlaceFacts, "nats_server_version">> {
+  const client = await openClient(address.owner, { log: quietLog, applicationName: "bench" });
+  try {
+    const setting = (name: string): string => `current_setting('${name}')`;
+    const names = ["server_version", "fsync", "synchronous_commit"];
+    const { rows } = await client.query({ text: `select ${names.map(setting).join(", ")}`, rowMode: "array" });
+    const [version, fsync, commit] = (rows[0] ?? []).map(String);
+    return { postgres_version: version ?? "", fsync: fsync ?? "", synchronous_commit: commit ?? "" };
+  } finally {
+    await client.end();
+  }
+}
+
+async function makeDatabase(address: DatabaseAddress, name: string): Promise<DatabaseAddress> {
+  const client = await openClient(address.owner, { log: quietLog, applicationName: "bench" });
+  await client.query(`create database ${name}`).finally(() => client.end());
+  const made = withDatabase(address, name);
+  await migrate(made.owner, migrations, quietLog);
+  return made;
+}
+
+/** Folders of runs whose process is gone. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = name.startsWith(folderPrefix) ? /^(\d+)-/.exec(name.slice(folderPrefix.length))?.[1] : undefined;
+    if (pid === undefined) continue;
+    const alive = await access(`/proc/${pid}`).then(
+      () => true,
+      () => false,
+    );
+    if (!alive) await rm(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
