@@ -71,7 +71,7 @@ export interface Bus {
   listen(options: EphemeralOptions, handler: Handler): Promise<Subscription>;
   /** Sends a conflated event (a market mark): batched, newest per key, may be lost. Never for a state change. */
   broadcast<Payload>(subject: Subject<Payload>, payload: Payload): void;
-  /** Forgets a durable subscription, so that it no longer holds back trimming. */
+  /** Forgets a durable subscription, so that it no longer holds back trimming. Running ones of that name end: here at once, elsewhere soon. */
   forget(name: string): Promise<void>;
   health(): BusHealth;
   close(): Promise<void>;

@@ -43,7 +43,7 @@ export interface Instances {
   retire(incarnation: string): Promise<void>;
   /** Those whose lease had not run out at that moment, oldest first. */
   alive(at: Instant): Promise<readonly Instance[]>;
-  /** Those whose lease had run out without a clean end; each incarnation is returned once ever, then it is forgotten. */
+  /** Those whose lease had run out without a clean end; each is returned once per registration, then it is forgotten. */
   declareLost(at: Instant): Promise<readonly Instance[]>;
 }
 

@@ -108,8 +108,10 @@ describe("calls that are never completed", () => {
         if (at % 2 === 0) stream.close(8);
         else setTimeout(() => stream.close(8), at % 5);
       }
-      await Promise.all(streams.map(outcome));
+      // Node's client may never tell the end of a call whose two resets crossed, so nobody waits for long.
+      await Promise.race([Promise.all(streams.map(outcome)), sleep(200)]);
     }
+    await sleep(200);
     const calls = Array.from({ length: 5 }, () => client.call("Treasury", "ListFunds", {}));
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(["OK", "OK", "OK", "OK", "OK"]);
   });

@@ -71,6 +71,9 @@ export interface Relay {
   close(): Promise<void>;
 }
 
+/** How often an idle relay looks whether its stream is still there. */
+const lookEveryMs = 2_000;
+
 interface RelayState {
   position: bigint;
   stored: Stored | undefined;
@@ -175,6 +178,7 @@ async function runTerm(
   const noteReadAhead = (thrown: unknown): void =>
     options.log.debug("reading ahead failed", { reason: messageOf(thrown) });
   let trimAtMs = nowMs(options) + (options.trimMs ?? 60_000);
+  let lookAtMs = nowMs(options) + lookEveryMs;
   let ahead: Promise<OutboxPage> | undefined;
   try {
     while (!signal.aborted && !lost.aborted) {
@@ -186,6 +190,11 @@ async function runTerm(
       if (signal.aborted) break;
       state.trouble = undefined;
       await save(options, state, leadership, "when due");
+      if (nowMs(options) >= lookAtMs) {
+        lookAtMs = nowMs(options) + lookEveryMs;
+        // A stream that somebody deleted while nothing was published: this fails, and the next term makes it again and fills it.
+        await link.unlessLost(link.manager.streams.info(name));
+      }
       if (nowMs(options) >= trimAtMs) {
         trimAtMs = nowMs(options) + (options.trimMs ?? 60_000);
         const trimming = { streamName: name, now: options.clock.now(), keepMs: options.keepMs ?? 3_600_000 };

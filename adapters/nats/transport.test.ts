@@ -151,6 +151,19 @@ test("a stream that lost everything is filled again from the outbox, and a runni
   expect(seen.numbers()).toEqual(range(1, 25));
 });
 
+test("a stream that is deleted while nothing is published comes back by itself", async () => {
+  const process = await world.process("first");
+  const relay = await process.startRelay();
+  await publishMany(process.store, "k", 1, 5);
+  await eventually(real, "five messages", async () => (await streamState()).messages >= 5);
+  const manager = await jetstreamManager(foreign);
+  await manager.streams.delete(streamName);
+  const messages = async (): Promise<number> =>
+    (await manager.streams.info(streamName).catch(() => undefined))?.state.messages ?? 0;
+  await eventually(real, "the stream is there again, filled", async () => (await messages()) >= 5);
+  await eventually(real, "the relay is well", () => relay.health().complaint === undefined);
+});
+
 test("foreign messages between ours never put ours out of order", async () => {
   const process = await world.process("first");
   const stop = new AbortController();

@@ -33,16 +33,20 @@ const largeEntry: OutboxEntry = {
   payload: large,
 };
 
-/** A pool that takes everything after a moment and remembers how many bytes each statement carried. */
+/** A pool that takes everything after a moment and remembers how many bytes each commit carried. */
 function countingPool(): { readonly pool: pg.Pool; readonly commits: number[] } {
   const commits: number[] = [];
+  let bytes = 0;
   const query = async (statement: string | pg.QueryConfig) => {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    if (typeof statement === "string") {
-      return statement === "commit" ? { command: "COMMIT" } : [{}, { rows: [{ xid: "1" }] }];
+    if (statement === "commit") {
+      commits.push(bytes);
+      bytes = 0;
+      return { command: "COMMIT" };
     }
+    if (typeof statement === "string") return [{}, { rows: [{ xid: "1" }] }];
     const values: readonly unknown[] = statement.values ?? [];
-    commits.push(values.reduce<number>((sum, value) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0));
+    bytes += values.reduce<number>((sum, value) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0);
     return { rowCount: 1 };
   };
   const pool = { connect: async () => ({ query, release: () => undefined }) } as unknown as pg.Pool;

@@ -8,7 +8,7 @@
 //  3. Nothing new is handed over after the session is known to be lost or close() was called.
 //  4. A subscription whose name was forgotten has ended: it does not enter the name again and hears nothing more.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
-import { millisecondsBetween } from "../../contracts/src/instant.ts";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -83,6 +83,15 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   let finishedCount = 0;
   let alarmedAt = clock.now();
   let failures = 0;
+  let readingSince: Instant | undefined;
+
+  /** A read that is not answered (a locked table, a server that hangs) holds up everything, and says nothing by itself. */
+  function unanswered(): string | undefined {
+    if (readingSince === undefined) return undefined;
+    const waitedMs = millisecondsBetween(readingSince, clock.now());
+    if (waitedMs < horizonMsMax) return undefined;
+    return `${name} has waited ${Math.round(waitedMs / 1_000)} s for the database to answer its read of the outbox`;
+  }
 
   function finish(row: OutboxRow): void {
     recent.add(row.eventId);
@@ -152,7 +161,9 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     while (!stopped()) {
       bell.silence();
       const before = cursor.position();
+      readingSince = clock.now();
       const page = await reader.read(before, queueMax, patterns);
+      readingSince = undefined;
       getsOn();
       for (const row of page.rows) {
         if (stopped() || !(await deliver(row, stopped))) break;
@@ -203,6 +214,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     try {
       await leadOn(leadership);
     } finally {
+      readingSince = undefined;
       notHeld();
       delete complaints.parking;
       await leadership.resign();
@@ -228,7 +240,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const lived = live();
   return {
     name,
-    complaint: () => complaints.trouble ?? complaints.parking ?? complaints.horizon,
+    complaint: () => unanswered() ?? complaints.trouble ?? complaints.parking ?? complaints.horizon,
     handledCount: () => finishedCount,
     droppedCount: () => 0,
     async close() {

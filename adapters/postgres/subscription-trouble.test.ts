@@ -160,6 +160,24 @@ describe("leadership", () => {
 });
 
 describe("a subscription that fails", () => {
+  it("complains while the outbox is locked and nothing can be read, and is well afterwards", {
+    timeout: 40_000,
+  }, async () => {
+    const first = peer();
+    const seen = await record(first.bus, { name: "trouble.locked" });
+    await publish(first.store, { key: "a", n: 1 });
+    await eventually(rig, "the first event", () => seen.events.length === 1);
+    const locker = await owner.connect();
+    await locker.query("begin");
+    await locker.query("lock table outbox in access exclusive mode");
+    await eventually(rig, "a complaint", () => first.bus.health().complaint?.includes("has waited") === true);
+    await locker.query("rollback");
+    locker.release();
+    await publish(first.store, { key: "a", n: 2 });
+    await eventually(rig, "the second event", () => seen.events.length === 2);
+    await eventually(rig, "no complaint", () => first.bus.health().complaint === undefined);
+  });
+
   it("says so in health, backs off, logs once, and says nothing once it goes on", async () => {
     const warned: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void warned.push(message) };
@@ -311,6 +329,7 @@ describe("lag", () => {
     };
     const one = peer({ metrics, alarms: true });
     const held = gate();
+    endings.push(async () => held.open());
     await record(one.bus, { name: "test.lagging" }, () => held.opened);
     await owner.query(
       `insert into outbox (event_id, at_us, subject, key, source, payload)
@@ -325,6 +344,5 @@ describe("lag", () => {
     await eventually(rig, "no figure", () => Number.isNaN(lag()));
     expect((await owner.query(raised)).rowCount).toBe(1);
     await owner.query("grant select on subscription to portcullis_app");
-    held.open();
   });
 });

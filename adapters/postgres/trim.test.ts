@@ -6,6 +6,7 @@ import { fromMicroseconds, fromUnixMs, type Instant } from "../../contracts/src/
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics } from "../../testkit/postgres-rig.ts";
+import { systemClock } from "../system-clock.ts";
 import { systemTimers } from "../system-timers.ts";
 import { openPool } from "./connection.ts";
 import { startTrim, type Trim } from "./trim.ts";
@@ -60,6 +61,22 @@ const kept = async (): Promise<number[]> =>
   (await owner.query("select id::int as id from outbox order by id")).rows.map((row) => row.id);
 
 describe("trim", () => {
+  it("keeps the last minute whatever the app role asks for, and lets no cursor pass the newest event or go back", async () => {
+    now = systemClock().now();
+    await fill(3, 0);
+    await subscribe("only", 3);
+    const all = "select trim_outbox(9223372036854775807, 1000)::int as removed";
+    expect((await app.query(all)).rows[0].removed).toBe(0);
+    await expect(subscribe("only", 4)).rejects.toThrow(/cannot pass the newest event/);
+    await expect(subscribe("only", 2)).rejects.toThrow(/cannot go back/);
+    expect(await kept()).toEqual([1, 2, 3]);
+  });
+
+  it("an event's time is one that a number holds exactly", async () => {
+    const text = "insert into outbox (event_id, at_us, subject, key, source, payload) values ($1,$2,'s','k','t','1')";
+    await expect(app.query(text, [randomUUID(), "9223372036854775807"])).rejects.toThrow(/outbox_time_is_exact/);
+  });
+
   it("removes nothing while no subscription is registered, and complains when the outbox grows", async () => {
     await fill(10, 5 * hourMs);
     const round = await trim.round();

@@ -19,7 +19,8 @@ create table outbox (
   key      text   not null,
   source   text   not null,
   payload  bytea  not null,
-  constraint outbox_payload_is_utf8 check (convert_from(payload, 'UTF8') is not null)
+  constraint outbox_payload_is_utf8 check (convert_from(payload, 'UTF8') is not null),
+  constraint outbox_time_is_exact check (at_us between -9007199254740991 and 9007199254740991)
 ) with (
   autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_scale_factor = 0.2
@@ -83,6 +84,19 @@ create table service_instance (
   lease_until_us bigint  not null
 ) with (fillfactor = 50);
 
+create function check_cursor() returns trigger language plpgsql set search_path = portcullis, pg_temp as $$
+begin
+  if new.cursor_id < old.cursor_id then
+    raise exception 'the cursor of % cannot go back', new.name using errcode = 'check_violation';
+  end if;
+  if new.cursor_id > old.cursor_id and new.cursor_id > coalesce((select max(id) from outbox), 0)
+     and new.cursor_id > (select trimmed_id from outbox_floor) then
+    raise exception 'the cursor of % cannot pass the newest event', new.name using errcode = 'check_violation';
+  end if;
+  return new;
+end $$;
+create trigger check_cursor before update of cursor_id on subscription for each row execute function check_cursor();
+
 create function trim_outbox(older_than_us bigint, rows_max integer) returns bigint
 language plpgsql security definer set search_path = portcullis, pg_temp as $$
 declare
@@ -93,6 +107,8 @@ declare
 begin
   perform 1 from outbox_floor for update skip locked;
   if not found then return 0; end if;
+  -- Whatever the caller asks for, the last minute stays, by the server's own clock.
+  older_than_us := least(older_than_us, (extract(epoch from clock_timestamp()) * 1000000)::bigint - 60000000);
   select min(cursor_id) into slowest from subscription;
   if slowest is null then return 0; end if;
   select coalesce(min(head.id) filter (where head.at_us >= older_than_us) - 1, max(head.id)) into reach
