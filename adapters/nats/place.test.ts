@@ -133,6 +133,7 @@ test("handled ids stay known while NATS can still hand over their events, and wh
   await eventually(real, "one stored", () => relay.publishedCount() === 1);
   await process.store.transact("test.handle", async (unit) => void (await unit.handled.firstTime("test.late", id)));
   const pool = openPool(world.database.address.app, { log: quietLog, applicationName: "history test", sizeMax: 1 });
+  await world.sql("update outbox set at_us = at_us - 3600000000");
   // Three days later: the outbox is trimmed behind the relay, the stream still keeps the event for who was away.
   const clock = { now: () => plusMilliseconds(systemClock().now(), 3 * 86_400_000) };
   const historyFloor = () => oldestStored(process.link, streamName, clock);

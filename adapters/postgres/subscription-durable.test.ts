@@ -74,6 +74,7 @@ describe("durable subscription", () => {
     const tools = { ...options, timers: systemTimers(), random: systemRandom(), tracer: noTracer, holder: "test" };
     const open = (): Promise<pg.Client> => openClient(database.address.app, options);
     const [first, second] = [createBusSession({ ...tools, open }), createBusSession({ ...tools, open })];
+    await publishMany(peer("writer").store, "k", 1, 9);
     try {
       const signal = new AbortController().signal;
       await first.opened(signal);
