@@ -9,13 +9,14 @@ import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { ownPrefix, removeAbandoned } from "./abandoned.ts";
 
 const run = promisify(execFile);
 const cacheFolder = fileURLToPath(new URL("../.cache/nats-server/", import.meta.url));
 const howToGetIt =
   "nats-server was not found: install the package nats-server (on Debian: apt-get install nats-server) or put the binary on PATH.";
 const startMsMax = 15_000;
-const folderPrefix = "portcullis-nats-server-";
+const folderName = "portcullis-nats-server";
 
 export interface NatsServerOptions {
   readonly jetStream: boolean;
@@ -44,8 +45,8 @@ export interface NatsServer {
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const binary = await natsServerBinary();
   const version = await versionOf(binary);
-  await removeAbandoned();
-  const folder = await mkdtemp(join(tmpdir(), `${folderPrefix}${process.pid}-`));
+  removeAbandoned(tmpdir(), folderName);
+  const folder = await mkdtemp(join(tmpdir(), ownPrefix(folderName)));
   const storeFolder = options.storeFolder ?? join(folder, "store");
   const port = options.port === undefined || options.port === 0 ? await freePort() : options.port;
   const configurationFile = join(folder, "nats.conf");
@@ -74,24 +75,6 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
       child = await launch(binary, configurationFile, port);
     },
   };
-}
-
-/** Folders of runs that were killed before they could remove them: the process that their name carries is gone. */
-async function removeAbandoned(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = name.startsWith(folderPrefix) ? /^(\d+)-/.exec(name.slice(folderPrefix.length))?.[1] : undefined;
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    // A process of another user refuses the signal, and is alive.
-    return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
-  }
 }
 
 function configurationText(options: NatsServerOptions, port: number, storeFolder: string): string {

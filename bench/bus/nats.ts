@@ -50,6 +50,7 @@ export async function openNats(address: DatabaseAddress, natsUrl: string, writer
   });
   const contender: Contender = {
     name: "nats",
+    mayLose: false,
     onHandled: () => undefined,
     async publish(n) {
       await store.transact("bench.publish", (unit) => unit.events.publish(ticketWritten, ticket(n)));
@@ -81,6 +82,7 @@ export async function openNatsRaw(address: DatabaseAddress, natsUrl: string, wri
   const stream = jetstream(publisher);
   const contender: Contender = {
     name: "nats_raw",
+    mayLose: true,
     onHandled: () => undefined,
     async publish(n) {
       carrying.check();

@@ -21,6 +21,7 @@ export async function openPostgres(address: DatabaseAddress, writers: number): P
   const bus = createPostgresBus({ ...tools, open, store, wake, subjectByName: lookupTicket, parkedSubject });
   const contender: Contender = {
     name: "postgres",
+    mayLose: false,
     onHandled: () => undefined,
     async publish(n) {
       await store.transact("bench.publish", (unit) => unit.events.publish(ticketWritten, ticket(n)));
@@ -42,6 +43,7 @@ export async function openPostgresRaw(address: DatabaseAddress, writers: number)
   const table = await openRawTable(address, { connections: writers, pageMax: 1_000 });
   const contender: Contender = {
     name: "postgres_raw",
+    mayLose: true,
     onHandled: () => undefined,
     async publish(n) {
       reading.check();

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { ownPrefix, removeAbandoned } from "./abandoned.ts";
+import { ownPrefix, removeAbandoned } from "../abandoned.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
