@@ -1,7 +1,7 @@
 // Where the bench runs: its own PostgreSQL with the product's settings, which wait for the disk, and its own nats-server,
 // both in a temporary folder. Whatever happens, `close` leaves neither process nor folder behind; after a kill -9 the
 // kernel ends the servers and the next run removes the folder.
-import { access, mkdtemp, readdir, rm } from "node:fs/promises";
+import { access, chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -39,6 +39,8 @@ export async function openPlace(): Promise<Place> {
   try {
     const folder = await mkdtemp(join(tmpdir(), `${folderPrefix}${process.pid}-`));
     endings.push(() => rm(folder, { recursive: true, force: true }));
+    // As root the database runs as another user, who must be able to pass; else its data would go outside and stay there.
+    await chmod(folder, 0o755);
     const tools = benchTools();
     const dataFolder = await openDataFolder(join(folder, "data"), tools);
     endings.push(() => dataFolder.release());
