@@ -1,10 +1,20 @@
-// HTTP routes as data: the gateway declares them, the HTTP adapter mounts them on the listener that they name.
-export interface HttpRequest {
+// HTTP routes as data: the gateway declares them, the HTTP adapter mounts them on the listener that they name, checks who calls
+// before anything else, validates what came against the route's schemas, and writes OpenAPI from them.
+import type { Operation } from "../contracts/src/authority.ts";
+import type { Schema } from "../contracts/src/schema.ts";
+import type { Identity } from "./identity.ts";
+
+export interface HttpRequest<Params = unknown, Query = unknown, Body = unknown> {
   readonly requestId: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  /** Who calls, as proved; undefined only where the table of authority lets anyone in and no token was sent. */
+  readonly identity: Identity | undefined;
+  /** The caller's address as the listener saw it. */
+  readonly remoteAddress: string;
+  /** As the route's schemas made them; without a schema there is nothing. */
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: unknown;
 }
 
 export interface HttpAnswer {
@@ -18,10 +28,22 @@ export interface HttpAnswer {
 export type Listener = "operator" | "public";
 
 export interface Route {
+  /** Its name in OpenAPI and the method of the generated client: "getIdentity". */
+  readonly id: string;
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Parameters in colons: "/v1/service-tokens/:token_id". */
   readonly path: string;
   readonly listeners: readonly Listener[];
   /** One human sentence, for the reference and OpenAPI. */
   readonly sentence: string;
+  /** The row of the table of authority that guards it. */
+  readonly operation: Operation;
+  readonly params?: Schema;
+  readonly query?: Schema;
+  readonly body?: Schema;
+  /** What it answers when all is well, by status; "text" for what is not JSON. */
+  readonly answers: Readonly<Record<number, Schema | "text">>;
+  /** Attempts per caller's address and minute, for routes that guessers would try; absent means no bound of its own. */
+  readonly attemptsPerMinuteMax?: number;
   handle(request: HttpRequest): Promise<HttpAnswer>;
 }

@@ -23,6 +23,8 @@ const crossChecks: readonly CrossCheck[] = [
   oneKeySource,
   vaultNeedsAddress,
   vaultNeedsLogin,
+  issuerNeedsClient,
+  clientNeedsIssuer,
   backoffGrows,
 ];
 
@@ -166,6 +168,23 @@ function vaultNeedsLogin(input: CheckInput): readonly Complaint[] {
     "PORTCULLIS_VAULT_TOKEN, or PORTCULLIS_VAULT_ROLE_ID and PORTCULLIS_VAULT_SECRET_ID, because secrets.backend is vault";
   const missing = has("role_id") ? "secret_id" : has("secret_id") ? "role_id" : "token";
   return [complain(input, ["secrets", "vault", missing], expected)];
+}
+
+function issuerNeedsClient(input: CheckInput): readonly Complaint[] {
+  const path = ["identity", "client_id"];
+  if (valueAt(input.tree, ["identity", "issuer"]) === undefined || valueAt(input.tree, path) !== undefined) return [];
+  return [
+    complain(input, path, "the id of our client there (PORTCULLIS_OIDC_CLIENT_ID), because identity.issuer is set"),
+  ];
+}
+
+/** Set without an issuer they would do nothing, and whoever set them believes that they do. */
+function clientNeedsIssuer(input: CheckInput): readonly Complaint[] {
+  if (valueAt(input.tree, ["identity", "issuer"]) !== undefined) return [];
+  return ["client_id", "audience"]
+    .map((name) => ["identity", name])
+    .filter((path) => valueAt(input.tree, path) !== undefined)
+    .map((path) => complain(input, path, "`identity.issuer` (PORTCULLIS_OIDC_ISSUER) beside it"));
 }
 
 function backoffGrows(input: CheckInput): readonly Complaint[] {

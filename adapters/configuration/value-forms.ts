@@ -53,6 +53,17 @@ export function isVaultAddress(text: string): boolean {
   return url.protocol === "https:" || isLoopback(url.hostname);
 }
 
+/** As OIDC has it: no query, no fragment; in the clear only within this machine, where nobody stands in between. */
+export function isIssuerUrl(text: string): boolean {
+  return isVaultAddress(text);
+}
+
+/** Scheme, host and port only, because paths are ours to choose. */
+export function isBaseUrl(text: string): boolean {
+  const url = urlOf(text);
+  return url !== undefined && isHttpUrl(text) && (text === url.origin || text === `${url.origin}/`);
+}
+
 /** The host may be missing: a unix socket folder is named in the query, as PostgreSQL's own tools allow. */
 export function isPostgresUrl(text: string): boolean {
   const url = urlOf(text);

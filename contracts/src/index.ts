@@ -3,6 +3,23 @@ import * as decimal from "./decimal.ts";
 import * as instant from "./instant.ts";
 
 export {
+  type Allowed,
+  type Caller,
+  isOperation,
+  isRole,
+  mayCall,
+  mayPublish,
+  type Operation,
+  operations,
+  type PlatformService,
+  platformServices,
+  publishers,
+  type Role,
+  roles,
+  serviceOperations,
+  whyNot,
+} from "./authority.ts";
+export {
   type CalendarDefinition,
   isKnown,
   isOpen,
@@ -106,16 +123,24 @@ export {
   alarmRaised,
   type ConfigurationChanged,
   configurationChanged,
+  type FactorChanged,
+  factorChanged,
   type OperatorAttempted,
   operatorAttempted,
   type ParkedEvent,
   parkedEvent,
   type SecretChanged,
   type ServiceEvent,
+  type ServiceTokenChanged,
   type SessionEvent,
+  type SigningKeyChanged,
+  type StepUpEvent,
   secretChanged,
   serviceEvent,
+  serviceTokenChanged,
   sessionEvent,
+  signingKeyChanged,
+  stepUpEvent,
 } from "./records/platform.ts";
 export {
   type AssetClass,

@@ -18,11 +18,15 @@ import { decisionMade, fill, gatePassed, orderCreated, orderRejection, orderTran
 import {
   alarmRaised,
   configurationChanged,
+  factorChanged,
   operatorAttempted,
   parkedEvent,
   secretChanged,
   serviceEvent,
+  serviceTokenChanged,
   sessionEvent,
+  signingKeyChanged,
+  stepUpEvent,
 } from "./records/platform.ts";
 import type { Delivery, Subject } from "./subject.ts";
 
@@ -91,6 +95,12 @@ export const subjects = {
   sessionOpened: subject("svc.v1.identity.session.opened", sessionEvent, (session) => session.principal, "Somebody proved who they are."),
   sessionClosed: subject("svc.v1.identity.session.closed", sessionEvent, (session) => session.principal, "Somebody logged out or their session ended."),
   sessionRefused: subject("svc.v1.identity.session.refused", sessionEvent, (session) => session.principal, "Somebody failed to prove who they are."),
+  factorChanged: subject("svc.v1.identity.factor.changed", factorChanged, (changed) => changed.operator, "A person's second factor was set up, replaced or used up."),
+  stepUpGranted: subject("svc.v1.identity.stepup.granted", stepUpEvent, (tried) => tried.operator, "A second factor was proved for one named action."),
+  stepUpRefused: subject("svc.v1.identity.stepup.refused", stepUpEvent, (tried) => tried.operator, "A second factor was asked for and not proved."),
+  stepUpRedeemed: subject("svc.v1.identity.stepup.redeemed", stepUpEvent, (tried) => tried.operator, "The proof of a second factor was used for its action."),
+  serviceTokenChanged: subject("svc.v1.identity.token.changed", serviceTokenChanged, (changed) => changed.token_id, "A machine got, changed or lost its token."),
+  signingKeyChanged: subject("svc.v1.identity.key.changed", signingKeyChanged, () => "keys", "The key that signs tokens was made, replaced or withdrawn."),
   serviceStarted: subject("svc.v1.platform.service.started", serviceEvent, byService, "A service's process is ready."),
   serviceStopped: subject("svc.v1.platform.service.stopped", serviceEvent, byService, "A service's process ended as it was told to."),
   serviceLost: subject("svc.v1.platform.service.lost", serviceEvent, byService, "A service's process ended or fell silent without being told to."),

@@ -1,5 +1,6 @@
 // Every step of the schema, in order. A released step is never edited; a change is a new file and a new line here.
 import type { Migration } from "../migrate.ts";
 import { outboxMigration } from "./0001-outbox.ts";
+import { identityMigration } from "./0002-identity.ts";
 
-export const migrations: readonly Migration[] = [outboxMigration];
+export const migrations: readonly Migration[] = [outboxMigration, identityMigration];

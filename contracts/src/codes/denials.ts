@@ -109,6 +109,34 @@ export const commandDenials = {
     exit: exitCodes.declined,
   }),
 
+  // Second factors.
+  SECOND_FACTOR_MISSING: denial("The caller has not set up a second factor.", "FAILED_PRECONDITION", {
+    exit: exitCodes.forbidden,
+  }),
+  SECOND_FACTOR_WRONG: denial("The one-time code is wrong, expired or already used.", "PERMISSION_DENIED"),
+  SECOND_FACTOR_LOCKED: denial(
+    "Too many wrong codes in a row; the answer says how long to wait.",
+    "RESOURCE_EXHAUSTED",
+    {
+      exit: exitCodes.forbidden,
+    },
+  ),
+  SECOND_FACTOR_NOT_BEGUN: denial("There is no enrolment to confirm, or it ran out.", "FAILED_PRECONDITION"),
+  STEP_UP_REQUIRED: denial("This action needs a fresh proof of the second factor.", "PERMISSION_DENIED"),
+  STEP_UP_WRONG: denial(
+    "The proof is not for this caller, action and parameters, or it was used or ran out.",
+    "PERMISSION_DENIED",
+  ),
+
+  // Tokens of machines, and logins.
+  SERVICE_TOKEN_NOT_ACTIVE: denial("There is no such token, or it was revoked or ran out.", "NOT_FOUND"),
+  SERVICE_TOKEN_OPERATION_UNKNOWN: denial("The token names an operation that no machine may call.", "INVALID_ARGUMENT"),
+  SERVICE_TOKEN_LIMIT: denial(
+    "There are as many tokens of machines as there may be; revoke some first.",
+    "FAILED_PRECONDITION",
+  ),
+  DEVELOPMENT_LOGIN_OFF: denial("Development operators do not exist here.", "PERMISSION_DENIED"),
+
   // Order management.
   ORDER_HALTED: denial("A halt covers this order, so it was refused at the door.", "FAILED_PRECONDITION"),
   ORDER_DENIED: denial("The risk engine denied the order; the decision says why.", "FAILED_PRECONDITION"),

@@ -1,6 +1,6 @@
 // What the platform tells about itself: its processes, its bus, its configuration, its alarms and the people who operate it.
 import { z } from "zod";
-import { countNumber, factsRecord, idText, instantText, nameText, reasonText } from "./fields.ts";
+import { countNumber, factsRecord, hashText, idText, instantText, nameText, reasonText } from "./fields.ts";
 
 /** One running process of a service; a restarted one is a new incarnation. */
 export const serviceEvent = z.object({
@@ -61,6 +61,49 @@ export const sessionEvent = z.object({
   at: instantText,
 });
 export type SessionEvent = z.infer<typeof sessionEvent>;
+
+/** A person's second factor was set up, replaced or used up. */
+export const factorChanged = z.object({
+  /** `operator:<name>`, as authenticated. */
+  operator: nameText,
+  factor: z.enum(["totp", "recovery_codes", "webauthn"]),
+  change: z.enum(["begun", "enrolled", "replaced", "recovery_code_used", "removed"]),
+  at: instantText,
+});
+export type FactorChanged = z.infer<typeof factorChanged>;
+
+/** A second factor was asked for one named action. The parameters are told by hash: they may be confidential. */
+export const stepUpEvent = z.object({
+  operator: nameText,
+  action: nameText,
+  parameters_hash: hashText,
+  factor: z.enum(["totp", "recovery_code", "webauthn"]).optional(),
+  /** Why it was refused, as a code of the registry. */
+  code: z.string().optional(),
+  at: instantText,
+});
+export type StepUpEvent = z.infer<typeof stepUpEvent>;
+
+/** A machine got, changed or lost its token. Never its value. */
+export const serviceTokenChanged = z.object({
+  token_id: idText,
+  name: nameText,
+  change: z.enum(["issued", "rotated", "revoked"]),
+  operations: z.array(nameText),
+  expires_at: instantText,
+  actor: nameText,
+  at: instantText,
+});
+export type ServiceTokenChanged = z.infer<typeof serviceTokenChanged>;
+
+/** The key that signs tokens was made, replaced or withdrawn. */
+export const signingKeyChanged = z.object({
+  key_id: nameText,
+  change: z.enum(["made", "retired", "refused"]),
+  actor: nameText,
+  at: instantText,
+});
+export type SigningKeyChanged = z.infer<typeof signingKeyChanged>;
 
 /** An operator tried a state-changing verb, allowed or not. */
 export const operatorAttempted = z.object({

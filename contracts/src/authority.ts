@@ -1,0 +1,170 @@
+// Who may do what: one table of operations and roles, used by gRPC, HTTP and the bus alike and printed into docs/authority.md.
+// A remote procedure's operation carries the procedure's name; an HTTP route names its operation; a subject names the
+// services that may publish it. What is not in a table is not allowed.
+import { subjects } from "./subjects.ts";
+
+export const roles = ["viewer", "operator", "risk_officer", "admin", "service"] as const;
+export type Role = (typeof roles)[number];
+
+export function isRole(text: string): text is Role {
+  return (roles as readonly string[]).includes(text);
+}
+
+/** "anyone" needs no proof of who they are, "authenticated" needs that and no role. */
+export type Allowed = "anyone" | "authenticated" | readonly Role[];
+
+interface OperationRule {
+  readonly sentence: string;
+  readonly allowed: Allowed;
+}
+
+const people = ["viewer", "operator", "risk_officer", "admin"] as const;
+const readers = ["viewer", "operator", "risk_officer", "admin", "service"] as const;
+
+const rule = (allowed: Allowed, sentence: string): OperationRule => ({ sentence, allowed });
+
+// biome-ignore format: one operation, one line
+export const operations = {
+  // The risk engine.
+  CheckOrder: rule(["service"], "Ask whether an order may be sent."),
+  CheckOrders: rule(["service"], "Ask for many orders over one stream."),
+  GetEnvelope: rule(readers, "Read a fund's limits."),
+  UpdateEnvelope: rule(["risk_officer"], "Change a fund's limits."),
+
+  // Halts.
+  RequestHalt: rule(["operator", "service"], "Halt a strategy, a fund or the firm."),
+  ResumeHalt: rule(["operator"], "Lift a halt, or ask for a second operator to lift all of them."),
+  CosignResume: rule(["operator"], "Sign another operator's request to lift all halts."),
+  ListActiveHalts: rule(readers, "See every halt in force."),
+  GetHaltStatus: rule(readers, "See what halts a fund or strategy."),
+
+  // The record of what happened.
+  AppendAudit: rule(["service"], "Append an entry to the audit chain; its actor is the caller."),
+  GetAuditTrail: rule(readers, "Read the entries about one subject."),
+  VerifyAudit: rule(readers, "Verify the audit chain."),
+  ReportRegulatoryEvent: rule(["service"], "Report an event to the regulators of a fund."),
+
+  // The platform about itself.
+  ReadHealth: rule("anyone", "Ask whether the platform can do its work."),
+  ReadSchema: rule("anyone", "Read the descriptions of our own interfaces: gRPC reflection, OpenAPI."),
+  ReadMetrics: rule(readers, "Read the figures of every process."),
+  InspectInstance: rule(["service"], "Ask one process for its health and figures."),
+
+  // Who is calling.
+  LogIn: rule("anyone", "Reach the login pages, the token endpoints and the published keys."),
+  ReadIdentity: rule("authenticated", "See who the platform takes you for."),
+  LogOut: rule("authenticated", "End your own session and its tokens."),
+  EnrolSecondFactor: rule(people, "Set up your own second factor."),
+  StepUp: rule(people, "Prove your second factor for one named action."),
+  ListServiceTokens: rule(["admin"], "List the tokens of machines; never their values."),
+  IssueServiceToken: rule(["admin"], "Give a machine a token for named operations."),
+  RotateServiceToken: rule(["admin"], "Replace a machine's token by a new one."),
+  RevokeServiceToken: rule(["admin"], "Take a machine's token away."),
+  RevokeSessions: rule(["admin"], "End every session of a person."),
+  RotateSigningKeys: rule(["admin"], "Replace the key that signs tokens."),
+} as const satisfies Readonly<Record<string, OperationRule>>;
+
+export type Operation = keyof typeof operations;
+
+export function isOperation(text: string): text is Operation {
+  return Object.hasOwn(operations, text);
+}
+
+/** The part of an identity that authority looks at. */
+export interface Caller {
+  readonly roles: readonly Role[];
+  /** A machine's token is narrowed to these; absent means that the roles alone decide. */
+  readonly operations?: readonly Operation[];
+}
+
+/** Whether this caller may; undefined is a caller who proved nothing. */
+export function mayCall(operation: Operation, caller: Caller | undefined): boolean {
+  const { allowed }: OperationRule = operations[operation];
+  if (allowed === "anyone") return true;
+  if (caller === undefined) return false;
+  // Whoever holds a token may see and give up what it says of them, however narrow it is.
+  if (allowed === "authenticated") return true;
+  if (caller.operations !== undefined && !caller.operations.includes(operation)) return false;
+  return caller.roles.some((role) => allowed.includes(role));
+}
+
+/** Why not, in one sentence that says what would be needed. */
+export function whyNot(operation: Operation): string {
+  const { allowed }: OperationRule = operations[operation];
+  const needed = typeof allowed === "string" ? "a login" : `one of the roles ${allowed.join(", ")}`;
+  return `${operation} needs ${needed}, and a service token must name it.`;
+}
+
+/** The operations that a machine's token may name. */
+export const serviceOperations: readonly Operation[] = (Object.keys(operations) as Operation[]).filter((name) => {
+  const { allowed }: OperationRule = operations[name];
+  return typeof allowed !== "string" && allowed.includes("service");
+});
+
+export const platformServices = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
+export type PlatformService = (typeof platformServices)[number];
+
+type SubjectKey = keyof typeof subjects;
+
+const everyService: readonly PlatformService[] = platformServices;
+const watchdogs: readonly PlatformService[] = ["operations"];
+
+// biome-ignore format: one subject, one line
+export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>> = {
+  ordersCreated: ["oms"],
+  ordersAccepted: ["oms"],
+  ordersRejected: ["oms"],
+  ordersUpdated: ["oms"],
+  ordersCancelled: ["oms"],
+  ordersExpired: ["oms"],
+  fillsCreated: ["oms"],
+  navUpdated: ["treasury"],
+  envelopeUpdated: ["riskengine"],
+  gatePassed: ["riskengine"],
+  gateFailed: ["riskengine"],
+  riskHaltRequested: ["riskengine"],
+  decisionMade: ["riskengine"],
+  stopTriggered: ["riskengine"],
+  reconcileDifference: ["riskengine"],
+  auditAppended: ["operations"],
+  haltRequested: ["operations"],
+  haltLifted: ["operations"],
+  watchdogHealth: watchdogs,
+  watchdogDrift: watchdogs,
+  watchdogVpin: watchdogs,
+  watchdogNews: watchdogs,
+  watchdogPosition: watchdogs,
+  watchdogDb: watchdogs,
+  watchdogStrategy: watchdogs,
+  watchdogTheta: watchdogs,
+  watchdogDependency: watchdogs,
+  watchdogVolDd: watchdogs,
+  alarmRaised: everyService,
+  busParked: everyService,
+  configurationChanged: everyService,
+  secretChanged: everyService,
+  operatorAttempted: everyService,
+  sessionOpened: ["gateway"],
+  sessionClosed: ["gateway"],
+  sessionRefused: ["gateway"],
+  factorChanged: ["gateway"],
+  stepUpGranted: ["gateway"],
+  stepUpRefused: ["gateway"],
+  stepUpRedeemed: everyService,
+  serviceTokenChanged: ["gateway"],
+  signingKeyChanged: ["gateway"],
+  serviceStarted: everyService,
+  serviceStopped: everyService,
+  // Declared by whoever noticed that its lease ran out.
+  serviceLost: ["operations"],
+  marketMarks: ["operations"],
+};
+
+const publishersByName: ReadonlyMap<string, readonly PlatformService[]> = new Map(
+  (Object.keys(subjects) as SubjectKey[]).map((key) => [subjects[key].name, publishers[key]]),
+);
+
+/** Whether a service may publish under that name. A subject that is not ours has no publisher. */
+export function mayPublish(service: string, subjectName: string): boolean {
+  return (publishersByName.get(subjectName) as readonly string[] | undefined)?.includes(service) ?? false;
+}

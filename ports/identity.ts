@@ -1,0 +1,129 @@
+// Who is calling, and what they proved. Every surface asks a Verifier before anything else answers; people prove a second factor
+// for one named action at a time; machines hold tokens that name what they may do.
+//
+// What every verifier promises (testkit/conformance/verifier.ts):
+//  1. An identity comes only from a token that its issuer signed for us, with an algorithm and key that we accept, before it ran out.
+//  2. A revoked token, session or person is refused within `revocationMsMax`; not knowing what is revoked is IDENTITY_UNAVAILABLE,
+//     never a yes.
+//  3. Whatever else is wrong with a token is UNAUTHENTICATED, with a sentence that says what to do and repeats nothing of the token.
+import type { Operation, Role } from "../contracts/src/authority.ts";
+import type { Denial } from "../contracts/src/codes.ts";
+import type { Instant } from "../contracts/src/instant.ts";
+import type { Health } from "./health.ts";
+
+export interface Identity {
+  readonly kind: "operator" | "service";
+  /** How this caller stands in records: `operator:<name>` or `service:<name>`. */
+  readonly actor: string;
+  readonly name: string;
+  /** The person or machine itself, unique over all issuers; two sessions of one person have one subject. */
+  readonly subject: string;
+  readonly issuer: string;
+  readonly roles: readonly Role[];
+  /** A machine's token is narrowed to these. */
+  readonly operations?: readonly Operation[];
+  /** What a revocation of this one token names. */
+  readonly tokenId: string;
+  /** What a revocation of the whole login names, when the issuer told. */
+  readonly sessionId?: string;
+  readonly issuedAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+export interface Verifier {
+  /** Rejects with UNAUTHENTICATED or IDENTITY_UNAVAILABLE. */
+  verify(token: string): Promise<Identity>;
+  health(): Health;
+  close(): Promise<void>;
+}
+
+/** A revocation reaches every process within this time; documented, and measured by a test. */
+export const revocationMsMax = 2_000;
+
+export type Outcome<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly denial: Denial; readonly retryAfterS?: number };
+
+export interface FactorStatus {
+  readonly enrolledAt?: Instant;
+  readonly recoveryCodesLeft: number;
+  readonly lockedUntil?: Instant;
+}
+
+/** What a person shows. WebAuthn joins this union with the web desks. */
+export type ShownFactor =
+  | { readonly kind: "totp"; readonly code: string }
+  | { readonly kind: "recovery_code"; readonly code: string };
+
+/** One action and its parameters; a proof opens exactly this. Parameters are compared by the hash of their canonical JSON. */
+export interface NamedAction {
+  readonly action: Operation;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface SecondFactors {
+  status(identity: Identity): Promise<FactorStatus>;
+  /** Makes a secret that counts only once it is confirmed; a factor that exists stays in force until then, and must be shown first. */
+  begin(
+    identity: Identity,
+    shown: ShownFactor | undefined,
+  ): Promise<Outcome<{ readonly secret: string; readonly uri: string }>>;
+  /** Recovery codes are told here, once, and never again. */
+  confirm(identity: Identity, code: string): Promise<Outcome<{ readonly recoveryCodes: readonly string[] }>>;
+  /** A proof for one action, of short life, that can be redeemed once. Every attempt leaves an event. */
+  stepUp(
+    identity: Identity,
+    named: NamedAction,
+    shown: ShownFactor,
+  ): Promise<Outcome<{ readonly proof: string; readonly expiresAt: Instant }>>;
+}
+
+export interface ServiceToken {
+  readonly id: string;
+  readonly name: string;
+  readonly operations: readonly Operation[];
+  readonly createdBy: string;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+  readonly revokedAt?: Instant;
+  /** Its successor, when it was rotated: both work until the old one runs out. */
+  readonly rotatedTo?: string;
+}
+
+export interface IssuedToken extends ServiceToken {
+  /** Told here, once, and never again. */
+  readonly token: string;
+}
+
+export interface TokenWish {
+  readonly name: string;
+  readonly operations: readonly Operation[];
+  readonly expiresInS: number;
+}
+
+export interface ServiceTokens {
+  /** Newest first. */
+  list(): Promise<readonly ServiceToken[]>;
+  /** Redeems the proof and issues in one transaction. The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`. */
+  issue(identity: Identity, wish: TokenWish, proof: string | undefined): Promise<Outcome<IssuedToken>>;
+  /** The old token stays good for `overlapS`. The proof names RotateServiceToken with `id`, `overlap_s`, `expires_in_s`. */
+  rotate(
+    identity: Identity,
+    wish: { readonly id: string; readonly overlapS: number; readonly expiresInS: number },
+    proof: string | undefined,
+  ): Promise<Outcome<IssuedToken>>;
+  /** Taking away needs no proof: it is the safe direction. */
+  revoke(identity: Identity, id: string): Promise<Outcome<ServiceToken>>;
+}
+
+export interface Sessions {
+  /** Ends the caller's login: its session when there is one, else its token. */
+  logOut(identity: Identity): Promise<void>;
+  /** Ends every session of a person, named as records name them: `operator:<name>`. */
+  revokeAll(identity: Identity, actor: string): Promise<void>;
+}
+
+export interface SigningKeys {
+  /** "after overlap" lets tokens that were signed before run out; "at once" refuses them from now on. */
+  rotate(identity: Identity, retire: "after overlap" | "at once"): Promise<{ readonly keyId: string }>;
+}
