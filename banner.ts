@@ -1,4 +1,5 @@
 // What a newcomer sees when everything is up: the addresses, where the data lives, and three commands to try.
+import { join } from "node:path";
 import { serverOf } from "./adapters/configuration/value-forms.ts";
 import type { Foundation } from "./foundation.ts";
 
@@ -8,9 +9,11 @@ export interface BannerFacts {
   /** The NATS address, which may hold credentials, or undefined when the bus runs over the database. */
   readonly busUrl: string | undefined;
   readonly tookMs: number;
+  /** Whether the development operators exist here. */
+  readonly developmentLogin: boolean;
 }
 
-export function banner({ addresses, foundation, busUrl, tookMs }: BannerFacts): string {
+export function banner({ addresses, foundation, busUrl, tookMs, developmentLogin }: BannerFacts): string {
   const lines = [`Portcullis is up (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C stops it.`, ""];
   for (const [label, value] of places(addresses, foundation, busUrl)) lines.push(`  ${label.padEnd(16)}${value}`);
   const operator = addresses["gateway"];
@@ -18,12 +21,19 @@ export function banner({ addresses, foundation, busUrl, tookMs }: BannerFacts): 
     lines.push(
       "",
       "Try next, in another terminal:",
+      ...tryNext(operator, developmentLogin, foundation.dataFolder),
       `  curl -s http://${operator}/v1/healthz`,
-      `  curl -s http://${operator}/metrics | grep portcullis_`,
-      "  npm start -- --print-config",
     );
   }
   return `\n${lines.join("\n")}\n\n`;
+}
+
+/** The command line looks at port 8080 and in .portcullis by itself; elsewhere it must be told. */
+function tryNext(operator: string, developmentLogin: boolean, dataFolder: string): readonly string[] {
+  const url = operator === "127.0.0.1:8080" ? "" : `PORTCULLIS_URL=http://${operator} `;
+  const data = dataFolder === join(process.cwd(), ".portcullis") ? "" : `PORTCULLIS_DATA_DIR=${dataFolder} `;
+  const login = developmentLogin ? `${data}${url}npx ctl auth login --dev duty` : `${url}npx ctl auth login`;
+  return [`  ${login}`, `  ${url}npx ctl doctor`];
 }
 
 function places(

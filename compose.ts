@@ -1,43 +1,34 @@
-// The composition root: starts any subset of the parts in this process and stops it again. The only file in which ports meet adapters.
+// The composition root: starts any subset of the parts in this process and stops it again. Only here and in the two
+// files beside it do ports meet adapters.
 // `npm start` runs one part per process through part.ts; `--single-process` and tests run several at once.
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Configuration } from "./adapters/configuration/schema.ts";
-import { createHealthDirectory } from "./adapters/grpc/health-directory.ts";
 import type { GrpcAddress } from "./adapters/grpc/listener.ts";
 import { type GrpcServer, serveGrpc } from "./adapters/grpc/server.ts";
-import { serveHttp } from "./adapters/http/server.ts";
+import { openVerifier } from "./adapters/identity/open-verifier.ts";
 import { openSecrets } from "./adapters/open-secrets.ts";
 import { openTransport } from "./adapters/open-transport.ts";
-import { createTracer } from "./adapters/otel-tracer.ts";
-import { createLog } from "./adapters/pino-log.ts";
-import type { DatabaseAddress } from "./adapters/postgres/connection.ts";
-import { processCrash } from "./adapters/process-crash.ts";
-import { createMetrics, type MetricsRegistry } from "./adapters/prometheus-metrics.ts";
-import { systemClock } from "./adapters/system-clock.ts";
-import { systemRandom } from "./adapters/system-random.ts";
-import { systemTimers } from "./adapters/system-timers.ts";
+import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
+import { startGateway } from "./compose-gateway.ts";
+import {
+  addressText,
+  basePorts,
+  drainMs,
+  logFor,
+  type PartInput,
+  type PartName,
+  pinnedPort,
+  type Stops,
+  worst,
+} from "./compose-shared.ts";
 import { messageOf } from "./contracts/src/fault.ts";
-import { gatewayRoutes } from "./edges/gateway/index.ts";
 import type { Health } from "./ports/health.ts";
+import type { Verifier } from "./ports/identity.ts";
 import type { Log } from "./ports/log.ts";
 import { services } from "./services/index.ts";
 import { takeLease } from "./services/lease.ts";
 import { watchReadiness } from "./services/readiness.ts";
 import type { RunningService, Service, ServiceName, ServicePorts } from "./services/service.ts";
-
-export type PartName = ServiceName | "gateway";
-
-/** Everything a part needs to know; plain data, because it travels to child processes. */
-export interface PartInput {
-  readonly configuration: Configuration;
-  readonly parts: readonly PartName[];
-  readonly database: DatabaseAddress;
-  readonly dataFolder: string;
-  readonly runtimeFolder: string;
-  /** Addresses that are known already: of parts that run elsewhere, and of our own after a restart on port 0. */
-  readonly addresses: Readonly<Record<string, string>>;
-}
 
 export interface Composition {
   /** Where each part answers, for example "riskengine" -> "127.0.0.1:50051" or "oms" -> "unix:/…/oms.sock". */
@@ -50,13 +41,6 @@ export const plans: readonly { readonly name: PartName; readonly needs: readonly
   ...services.map(({ name, needs }) => ({ name, needs })),
   { name: "gateway", needs: services.map((service) => service.name) },
 ];
-
-export function logFor(configuration: Configuration): Log {
-  const { level, format } = configuration.log;
-  const terminal = process.stdout.isTTY === true;
-  const pretty = format === "pretty" || (format === "auto" && terminal);
-  return createLog({ level, pretty, colour: terminal && process.env["NO_COLOR"] === undefined });
-}
 
 export async function compose(input: PartInput): Promise<Composition> {
   const log = logFor(input.configuration);
@@ -82,8 +66,6 @@ export async function compose(input: PartInput): Promise<Composition> {
   }
 }
 
-type Stops = (() => Promise<void>)[];
-
 async function startServices(
   chosen: readonly Service[],
   input: PartInput,
@@ -106,21 +88,30 @@ async function startServices(
   const secrets = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
   stops.push(() => secrets.close());
   const { store, bus } = transport;
+  const { verifier } = await openVerifier({ ...base.ports, configuration, store, secrets });
+  stops.push(() => verifier.close());
   const readiness = watchReadiness({ ...base.ports, store, bus });
   stops.push(() => readiness.stop());
   for (const service of chosen) {
     const ports: ServicePorts = { ...base.ports, log: log.with({ service: service.name }), store, bus, secrets };
-    await startService(service, ports, base.metrics, readiness.health, input, addresses, stops);
+    const around = { verifier, metrics: base.metrics, shared: readiness.health };
+    await startService(service, ports, around, input, addresses, stops);
   }
 }
 
 const isOperations = (service: Service): boolean => service.name === "operations";
 
+/** What the services of one process share beside their ports. */
+interface Around {
+  readonly verifier: Verifier;
+  readonly metrics: MetricsRegistry;
+  shared(): Health;
+}
+
 async function startService(
   service: Service,
   ports: ServicePorts,
-  metrics: MetricsRegistry,
-  shared: () => Health,
+  around: Around,
   input: PartInput,
   addresses: Record<string, string>,
   stops: Stops,
@@ -129,14 +120,8 @@ async function startService(
   stops.push(() => running.stop());
   const lease = await takeLease(service.name, { host: hostname(), pid: process.pid }, ports);
   stops.push(() => lease.retire());
-  const server = await serveService(
-    service,
-    running,
-    ports,
-    metrics,
-    () => worst([shared(), lease.health(), running.health()]),
-    input,
-  );
+  const health = () => worst([around.shared(), lease.health(), running.health()]);
+  const server = await serveService(service, running, ports, around, health, input);
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses[service.name] = addressText(server.address);
   ports.log.info("ready", { address: addresses[service.name] });
@@ -146,13 +131,14 @@ async function serveService(
   service: Service,
   running: RunningService,
   ports: ServicePorts,
-  metrics: MetricsRegistry,
+  { verifier, metrics }: Around,
   health: () => Health,
   input: PartInput,
 ): Promise<GrpcServer> {
   const { address, environmentVariable } = listenAddress(service.name, input);
   return serveGrpc({
     ...ports,
+    verifier,
     address,
     environmentVariable,
     purpose: `${service.name}'s gRPC server`,
@@ -180,106 +166,4 @@ function listenAddress(name: ServiceName, input: PartInput): { address: GrpcAddr
     return { address: { host: grpc.host, port }, environmentVariable: "PORTCULLIS_OPERATIONS_GRPC_PORT" };
   }
   return { address: { path: join(input.runtimeFolder, `${name}.sock`) }, environmentVariable: "PORTCULLIS_DATA_DIR" };
-}
-
-async function startGateway(
-  input: PartInput,
-  log: Log,
-  addresses: Record<string, string>,
-  stops: Stops,
-): Promise<void> {
-  const base = await basePorts("gateway", input, log.with({ service: "gateway" }));
-  stops.push(base.close);
-  const targets = serviceTargets(input, addresses);
-  const expectedServices = Object.keys(targets);
-  const directory = createHealthDirectory({ ...base.ports, targets });
-  stops.push(async () => directory.close());
-  const { http } = input.configuration;
-  const server = await serveHttp({
-    ...base.ports,
-    listeners: {
-      operator: {
-        host: http.host,
-        port: pinnedPort(addresses, "gateway") ?? http.port,
-        environmentVariable: "PORTCULLIS_HTTP_PORT",
-      },
-      public: {
-        host: http.host,
-        port: pinnedPort(addresses, "gateway.public") ?? http.public_port,
-        environmentVariable: "PORTCULLIS_PUBLIC_PORT",
-      },
-    },
-    routes: gatewayRoutes({
-      log: base.ports.log,
-      expectedServices,
-      directory,
-      ownHealth: () => (expectedServices.length > 0 ? { status: "ok" } : knowsNobody),
-      collectMetrics: () => directory.collectMetrics(),
-      ownMetrics: async () => JSON.stringify(await base.metrics.json()),
-    }),
-  });
-  stops.push(async () => void (await server.drain(drainMs(input))));
-  addresses["gateway"] = addressText(server.addresses.operator);
-  addresses["gateway.public"] = addressText(server.addresses.public);
-}
-
-const knowsNobody: Health = {
-  status: "failing",
-  complaint: "no service runs here and none is named: set PORTCULLIS_RPC_RISKENGINE and so on",
-};
-
-/** Where the gateway finds each service: those that run beside it, and those whose address is configured. */
-function serviceTargets(
-  input: PartInput,
-  addresses: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const configured: Readonly<Record<string, string | undefined>> = input.configuration.rpc;
-  return Object.fromEntries(
-    services.flatMap(({ name }) => {
-      const target = addresses[name] ?? configured[name];
-      return target === undefined ? [] : [[name, target]];
-    }),
-  );
-}
-
-/** The port of an address that was taken before a restart, so that port 0 stays where it was. */
-function pinnedPort(addresses: Readonly<Record<string, string>>, name: string): number | undefined {
-  const address = addresses[name];
-  return address === undefined || address.startsWith("unix:") ? undefined : Number(address.split(":").at(-1));
-}
-
-async function basePorts(name: string, input: PartInput, log: Log) {
-  const timers = systemTimers();
-  const metrics = createMetrics({ service: name });
-  const tracer = await createTracer({ service: name, endpoint: input.configuration.telemetry.otlp_endpoint, log });
-  const ports = {
-    clock: systemClock(),
-    timers,
-    random: systemRandom(),
-    crash: processCrash(log),
-    log,
-    metrics,
-    tracer,
-  };
-  const close = async () => {
-    await tracer.close();
-    metrics.close();
-    timers.release();
-  };
-  return { ports, metrics, close };
-}
-
-/** A part's server gets an eighth of the whole stop: its own share is about a fifth, and the rest of the part must stop as well. */
-function drainMs(input: PartInput): number {
-  return (input.configuration.lifecycle.drain_timeout_s * 1_000) / 8;
-}
-
-function addressText(address: GrpcAddress): string {
-  if ("path" in address) return `unix:${address.path}`;
-  return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
-}
-
-function worst(healths: readonly Health[]): Health {
-  const rank = { ok: 0, starting: 1, failing: 2 };
-  return healths.reduce((bad, next) => (rank[next.status] > rank[bad.status] ? next : bad), { status: "ok" });
 }

@@ -1,5 +1,6 @@
 // The platform on servers of the user's: a PostgreSQL and a NATS that it did not start, named by two environment variables.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bearerOf, operatorUrl } from "./testkit/login.ts";
 import { type NatsServer, startNatsServer } from "./testkit/nats-server.ts";
 import { eventually, type Platform, startPlatform } from "./testkit/platform.ts";
 import { type TestDatabase, testDatabase } from "./testkit/postgres.ts";
@@ -22,7 +23,8 @@ afterAll(async () => {
 }, 60_000);
 
 async function metric(pattern: RegExp): Promise<number> {
-  const page = await (await fetch(`http://${platform.runFile().addresses["gateway"]}/metrics`)).text();
+  const headers = await bearerOf(platform, "viewer");
+  const page = await (await fetch(`${operatorUrl(platform)}/metrics`, { headers })).text();
   return Number(pattern.exec(page)?.[1] ?? Number.NaN);
 }
 

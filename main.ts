@@ -13,7 +13,8 @@ import { systemClock } from "./adapters/system-clock.ts";
 import { systemRandom } from "./adapters/system-random.ts";
 import { systemTimers } from "./adapters/system-timers.ts";
 import { banner } from "./banner.ts";
-import { compose, logFor, type PartInput, type PartName, plans } from "./compose.ts";
+import { compose, plans } from "./compose.ts";
+import { logFor, type PartInput, type PartName } from "./compose-shared.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
 import { type Foundation, type FoundationPorts, layFoundation } from "./foundation.ts";
@@ -35,7 +36,7 @@ const usageExitCode = 2;
 /** How long a start that was asked to stop may still take before it is left. */
 const startPatienceMs = 6_000;
 /** Read by the command line, which often runs in the same shell. */
-const clientVariables = ["PORTCULLIS_URL", "PORTCULLIS_PROFILE"];
+const clientVariables = ["PORTCULLIS_URL", "PORTCULLIS_PROFILE", "PORTCULLIS_TOKEN"];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const flags = readFlags(argv);
@@ -136,7 +137,9 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     if (stopping.asked()) return 0;
     refresh();
     const tookMs = millisecondsBetween(startedAt, ports.clock.now());
-    process.stdout.write(banner({ addresses: running.addresses(), foundation, busUrl: configuration.bus.url, tookMs }));
+    const developmentLogin = development(configuration);
+    const busUrl = configuration.bus.url;
+    process.stdout.write(banner({ addresses: running.addresses(), foundation, busUrl, tookMs, developmentLogin }));
     const end = await Promise.race([stopping.signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
     return 0;
@@ -243,6 +246,11 @@ const startProcesses: Start = (configuration, foundation, ports, changed) => {
   };
 };
 
+/** Whether the development operators exist: only with the embedded provider, and never in production. */
+function development(configuration: Configuration): boolean {
+  return configuration.identity.issuer === undefined && process.env["NODE_ENV"] !== "production";
+}
+
 function partInput(
   configuration: Configuration,
   foundation: Foundation,
@@ -250,7 +258,8 @@ function partInput(
   addresses: Readonly<Record<string, string>>,
 ): PartInput {
   const { database, dataFolder, runtimeFolder } = foundation;
-  return { configuration, parts, database, dataFolder, runtimeFolder, addresses: { ...addresses } };
+  const common = { configuration, parts, database, dataFolder, runtimeFolder };
+  return { ...common, development: development(configuration), addresses: { ...addresses } };
 }
 
 function runFile(foundation: Foundation, running: Running, started_at: string): Parameters<typeof writeRunFile>[1] {

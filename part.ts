@@ -2,7 +2,8 @@
 // it is ready or why it cannot be, and stops when it is told to or when the supervisor is gone.
 import { partSide } from "./adapters/part-process.ts";
 import { crashOnUnhandled, processCrash } from "./adapters/process-crash.ts";
-import { compose, logFor, type PartInput } from "./compose.ts";
+import { compose } from "./compose.ts";
+import { logFor, type PartInput } from "./compose-shared.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 
 const side = partSide();

@@ -8,18 +8,19 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Random } from "../ports/random.ts";
-import type { Store } from "../ports/store.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { Configuration } from "./configuration/schema.ts";
 import { type Endings, endAll } from "./end-all.ts";
+import { openStore } from "./open-store.ts";
 import { type Alarms, createAlarms } from "./postgres/alarms.ts";
 import { createPostgresBus } from "./postgres/bus.ts";
 import type { OpenConnection } from "./postgres/bus-connection.ts";
-import { answerMsMaxOfServices, type ConnectionTarget, openClient, openPool } from "./postgres/connection.ts";
-import { createPostgresStore, type PostgresStore } from "./postgres/store.ts";
+import type { ConnectionTarget } from "./postgres/connection.ts";
+import type { PostgresStore } from "./postgres/store.ts";
 import { startTrim } from "./postgres/trim.ts";
-import { createWake, type Wake } from "./postgres/wake.ts";
+import type { Wake } from "./postgres/wake.ts";
+import { publishAuthority, withPublishAuthority } from "./publish-authority.ts";
 
 export interface TransportOptions {
   readonly clock: Clock;
@@ -33,12 +34,14 @@ export interface TransportOptions {
   readonly database: ConnectionTarget;
   /** The service's name: in every event, and in the database's list of sessions. */
   readonly source: string;
+  /** The services that run here, which decide what may be published and which login is used on NATS; else the source's, joined by "+". */
+  readonly services?: readonly string[];
   /** Whether this process keeps the house: trims the outbox, and relays it when the bus is NATS. */
   readonly housekeeping: boolean;
 }
 
 export interface Transport {
-  readonly store: Store;
+  readonly store: PostgresStore;
   readonly bus: Bus;
   close(): Promise<void>;
 }
@@ -51,18 +54,17 @@ interface Base {
   readonly alarms: Alarms;
 }
 
-export async function openTransport(options: TransportOptions): Promise<Transport> {
-  const { database, log, source } = options;
-  const connecting = { log, applicationName: `portcullis ${source}`, answerMsMax: answerMsMaxOfServices };
-  const pool = openPool(database, connecting);
-  const open = () => openClient(database, connecting);
-  const wake = createWake({ ...options, open });
-  const store = createPostgresStore({ ...options, pool, wake });
-  const endings: Endings = [() => pool.end(), () => wake.close(), () => store.close()];
+export async function openTransport(given: TransportOptions): Promise<Transport> {
+  const options = { ...given, services: given.services ?? given.source.split("+") };
+  const { log, source, services } = options;
+  const base = openStore(options);
+  const { store, pool, wake, open } = base;
+  const endings: Endings = [base.close];
   const close = () => endAll(endings);
   try {
     const alarms = createAlarms({ ...options, store, subject: subjects.alarmRaised });
-    const { bus, ...history } = await openBus(options, { open, store, wake, alarms }, endings);
+    const { bus: opened, ...history } = await openBus(options, { open, store, wake, alarms }, endings);
+    const bus = withPublishAuthority(opened, publishAuthority(services), source);
     if (options.housekeeping) {
       const trim = startTrim({
         ...options,
@@ -92,7 +94,9 @@ interface OpenedBus {
   readonly historyFloor?: () => Promise<Instant | undefined>;
 }
 
-async function openBus(options: TransportOptions, base: Base, endings: Endings): Promise<OpenedBus> {
+type OpenOptions = TransportOptions & { readonly services: readonly string[] };
+
+async function openBus(options: OpenOptions, base: Base, endings: Endings): Promise<OpenedBus> {
   if (options.configuration.bus.url !== undefined) {
     // NATS is loaded only by who uses it.
     const { openNatsTransport } = await import("./nats/open-nats-transport.ts");

@@ -4,8 +4,9 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../contracts/src/fault.ts";
 import type { Bench } from "./bench.ts";
 import { bus } from "./bus/bus.ts";
+import { ctlStart } from "./ctl-start.ts";
 
-const benches: readonly Bench[] = [bus];
+const benches: readonly Bench[] = [bus, ctlStart];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);

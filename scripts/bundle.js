@@ -1,5 +1,5 @@
-// Bundles what runs, with esbuild, and only when a source file changed since the last time: `npm start`, `npm run bench` and
-// `npm run sim` call `ensureBundle` and never run stale code. `node scripts/bundle.js` builds everything.
+// Bundles what runs, with esbuild, and only when a source file changed since the last time: `npm start`, `npm run bench`,
+// `npm run sim` and `ctl` call `ensureBundle` and never run stale code. `node scripts/bundle.js` builds everything.
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -22,12 +22,16 @@ const bundles = {
   portcullis: ["main.ts", "part.ts"],
   bench: ["bench/main.ts"],
   sim: ["sim/main.ts"],
+  ctl: ["ctl.ts"],
 };
 
-/** @param {string[]} entries */
-function buildOptions(entries) {
+/** What decides about every bundle besides its sources; ctl's own quick look (edges/ctl/bin/ctl.js) compares their times too. */
+const always = ["package-lock.json", "scripts/bundle.js"];
+
+/** @param {string} name */
+function buildOptions(name) {
   return {
-    entryPoints: entries.map((entry) => join(root, entry)),
+    entryPoints: bundles[name].map((entry) => join(root, entry)),
     absWorkingDir: root,
     bundle: true,
     format: "esm",
@@ -39,8 +43,21 @@ function buildOptions(entries) {
     sourcesContent: false,
     legalComments: "none",
     logLevel: "warning",
+    // A command line is read anew at every start: what is not there need not be read. Names stay, for stack traces.
+    ...(name === "ctl" ? { minifyWhitespace: true, minifySyntax: true } : {}),
     // These read files beside their own code or are loaded only when configured, so they stay in node_modules.
-    external: ["@grpc/*", "@opentelemetry/*", "fastify", "pg-native", "esbuild", "vitest", "tsx"],
+    external: [
+      "@grpc/*",
+      "@opentelemetry/*",
+      "@node-rs/argon2",
+      "@fastify/*",
+      "oidc-provider",
+      "fastify",
+      "pg-native",
+      "esbuild",
+      "vitest",
+      "tsx",
+    ],
     // CommonJS packages inside an ES module still ask for `require`.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
@@ -49,11 +66,11 @@ function buildOptions(entries) {
 }
 
 /** A fingerprint of everything besides the source files that decides what a bundle contains. */
-function recipe(entries) {
+function recipe(name) {
   const lock = readFileSync(join(root, "package-lock.json"));
   return createHash("sha256")
     .update(lock)
-    .update(JSON.stringify(buildOptions(entries)))
+    .update(JSON.stringify(buildOptions(name)))
     .digest("hex");
 }
 
@@ -66,7 +83,7 @@ function isFresh(name) {
   const manifestPath = join(root, "dist", name, "manifest.json");
   if (!existsSync(manifestPath)) return false;
   const manifest = JSON.parse(readFileSync(manifestPath, "utf8"));
-  if (manifest.recipe !== recipe(bundles[name])) return false;
+  if (manifest.recipe !== recipe(name)) return false;
   return Object.entries(manifest.inputs).every(([path, seen]) => stamp(path) === seen);
 }
 
@@ -78,20 +95,28 @@ async function build(name) {
   // a program that is still running may load one later.
   const fresh = mkdtempSync(join(root, "dist", `.${name}-`));
   try {
-    const result = await esbuild({ ...buildOptions(bundles[name]), outdir: fresh });
+    const result = await esbuild({ ...buildOptions(name), outdir: fresh });
     const inputs = Object.keys(result.metafile.inputs)
       .map((path) => relative(root, resolve(root, path)))
       .filter((path) => !path.startsWith("node_modules") && !path.startsWith(".."));
     const manifest = {
-      recipe: recipe(bundles[name]),
+      recipe: recipe(name),
       inputs: Object.fromEntries(inputs.map((path) => [path, stamp(path)])),
     };
     for (const file of readdirSync(fresh)) renameSync(join(fresh, file), join(place, file));
-    writeFileSync(join(fresh, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-    renameSync(join(fresh, "manifest.json"), join(place, "manifest.json"));
+    writeManifest(name, manifest);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** `watched` is everything that, when it has not been touched, needs no closer look. */
+function writeManifest(name, { recipe, inputs }) {
+  const watched = { ...inputs, ...Object.fromEntries(always.map((path) => [path, stamp(path)])) };
+  const path = join(root, "dist", name, "manifest.json");
+  const fresh = `${path}.${process.pid}.tmp`;
+  writeFileSync(fresh, `${JSON.stringify({ recipe, inputs, watched }, null, 2)}\n`);
+  renameSync(fresh, path);
 }
 
 /** Makes sure that the named bundle is there and up to date; returns the URL of its entry module. */
@@ -100,6 +125,9 @@ export async function ensureBundle(name) {
   if (entry === undefined) throw new Error(`there is no bundle "${name}"; known: ${Object.keys(bundles).join(", ")}`);
   if (!isFresh(name)) {
     await build(name);
+  } else if (name === "ctl") {
+    // Touched and not changed: remembered, so that the next quick look is enough.
+    writeManifest(name, JSON.parse(readFileSync(join(root, "dist", name, "manifest.json"), "utf8")));
   }
   return pathToFileURL(join(root, "dist", name, `${entry.split("/").at(-1)?.replace(/\.ts$/, ".js")}`)).href;
 }

@@ -1,12 +1,13 @@
 // Writes everything that is derived: message codecs and the descriptor set from the protos, the table of codes from the
-// registry, the table of configuration keys from the schema. `--out <folder>` writes the same tree somewhere else, which is how the freshness test
-// compares. It needs no network: buf and its plugin come with npm.
+// registry, the table of configuration keys from the schema, OpenAPI and the client from the gateway's routes. `--out <folder>`
+// writes the same tree somewhere else, which is how the freshness test compares. It needs no network: every tool comes with npm.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { clientFiles } from "./gen-client.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const generatedFolder = join("contracts", "src", "generated");
@@ -58,11 +59,11 @@ function writeDescriptors(work, target) {
   writeFileSync(join(target, "descriptors.ts"), text);
 }
 
-/** A module of ours, loaded as it is now. */
-async function load(work, path) {
-  const bundle = join(work, `${path.replaceAll("/", "-")}.mjs`);
+/** Modules of ours, loaded as they are now; several at once share what they import. */
+async function load(work, ...paths) {
+  const bundle = join(work, `${paths.join("+").replaceAll("/", "-")}.mjs`);
   await build({
-    entryPoints: [join(root, path)],
+    stdin: { contents: paths.map((path) => `export * from "./${path}";`).join("\n"), resolveDir: root },
     bundle: true,
     format: "esm",
     platform: "node",
@@ -84,6 +85,38 @@ async function writeDocuments(work, out) {
   writeFileSync(join(out, "docs", "configuration.md"), withKeyTable(configuration));
 }
 
+/** Documents by their path, from the rooms that know what is in them. */
+async function writeReferences(work, out) {
+  const references = [
+    ["docs/authority.md", "contracts/src/authority-document.ts", "authorityDocument"],
+    ["docs/ctl.md", "edges/ctl/reference.ts", "ctlReference"],
+    ["deploy/nats/nats-server.conf", "adapters/nats/server-configuration.ts", "natsServerConfiguration"],
+  ];
+  for (const [document, source, name] of references) {
+    mkdirSync(dirname(join(out, document)), { recursive: true });
+    const module = await load(work, source);
+    writeFileSync(join(out, document), await module[name]());
+  }
+}
+
+/** OpenAPI and the client. The routes are only looked at: whoever used a part here would get an error that says so. */
+async function writeClient(work, out) {
+  const { gatewayRoutes, openApiOf } = await load(work, "edges/gateway/index.ts", "adapters/http/open-api.ts");
+  const noParts = new Proxy(Object.freeze({}), {
+    get: (_target, part) => {
+      throw new Error(`a route uses ${String(part)} before any request came`);
+    },
+  });
+  const routes = gatewayRoutes(noParts);
+  const documents = { operator: await openApiOf(routes, "operator"), public: await openApiOf(routes, "public") };
+  const files = await clientFiles(documents);
+  rmSync(join(out, "edges/client/src/generated"), { recursive: true, force: true });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(out, path)), { recursive: true });
+    writeFileSync(join(out, path), text);
+  }
+}
+
 async function main() {
   const outAt = process.argv.indexOf("--out");
   const out = outAt === -1 ? root : resolve(process.argv[outAt + 1] ?? "");
@@ -98,6 +131,8 @@ async function main() {
     rmSync(target, { recursive: true, force: true });
     cpSync(generated, target, { recursive: true });
     await writeDocuments(work, out);
+    await writeReferences(work, out);
+    await writeClient(work, out);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -20,6 +20,7 @@ const crossChecks: readonly CrossCheck[] = [
   noRepetitions,
   distinctPorts,
   appUrlNeedsUrl,
+  oneBusLogin,
   oneKeySource,
   vaultNeedsAddress,
   vaultNeedsLogin,
@@ -143,6 +144,12 @@ function appUrlNeedsUrl(input: CheckInput): readonly Complaint[] {
   const appUrl = valueAt(input.tree, ["database", "app_url"]);
   if (appUrl === undefined || url !== undefined) return [];
   return [complain(input, ["database", "app_url"], "`database.url` (PORTCULLIS_DATABASE_URL) beside it")];
+}
+
+function oneBusLogin(input: CheckInput): readonly Complaint[] {
+  const both = ["creds_file", "creds_dir"].every((name) => valueAt(input.tree, ["bus", name]) !== undefined);
+  const expected = "one login for all (`creds_file`) or one for each service (`creds_dir`), not both";
+  return both ? [complain(input, ["bus", "creds_dir"], expected)] : [];
 }
 
 function oneKeySource(input: CheckInput): readonly Complaint[] {

@@ -107,7 +107,7 @@ describe("complaints", () => {
       {
         path: "http.prot",
         value: "8080",
-        expected: "a known key: host, port, public_port",
+        expected: "a known key: host, port, public_port, base_url",
         where: "p.yaml:2",
         suggestion: "http.port",
       },
@@ -135,7 +135,7 @@ describe("complaints", () => {
     const byPath = (left: { path: string }, right: { path: string }) => (left.path < right.path ? -1 : 1);
     expect(found.toSorted(byPath)).toEqual(wanted.toSorted(byPath));
     expect(complaintLine(found.find(({ path }) => path === "http.prot") ?? raise())).toBe(
-      "http.prot (p.yaml:2): found 8080, expected a known key: host, port, public_port; did you mean http.port?",
+      "http.prot (p.yaml:2): found 8080, expected a known key: host, port, public_port, base_url; did you mean http.port?",
     );
   });
 

@@ -1,35 +1,15 @@
 // Every key of the configuration, with its type, range, default, environment variable and sentence. Keys are spelt as they
 // stand in the file. Rules that concern several keys at once are in cross-checks.ts.
 import { z } from "zod";
-import { roles } from "../../contracts/src/authority.ts";
 import { passphraseLengthMin } from "../secrets-file/store-key.ts";
+import { bus } from "./bus-section.ts";
+import { identity } from "./identity-section.ts";
 import { key } from "./key-facts.ts";
-import {
-  isBaseUrl,
-  isBusUrl,
-  isCron,
-  isHost,
-  isHostAndPort,
-  isHttpUrl,
-  isIssuerUrl,
-  isPath,
-  isPostgresUrl,
-  isVaultAddress,
-} from "./value-forms.ts";
+import { dayS, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
+import { isBaseUrl, isCron, isHost, isHostAndPort, isHttpUrl, isPostgresUrl, isVaultAddress } from "./value-forms.ts";
 
 export const serviceNames = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 export type ServiceName = (typeof serviceNames)[number];
-
-const dayS = 86_400;
-
-const whole = (min: number, max: number) => z.int().min(min).max(max);
-const usd = () => z.number().min(0).max(1_000_000);
-const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape);
-const text = (charsMax = 1_024) => z.string().min(1).max(charsMax);
-
-/** What every path has to be; the key says of what. */
-const path = () => z.string().refine(isPath);
-const pathExpected = (what: string) => `the path of ${what}, written out: no \`~\` in front, no control characters`;
 
 const port = (standard: number, environment: string, sentence: string) =>
   key(whole(0, 65_535).default(standard), {
@@ -95,101 +75,6 @@ const database = section({
     "The same database as the app role, which cannot rewrite what is append-only.",
     "derived from `database.url`",
   ),
-});
-
-const bus = section({
-  url: key(z.string().refine(isBusUrl).optional(), {
-    sentence: "A NATS server with JetStream to carry events.",
-    environment: "PORTCULLIS_BUS_URL",
-    secrecy: "credentials",
-    expected: "one or more URLs such as nats://host:4222, separated by commas",
-    whenAbsent: "events travel through PostgreSQL",
-  }),
-  retention_s: key(whole(60, 3_650 * dayS).default(3_600), {
-    sentence: "How long an event is kept after everybody has handled it, in seconds.",
-  }),
-  compression: key(z.enum(["none", "s2"]).default("none"), {
-    sentence: "Compression of the stream on NATS; needs a server of version 2.10 or newer.",
-  }),
-  creds_file: key(path().optional(), {
-    sentence: "The file with the login of a NATS user (a JWT and its seed, as `nsc` writes it).",
-    environment: "PORTCULLIS_BUS_CREDS_FILE",
-    expected: pathExpected("a file"),
-    whenAbsent: "what stands in `bus.url`",
-  }),
-  tls_ca_file: key(path().optional(), {
-    sentence: "The certificate authority of the NATS servers, as PEM; with it the connection must be encrypted.",
-    environment: "PORTCULLIS_BUS_TLS_CA_FILE",
-    expected: pathExpected("a file"),
-    whenAbsent: "the authorities that Node.js knows",
-  }),
-  replicas: key(whole(1, 5).default(1), {
-    sentence: "How many servers of a NATS cluster keep the stream; only for a stream that does not exist yet.",
-    environment: "PORTCULLIS_BUS_REPLICAS",
-  }),
-  bytes_max: key(whole(1_048_576, 1_125_899_906_842_624).default(2_147_483_648), {
-    sentence: "How large the stream on NATS may grow, in bytes; only for a stream that does not exist yet.",
-    environment: "PORTCULLIS_BUS_BYTES_MAX",
-  }),
-});
-
-/** Where a claim stands in a token: names with dots between them. */
-const claim = (standard: string, environment: string, sentence: string) =>
-  key(
-    z
-      .string()
-      .regex(/^[^\s.]+(\.[^\s.]+)*$/)
-      .max(256)
-      .default(standard),
-    { sentence, environment, expected: "a claim's name; dots lead into nested objects, as in realm_access.roles" },
-  );
-
-const identity = section({
-  issuer: key(z.string().refine(isIssuerUrl).optional(), {
-    sentence: "Your own OIDC issuer; its people replace those of the embedded provider.",
-    environment: "PORTCULLIS_OIDC_ISSUER",
-    expected: "a URL such as https://login.example/realms/desk; http:// only to this machine",
-    whenAbsent: "the embedded provider",
-  }),
-  client_id: key(text(256).optional(), {
-    sentence: "The id under which your issuer knows Portcullis; a public client that may use the device flow.",
-    environment: "PORTCULLIS_OIDC_CLIENT_ID",
-    expected: "text of 1 to 256 characters",
-    whenAbsent: "none; needed with `identity.issuer`",
-  }),
-  audience: key(text(256).optional(), {
-    sentence: "Whom a token of your issuer must be meant for.",
-    environment: "PORTCULLIS_OIDC_AUDIENCE",
-    expected: "text of 1 to 256 characters",
-    whenAbsent: "`identity.client_id`, which is what ID tokens name",
-  }),
-  scopes: key(
-    z
-      .string()
-      .regex(/^[!#-[\]-~]+( [!#-[\]-~]+)*$/)
-      .max(1_024)
-      .default("openid profile offline_access"),
-    {
-      sentence: "The scopes that `ctl` asks your issuer for.",
-      environment: "PORTCULLIS_OIDC_SCOPES",
-      expected: "scopes separated by single spaces",
-    },
-  ),
-  roles_claim: claim("roles", "PORTCULLIS_OIDC_ROLES_CLAIM", "The claim of your issuer's tokens that lists the roles."),
-  name_claim: claim("sub", "PORTCULLIS_OIDC_NAME_CLAIM", "The claim that names the person in records."),
-  role_names: z.record(text(256), key(z.enum(roles), { sentence: "Our role for that value." })).default({}),
-  access_token_s: key(whole(30, 3_600).default(300), {
-    sentence: "How long a token of the embedded provider is good for, in seconds.",
-    environment: "PORTCULLIS_ACCESS_TOKEN_S",
-  }),
-  session_s: key(whole(300, 30 * dayS).default(43_200), {
-    sentence: "How long a login at the embedded provider lasts before the password is asked again, in seconds.",
-    environment: "PORTCULLIS_SESSION_S",
-  }),
-  signing_key_s: key(whole(3_600, 3_650 * dayS).default(30 * dayS), {
-    sentence: "The age at which the embedded provider replaces the key that signs tokens, in seconds.",
-    environment: "PORTCULLIS_SIGNING_KEY_S",
-  }),
 });
 
 const wholeSecret = (environment: string, sentence: string, charsMin = 1) =>

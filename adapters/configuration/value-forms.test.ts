@@ -11,6 +11,7 @@ describe("a path", () => {
     ["PORTCULLIS_SECRETS_FILE", "secrets.file"],
     ["PORTCULLIS_SECRETS_KEY_FILE", "secrets.key_file"],
     ["PORTCULLIS_BUS_CREDS_FILE", "bus.creds_file"],
+    ["PORTCULLIS_BUS_CREDS_DIR", "bus.creds_dir"],
     ["PORTCULLIS_BUS_TLS_CA_FILE", "bus.tls_ca_file"],
   ] as const;
 

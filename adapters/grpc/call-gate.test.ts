@@ -9,6 +9,7 @@ import { testPorts } from "../http/test-ports.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
 import { serveGrpc } from "./server.ts";
 import { testClient } from "./test-client.ts";
+import { everyRole, testVerifier } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -30,11 +31,12 @@ async function serve(limits: Partial<GrpcLimits>, ListFunds = async (): Promise<
     environmentVariable: "NONE",
     services: [treasury],
     health: () => ({ status: "ok" }),
+    verifier: testVerifier(),
     metricsJson: async () => "[]",
     limits,
   });
   closers.push(() => server.drain(0));
-  const client = testClient(server.address);
+  const client = testClient(server.address, { token: everyRole });
   closers.push(() => client.close());
   const port = "port" in server.address ? server.address.port : 0;
   const session = connectHttp2(`http://127.0.0.1:${port}`);
@@ -47,7 +49,13 @@ async function serve(limits: Partial<GrpcLimits>, ListFunds = async (): Promise<
 
 /** Headers and perhaps some bytes, and never an end. */
 function open(session: ClientHttp2Session, path: string, bytes = Buffer.alloc(0)): ClientHttp2Stream {
-  const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" };
+  const headers = {
+    ":method": "POST",
+    ":path": path,
+    "content-type": "application/grpc",
+    te: "trailers",
+    authorization: `Bearer ${everyRole}`,
+  };
   const stream = session.request(headers, { endStream: false });
   stream.on("error", () => undefined);
   stream.resume();
@@ -146,7 +154,7 @@ describe("one connection", () => {
     const frame = (type: number, flags: number, id: number, payload: Buffer): Buffer =>
       Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, id]), payload]);
     const text = (words: string): Buffer => Buffer.concat([Buffer.from([words.length]), Buffer.from(words)]);
-    // POST and http from the static table, then the host, the path and the content type spelt out.
+    // POST and http from the static table, then the host, the path, the content type and the token spelt out.
     const headers = Buffer.concat([
       Buffer.from([0x83, 0x86, 0x01]),
       text("a"),
@@ -154,6 +162,8 @@ describe("one connection", () => {
       text(listFunds),
       Buffer.from([0x0f, 0x10]),
       text("application/grpc"),
+      Buffer.from([0x0f, 0x08]),
+      text(`Bearer ${everyRole}`),
     ]);
     const opened = Array.from({ length: 10 }, (_, at) => frame(1, 4, at * 2 + 1, headers));
     const preface = [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0, Buffer.alloc(0))];

@@ -4,9 +4,12 @@
 //  2. A request that is not complete within `callMsMax` is given up; of a stream of requests, the first must have come.
 //     The time it took is taken off the handler's, because `getDeadline` tells when the server's bound ends.
 //  3. When a call is over and its caller has not ended its side, the stream is closed, so that it cannot stay half open.
+//  4. A status that waits behind messages which the caller does not read waits no longer than `callMsMax`.
+import { constants, type ServerHttp2Stream } from "node:http2";
 import {
   type Deadline,
   type Metadata,
+  type Responder,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
@@ -14,12 +17,12 @@ import {
 } from "@grpc/grpc-js";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Metrics } from "../../ports/metrics.ts";
+import type { Counter, Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import type { GrpcLimits } from "./limits.ts";
-import { failure } from "./status.ts";
+import { failure, statusOf } from "./status.ts";
 
 export interface GatePorts {
   readonly clock: Clock;
@@ -29,20 +32,18 @@ export interface GatePorts {
 }
 
 export function callGate(ports: GatePorts, limits: GrpcLimits): ServerInterceptor {
-  const refused = ports.metrics.counter(
-    "portcullis_rpc_refused_total",
-    "Calls that ended before a handler saw them: too many at once, or never complete.",
-    ["code"],
-  );
+  const refused = refusedCounter(ports.metrics);
   let inFlightCount = 0;
   return (method, call) => {
     const boundMs = ports.clock.now() / 1_000 + limits.callMsMax;
     let headers: Metadata | undefined;
     let halfClosed = false;
+    let gone = false;
     let stopClock: CancelTimer = () => undefined;
+    let stopWaiting: CancelTimer = () => undefined;
     const refuse = (fault: Fault): void => {
       refused.add(1, { code: fault.code });
-      call.sendStatus(statusOf(fault, requestIdFrom(headers?.get(requestIdHeader)[0], ports.random)));
+      call.sendStatus(statusOf(failure(fault, requestIdFrom(headers?.get(requestIdHeader)[0], ports.random))));
     };
     const listener: ServerListener = {
       // Not called for a call that was gone before it began, so whatever is counted here is taken back in onCancel.
@@ -64,17 +65,34 @@ export function callGate(ports: GatePorts, limits: GrpcLimits): ServerIntercepto
       },
       // The library's word for the end of every call, answered ones included.
       onCancel: () => {
+        gone = true;
         stopClock();
+        stopWaiting();
         inFlightCount -= 1;
         // A turn later: this may run while Node is still reading frames, and closing a stream there corrupts its memory (seen
         // with Node 20.20 as failed assertions inside nghttp2 when the caller's reset crosses ours).
         if (!halfClosed) ports.timers.after(0, () => closeStream(call));
       },
     };
-    const gated = new ServerInterceptingCall(call, { start: (next) => next(listener) });
+    const sendStatus: Responder["sendStatus"] = (status, next) => {
+      next(status);
+      if (!method.responseStream || gone) return;
+      stopWaiting();
+      stopWaiting = ports.timers.after(limits.callMsMax, () => closeStream(call, constants.NGHTTP2_CANCEL));
+    };
+    const gated = new ServerInterceptingCall(call, { start: (next) => next(listener), sendStatus });
     gated.getDeadline = () => Math.min(toMs(call.getDeadline()), boundMs);
     return gated;
   };
+}
+
+/** The one counter of all that is refused, whichever gate refuses it. */
+export function refusedCounter(metrics: Metrics): Counter {
+  return metrics.counter(
+    "portcullis_rpc_refused_total",
+    "Calls that a gate refused or ended: too many at once, never complete, or by somebody who may not.",
+    ["code"],
+  );
 }
 
 /** What is left of a call's time. */
@@ -86,18 +104,13 @@ function toMs(deadline: Deadline): number {
   return typeof deadline === "number" ? deadline : deadline.getTime();
 }
 
-function statusOf(fault: Fault, requestId: string): { code: number; details: string; metadata: Metadata | null } {
-  const { code, details, metadata } = failure(fault, requestId);
-  return { code: code ?? 0, details: details ?? "", metadata: metadata ?? null };
-}
-
 /**
  * The library has no way to close a stream whose caller does not, so its own is reached for. Without an error code it is
- * closed after everything that was written has left.
+ * closed after everything that was written has left; with one, at once.
  */
-function closeStream(call: ServerInterceptingCallInterface): void {
-  const { stream } = call as { readonly stream?: { readonly closed: boolean; close(): void } };
-  if (stream !== undefined && !stream.closed) stream.close();
+function closeStream(call: ServerInterceptingCallInterface, code?: number): void {
+  const { stream } = call as { readonly stream?: Pick<ServerHttp2Stream, "closed" | "close"> };
+  if (stream !== undefined && !stream.closed) stream.close(code);
 }
 
 function incomplete(ms: number): Fault {

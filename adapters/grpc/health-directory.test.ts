@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
 import type { Health } from "../../ports/health.ts";
 import { testPorts } from "../http/test-ports.ts";
 import { createHealthDirectory, type GrpcDirectory } from "./health-directory.ts";
 import type { GrpcAddress } from "./listener.ts";
 import { type GrpcServer, serveGrpc } from "./server.ts";
+import { everyRole, testVerifier } from "./test-verifier.ts";
 
 let folder = "";
 const closers: (() => unknown)[] = [];
@@ -21,7 +23,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function serve(address: GrpcAddress, health: () => Health = () => ({ status: "ok" })): Promise<GrpcServer> {
+async function serve(
+  address: GrpcAddress,
+  health: () => Health = () => ({ status: "ok" }),
+  verifier = testVerifier(),
+): Promise<GrpcServer> {
   const server = await serveGrpc({
     ...testPorts().ports,
     address,
@@ -29,6 +35,7 @@ async function serve(address: GrpcAddress, health: () => Health = () => ({ statu
     environmentVariable: "NONE",
     services: [],
     health,
+    verifier,
     metricsJson: async () => '[{"name":"portcullis_x"}]',
   });
   closers.push(() => server.drain(0));
@@ -43,7 +50,7 @@ function directory(addresses: Readonly<Record<string, GrpcAddress>>, coalesceMs 
       return [name, target];
     }),
   );
-  const opened = createHealthDirectory({ targets, clock, timers, log, coalesceMs });
+  const opened = createHealthDirectory({ targets, clock, timers, log, coalesceMs, credentials: () => everyRole });
   closers.push(() => opened.close());
   return opened;
 }
@@ -120,6 +127,30 @@ describe("the directory", () => {
     expect(await asked).toEqual({
       well: { status: "ok" },
       hang: { status: "failing", complaint: "it did not answer within 500 ms" },
+    });
+  });
+
+  it("shows its token with every question, and says so when it is refused", async () => {
+    const server = await serve({ host: "127.0.0.1", port: 0 });
+    const { clock, timers, log } = testPorts().ports;
+    const tokens = [everyRole, "forged", "viewer", everyRole];
+    const target = "port" in server.address ? `127.0.0.1:${server.address.port}` : "";
+    const credentials = () => tokens.shift() ?? "";
+    const known = createHealthDirectory({ targets: { a: target }, clock, timers, log, coalesceMs: 0, credentials });
+    closers.push(() => known.close());
+    const refused = { a: { status: "failing", complaint: "it refuses the platform's own token" } };
+    expect(await known.all()).toEqual({ a: { status: "ok" } });
+    expect(await known.all()).toEqual(refused);
+    expect(await known.all()).toEqual(refused);
+    expect(await known.collectMetrics()).toEqual({ a: '[{"name":"portcullis_x"}]' });
+  });
+
+  it("tells a service that cannot check its callers from one that is gone", async () => {
+    const verifier = testVerifier();
+    verifier.answer(() => Promise.reject(new Fault("IDENTITY_UNAVAILABLE", "Nobody knows.", { retry: "later" })));
+    const server = await serve({ host: "127.0.0.1", port: 0 }, undefined, verifier);
+    expect(await directory({ a: server.address }).all()).toEqual({
+      a: { status: "failing", complaint: "it cannot find out who asks for its health" },
     });
   });
 

@@ -9,12 +9,16 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { authorizationHeader } from "./bearer-token.ts";
 import { codecOf, instanceService, methodOf } from "./definitions.ts";
 import { watchLateness } from "./lateness.ts";
+import { codeTrailer } from "./status.ts";
 
 export interface DirectoryOptions {
   /** Where each service answers, by name: "127.0.0.1:50051" or "unix:/path/of/a.sock". */
   readonly targets: Readonly<Record<string, string>>;
+  /** The token of this part of the platform, asked for with every question. */
+  readonly credentials: () => string;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -48,7 +52,7 @@ export function createHealthDirectory(options: DirectoryOptions): GrpcDirectory 
   const deadlineMs = options.deadlineMs ?? 500;
   const clients = Object.entries(options.targets).map(([name, target]) => {
     const client = new Client(target, credentials.createInsecure(), channelOptions);
-    return { name, client, ask: patiently(asker(client, options.clock, deadlineMs), options, deadlineMs) };
+    return { name, client, ask: patiently(asker(client, options, deadlineMs), options, deadlineMs) };
   });
   const askEach = async <T>(one: (name: string, ask: Ask) => Promise<T>): Promise<Readonly<Record<string, T>>> =>
     Object.fromEntries(await Promise.all(clients.map(async ({ name, ask }) => [name, await one(name, ask)] as const)));
@@ -77,19 +81,21 @@ function coalesced<T>(options: DirectoryOptions, round: () => Promise<T>): () =>
   };
 }
 
-function asker(client: Client, clock: Clock, deadlineMs: number): Ask {
+function asker(client: Client, options: DirectoryOptions, deadlineMs: number): Ask {
   return <Response>(name: string) => {
     const method = methodOf(instanceService, name);
     const request = codecOf(method.requestType);
     const response = codecOf(method.responseType);
     return new Promise<Response>((resolve, reject) => {
+      const metadata = new Metadata();
+      metadata.set(authorizationHeader, `Bearer ${options.credentials()}`);
       client.makeUnaryRequest(
         method.path,
         (message: object) => Buffer.from(request.encode(message).finish()),
         (bytes) => response.decode(bytes) as Response,
         {},
-        new Metadata(),
-        { deadline: clock.now() / 1_000 + deadlineMs },
+        metadata,
+        { deadline: options.clock.now() / 1_000 + deadlineMs },
         (error, answer) => {
           if (error !== null) reject(error);
           else if (answer === undefined) reject(new Error(`${name} was answered without a message`));
@@ -139,8 +145,17 @@ async function metricsOf(name: string, ask: Ask, log: Log): Promise<string | und
 function silence(thrown: unknown, deadlineMs: number): string {
   const code = codeOf(thrown);
   if (code === status.DEADLINE_EXCEEDED) return `it did not answer within ${deadlineMs} ms`;
+  if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
+    return "it refuses the platform's own token";
+  if (code === status.UNAVAILABLE && toldBy(thrown)) return "it cannot find out who asks for its health";
   if (code === status.UNAVAILABLE) return "it cannot be reached";
   return "it did not answer the question for its health";
+}
+
+/** Whether the service itself said so, and not the channel that did not reach it. */
+function toldBy(thrown: unknown): boolean {
+  const metadata = typeof thrown === "object" && thrown !== null && "metadata" in thrown ? thrown.metadata : undefined;
+  return metadata instanceof Metadata && metadata.get(codeTrailer).length > 0;
 }
 
 function codeOf(thrown: unknown): unknown {

@@ -6,6 +6,8 @@ export interface GrpcLimits {
   readonly callMsMax: number;
   /** Calls that have begun and not ended; one more is refused instead of making all of them late. */
   readonly callsInFlightMax: number;
+  /** How often the caller of a stream is checked again; a revocation reaches it this much later than others. */
+  readonly reverifyMs: number;
   /** Streams that follow the health of this server. */
   readonly watchersMax: number;
   readonly connectionsMax: number;
@@ -23,6 +25,7 @@ export const grpcLimitsDefault: GrpcLimits = {
   sendBytesMax: 16 * 1_048_576,
   callMsMax: 60_000,
   callsInFlightMax: 4_096,
+  reverifyMs: 1_000,
   watchersMax: 64,
   connectionsMax: 512,
   streamsPerConnectionMax: 256,

@@ -9,6 +9,7 @@ import { testPorts } from "../http/test-ports.ts";
 import type { GrpcAddress } from "./listener.ts";
 import { serveGrpc } from "./server.ts";
 import { testClient } from "./test-client.ts";
+import { everyRole, testVerifier } from "./test-verifier.ts";
 
 let folder = "";
 const closers: (() => unknown)[] = [];
@@ -28,6 +29,7 @@ async function serve(address: GrpcAddress) {
     environmentVariable: "PORTCULLIS_OMS_GRPC",
     services: [],
     health: () => ({ status: "ok" }),
+    verifier: testVerifier(),
     metricsJson: async () => "[]",
   });
   closers.push(() => server.drain(0));
@@ -35,7 +37,7 @@ async function serve(address: GrpcAddress) {
 }
 
 async function healthOn(address: GrpcAddress): Promise<string> {
-  const client = testClient(address);
+  const client = testClient(address, { token: everyRole });
   closers.push(() => client.close());
   return (await client.call("Instance", "GetHealth", {})).status;
 }

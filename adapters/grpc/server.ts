@@ -1,13 +1,12 @@
 // A gRPC server over the handlers that services declare as data. Every procedure of the named services is there: one without
 // a handler answers UNIMPLEMENTED by its name. Beside them stand the Instance service that the gateway asks, the standard
-// health service, and reflection. Identity comes in through `interceptors`, which see a call before any handler does; the
-// gate, with its bounds, sees it before all of them.
+// health service, and reflection. Every call passes two gates before any handler: the call gate with its bounds, and the
+// identity gate with the table of authority.
 import {
   type MethodDefinition,
   Server,
   ServerCredentials,
   type ServerDuplexStream,
-  type ServerInterceptor,
   type ServerReadableStream,
   type ServerWritableStream,
   type ServiceDefinition,
@@ -18,6 +17,7 @@ import {
 import type { PackageDefinition } from "@grpc/proto-loader";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Health } from "../../ports/health.ts";
+import type { Verifier } from "../../ports/identity.ts";
 import type { Random } from "../../ports/random.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
@@ -25,9 +25,12 @@ import { callGate } from "./call-gate.ts";
 import { codecOf, describedServices, descriptorFiles, instanceService } from "./definitions.ts";
 import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
 import { type HealthService, healthService, healthServiceName, loadHealthPackage } from "./health-service.ts";
+import { identityGate } from "./identity-gate.ts";
 import { instanceHandlers } from "./instance-service.ts";
+import { hookLibrary } from "./library-hooks.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
 import { type GrpcAddress, type GrpcListener, openListener } from "./listener.ts";
+import { operationsByPath } from "./procedure-operations.ts";
 import { failure } from "./status.ts";
 import { type RpcPorts, type UnaryMounter, unaryMounter } from "./unary.ts";
 
@@ -38,11 +41,12 @@ export interface GrpcServerOptions extends RpcPorts {
   /** What an operator sets to move it; named when the address is taken. */
   readonly environmentVariable: string;
   readonly services: readonly RpcService[];
+  /** Who is calling; asked for every call that not just anyone may make. */
+  readonly verifier: Verifier;
   readonly health: () => Health;
   /** The process's metrics as its registry writes them in JSON. */
   readonly metricsJson: () => Promise<string>;
   readonly limits?: Partial<GrpcLimits>;
-  readonly interceptors?: readonly ServerInterceptor[];
 }
 
 export interface GrpcServer {
@@ -63,13 +67,15 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
     random: options.random,
     watchersMax: limits.watchersMax,
   });
-  const interceptors = [callGate(options, limits), ...(options.interceptors ?? [])];
+  const identity = identityGate(options, operationsByPath(mounted.map(([described]) => described)), limits);
+  const interceptors = [callGate(options, limits), identity.interceptor];
   const server = new Server({ ...channelOptions(limits), interceptors });
-  const mount = unaryMounter(options, limits);
+  const mount = unaryMounter(options, limits, identity.identityOf);
   for (const [described, service] of mounted) {
     server.addService(definitionOf(described), implementationOf(described, service, mount, options.random));
   }
   await addStandardServices(server, health, mounted);
+  hookLibrary(server);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = await openListener({
     address: options.address,

@@ -9,6 +9,7 @@ import { testPorts } from "../http/test-ports.ts";
 import { healthServiceName, loadHealthPackage } from "./health-service.ts";
 import { type GrpcServerOptions, serveGrpc } from "./server.ts";
 import { testClient } from "./test-client.ts";
+import { everyRole, testVerifier } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -23,12 +24,13 @@ async function serve(services: readonly RpcService[], options: Partial<GrpcServe
     environmentVariable: "PORTCULLIS_GRPC_PORT",
     services,
     health: () => ({ status: "ok" }),
+    verifier: testVerifier(),
     metricsJson: async () => "[]",
     ...options,
   });
   closers.push(() => server.drain(0));
   const target = "port" in server.address ? `127.0.0.1:${server.address.port}` : "";
-  const client = testClient(server.address);
+  const client = testClient(server.address, { token: everyRole });
   closers.push(() => client.close());
   return { server, target, client };
 }
@@ -178,7 +180,7 @@ describe("drain", () => {
     const call = client.call("Treasury", "ListFunds", {});
     await expect.poll(() => waiting.length).toBe(1);
     const drained = server.drain(10_000);
-    const late = testClient(server.address);
+    const late = testClient(server.address, { token: everyRole });
     closers.push(() => late.close());
     expect((await late.call("Treasury", "ListFunds", {}, { deadlineMs: 500 })).status).toBe("UNAVAILABLE");
     waiting[0]?.({ funds: [] });

@@ -1,6 +1,6 @@
 // What a caller over gRPC is told when something goes wrong: a fault by its registered status with its stable code in the
 // trailing metadata, and for everything else that it failed inside, without a word of why; the log has that.
-import { Metadata, type ServerErrorResponse, status } from "@grpc/grpc-js";
+import { Metadata, type ServerErrorResponse, type ServerInterceptingCallInterface, status } from "@grpc/grpc-js";
 import { faults } from "../../contracts/src/codes/faults.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { requestIdHeader } from "../http/request-id.ts";
@@ -8,6 +8,8 @@ import { requestIdHeader } from "../http/request-id.ts";
 /** Trailing metadata of a failed call: the code of the registry, and whether trying again can help. */
 export const codeTrailer = "portcullis-code";
 export const retryTrailer = "portcullis-retry";
+
+type SentStatus = Parameters<ServerInterceptingCallInterface["sendStatus"]>[0];
 
 /** Trailers travel as HTTP/2 headers, whose total size callers bound. */
 const messageLengthMax = 1_000;
@@ -20,6 +22,11 @@ export function failure(thrown: unknown, requestId: string): ServerErrorResponse
   metadata.set(requestIdHeader, requestId);
   const details = wellFormed(fault.message);
   return Object.assign(new Error(details), { code: status[faults[fault.code].grpc], details, metadata });
+}
+
+/** The same in the form that interceptors send. */
+export function statusOf({ code, details, metadata }: ServerErrorResponse): SentStatus {
+  return { code: code ?? status.UNKNOWN, details: details ?? "", metadata: metadata ?? null };
 }
 
 export function internal(requestId: string): Fault {

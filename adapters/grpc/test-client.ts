@@ -24,15 +24,28 @@ export interface CallOutcome {
 }
 
 export interface CallOptions {
+  /** Also `authorization`, instead of the client's own token. */
   readonly metadata?: Readonly<Record<string, string>>;
   readonly deadlineMs?: number;
   /** Sent instead of an encoded message. */
   readonly bytes?: Buffer;
 }
 
-export function testClient(address: GrpcAddress, options: ClientOptions = {}) {
+export interface TestClientOptions extends ClientOptions {
+  /** Sent with every call; without one the client is nobody in particular. */
+  readonly token?: string;
+}
+
+export function testClient(address: GrpcAddress, { token, ...options }: TestClientOptions = {}) {
   const target = "path" in address ? `unix:${address.path}` : addressText(address);
   const client = new Client(target, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1, ...options });
+
+  function metadataOf(given: Readonly<Record<string, string>>): Metadata {
+    const sent = new Metadata();
+    if (token !== undefined) sent.set("authorization", `Bearer ${token}`);
+    for (const [name, value] of Object.entries(given)) sent.set(name, value);
+    return sent;
+  }
 
   function call(service: string, name: string, message: object, callOptions: CallOptions = {}): Promise<CallOutcome> {
     const method = methodOf(service, name);
@@ -46,8 +59,7 @@ export function testClient(address: GrpcAddress, options: ClientOptions = {}) {
     decode: (bytes: Buffer) => unknown = (raw) => raw,
     { metadata = {}, deadlineMs = 5_000 }: CallOptions = {},
   ): Promise<CallOutcome> {
-    const sent = new Metadata();
-    for (const [name, value] of Object.entries(metadata)) sent.set(name, value);
+    const sent = metadataOf(metadata);
     return new Promise((resolve) => {
       let initial = new Metadata();
       const made = client.makeUnaryRequest(
@@ -70,10 +82,12 @@ export function testClient(address: GrpcAddress, options: ClientOptions = {}) {
   }
 
   /** Opens a stream in both directions, sends nothing, and gives back how it ended. */
-  function streamCall(path: string): Promise<CallOutcome> {
+  function streamCall(path: string, { metadata = {}, deadlineMs = 5_000 }: CallOptions = {}): Promise<CallOutcome> {
     const same = (raw: Buffer): Buffer => raw;
     return new Promise((resolve) => {
-      const stream = client.makeBidiStreamRequest(path, same, same, new Metadata(), { deadline: deadlineIn(5_000) });
+      const stream = client.makeBidiStreamRequest(path, same, same, metadataOf(metadata), {
+        deadline: deadlineIn(deadlineMs),
+      });
       stream.on("data", () => undefined);
       // The status event that follows says the same.
       stream.on("error", () => undefined);
@@ -83,7 +97,7 @@ export function testClient(address: GrpcAddress, options: ClientOptions = {}) {
     });
   }
 
-  return { client, call, rawCall, streamCall, close: () => client.close() };
+  return { client, metadataOf, call, rawCall, streamCall, close: () => client.close() };
 }
 
 function statusName(end: { readonly code: status }): string {

@@ -1,11 +1,12 @@
 // One unary procedure: bytes in, the service's handler, bytes out. Around the handler stand the request id, the bound on
-// time, the span, the figures and the translation of whatever was thrown. How many calls there may be at once is the gate's
-// business, which saw the call before. Decoding and encoding happen here and not in the gRPC library, so that bytes that are no message are the caller's mistake by name, and an
-// answer that cannot be encoded is ours and lands in the log.
+// time, the span, the figures and the translation of whatever was thrown. How many calls there may be at once, and whose, is the
+// business of the gates, which saw the call before. Decoding and encoding happen here and not in the gRPC library, so that bytes
+// that are no message are the caller's mistake by name, and an answer that cannot be encoded is ours and lands in the log.
 import { type handleUnaryCall, Metadata, type ServerUnaryCall, status } from "@grpc/grpc-js";
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
+import type { Identity } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
@@ -40,18 +41,22 @@ export interface UnaryProcedure {
 /** Makes handlers that share their figures and bounds. */
 export type UnaryMounter = (procedure: UnaryProcedure) => handleUnaryCall<Buffer, Buffer>;
 
-export function unaryMounter(ports: RpcPorts, limits: GrpcLimits): UnaryMounter {
+/** Who made the call that came with this metadata, as the identity gate found. */
+export type IdentityOf = (metadata: Metadata) => Identity | undefined;
+
+export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: IdentityOf): UnaryMounter {
   const observe = callObserver(ports);
   return (procedure) => (call, callback) => {
     const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], ports.random);
     const startedAt = ports.clock.now();
+    const identity = identityOf(call.metadata);
     const hangUp = new AbortController();
     let settled = false;
     const settle = (statusName: string, answer: () => void): void => {
       if (settled) return;
       settled = true;
       cancelTimeout();
-      observe(procedure, requestId, statusName, startedAt);
+      observe(procedure, { requestId, actor: identity?.actor }, statusName, startedAt);
       answer();
     };
     const fail = (thrown: unknown): void => {
@@ -71,7 +76,11 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits): UnaryMounter 
       settle("CANCELLED", () => undefined);
       hangUp.abort();
     });
-    run(procedure, call, { requestId, signal: hangUp.signal }, ports).then((bytes) => {
+    if (identity === undefined) {
+      fail(new Defect(`${procedure.method.path} was reached by nobody in particular.`));
+      return;
+    }
+    run(procedure, call, { requestId, identity, signal: hangUp.signal }, ports).then((bytes) => {
       settle("OK", () => {
         call.sendMetadata(withRequestId(requestId));
         callback(null, bytes);
@@ -121,13 +130,19 @@ function callObserver(ports: RpcPorts) {
     [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
     ["rpc_service", "method", "status"],
   );
-  return ({ service, method }: UnaryProcedure, requestId: string, statusName: string, startedAt: number): void => {
+  return (
+    { service, method }: UnaryProcedure,
+    { requestId, actor }: { readonly requestId: string; readonly actor: string | undefined },
+    statusName: string,
+    startedAt: number,
+  ): void => {
     const tookSeconds = Math.max(0, (ports.clock.now() - startedAt) / 1_000_000);
     seconds.observe(tookSeconds, { rpc_service: service, method: method.name, status: statusName });
     ports.log.debug("RPC answered", {
       rpc_service: service,
       method: method.name,
       request_id: requestId,
+      actor,
       status: statusName,
       took_ms: tookSeconds * 1_000,
     });

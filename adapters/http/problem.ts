@@ -4,6 +4,7 @@ import { STATUS_CODES } from "node:http";
 import { type FaultCode, faults } from "../../contracts/src/codes/faults.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Listener } from "../../ports/http.ts";
+import { detailOf, type FieldError } from "./field-errors.ts";
 
 export interface Problem {
   readonly type: string;
@@ -13,6 +14,8 @@ export interface Problem {
   readonly instance: string;
   readonly code: string;
   readonly request_id: string;
+  /** What is wrong with which field of the request. */
+  readonly errors?: readonly FieldError[];
 }
 
 export interface ProblemContext {
@@ -27,17 +30,21 @@ export const problemContentType = "application/problem+json; charset=utf-8";
 /** What HTTP itself refuses. The status tells the cases apart; the code is the registry's nearest word. */
 const transport: Readonly<Record<number, { readonly code: FaultCode; readonly detail: string }>> = {
   400: { code: "INVALID_ARGUMENT", detail: "The request is malformed." },
+  401: { code: "UNAUTHENTICATED", detail: "This needs a token that says who you are." },
+  403: { code: "PERMISSION_DENIED", detail: "This is not for you." },
   404: { code: "NOT_FOUND", detail: "Nothing is served under this path; paths are exact, slashes included." },
   405: {
     code: "INVALID_ARGUMENT",
     detail: "This path does not answer that method; the Allow header has those it does.",
   },
   408: { code: "DEADLINE_EXCEEDED", detail: "The request did not arrive in time." },
+  411: { code: "INVALID_ARGUMENT", detail: "A body that is sent here must announce its length." },
   413: { code: "MESSAGE_TOO_LARGE", detail: "The request body is larger than the limit." },
   414: { code: "MESSAGE_TOO_LARGE", detail: "The address is longer than the limit." },
   415: { code: "INVALID_ARGUMENT", detail: "The body must be application/json." },
   417: { code: "INVALID_ARGUMENT", detail: "The Expect header asks for something that is not done here." },
   431: { code: "MESSAGE_TOO_LARGE", detail: "The request headers are larger than the limit." },
+  429: { code: "RESOURCE_EXHAUSTED", detail: "Too many attempts." },
   504: { code: "DEADLINE_EXCEEDED", detail: "The answer took longer than the limit." },
 };
 
@@ -56,6 +63,11 @@ export function problem(status: number, code: string, detail: string | undefined
 export function transportProblem(status: number, context: ProblemContext, detail?: string): Problem {
   const known = transport[status];
   return problem(status, known?.code ?? "INVALID_ARGUMENT", detail ?? known?.detail, context);
+}
+
+/** What the route's schemas had to say about a request. */
+export function inputProblem(errors: readonly FieldError[], context: ProblemContext): Problem {
+  return { ...problem(400, "INVALID_ARGUMENT", detailOf(errors), context), errors };
 }
 
 /** Completes what a route answered with a status of 400 or more: the route says what it knows, the rest follows. */

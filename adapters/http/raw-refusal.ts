@@ -1,11 +1,11 @@
-// Refusals below the router: what Node's parser rejects never becomes a request, so the problem document is written to the
-// socket by hand, and the connection ends.
-import { STATUS_CODES } from "node:http";
+// Problem documents written by hand, where the router has no say: to the socket for what Node's parser rejects, which never
+// becomes a request, and to the response of a request that was handed to somebody else.
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Listener } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
 import { errnoOf } from "./listen.ts";
-import { problemContentType, transportProblem } from "./problem.ts";
+import { type Problem, problemContentType, transportProblem } from "./problem.ts";
 import { requestIdHeader } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -34,4 +34,13 @@ export function refuseRaw(error: Error, socket: Socket, listener: Listener, rand
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`, () => socket.destroy());
+}
+
+/** Replaces whatever the response was going to say. Its headers must not be on their way yet. */
+export function endWithProblem(response: ServerResponse, told: Problem): void {
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.statusCode = told.status;
+  for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
+  response.setHeader(requestIdHeader, told.request_id).setHeader("connection", "close");
+  response.setHeader("content-type", problemContentType).end(JSON.stringify(told));
 }

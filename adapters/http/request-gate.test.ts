@@ -3,7 +3,9 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { HttpRequest, Listener, Route } from "../../ports/http.ts";
+import { testVerifier } from "../grpc/test-verifier.ts";
 import type { HttpLimits } from "./limits.ts";
 import { type HttpServer, serveHttp } from "./server.ts";
 import { testPorts } from "./test-ports.ts";
@@ -13,18 +15,27 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-type Handle = (request: HttpRequest) => Promise<object>;
+type Params = Readonly<Record<string, string>>;
+type Handle = (request: HttpRequest<Params>) => Promise<object>;
+
+const anything = z.looseObject({});
 
 async function serve(handle: Handle, limits: Partial<HttpLimits> = {}): Promise<HttpServer> {
   const route = (method: "GET" | "POST"): Route => ({
+    id: method.toLowerCase(),
     method,
     path: "/v1/:name",
     listeners: ["operator", "public"],
     sentence: "Does what the test says.",
-    handle: async (request) => ({ status: 200, body: await handle(request) }),
+    operation: "ReadHealth",
+    params: anything,
+    ...(method === "POST" ? { body: z.unknown() } : {}),
+    answers: { 200: anything },
+    handle: async (request) => ({ status: 200, body: await handle(request as HttpRequest<Params>) }),
   });
   const server = await serveHttp({
     ...testPorts().ports,
+    verifier: testVerifier(),
     routes: [route("GET"), route("POST")],
     limits,
     listeners: {

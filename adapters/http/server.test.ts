@@ -1,131 +1,52 @@
 // The HTTP listeners, through real sockets: right answers, every kind of refusal as a problem document, and bounds that hold.
-import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import { connect, createServer, type Socket } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { Agent } from "node:http";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { HttpRequest, Route } from "../../ports/http.ts";
-import type { HttpLimits } from "./limits.ts";
-import { type HttpServer, serveHttp } from "./server.ts";
+import { testVerifier } from "../grpc/test-verifier.ts";
+import { serveHttp } from "./server.ts";
+import {
+  ask,
+  both,
+  connectTo,
+  expectProblem,
+  expectSecured,
+  held,
+  hello as helloText,
+  posted,
+  rawAsk,
+  serve,
+} from "./test-client.ts";
 import { testPorts } from "./test-ports.ts";
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-const both = ["operator", "public"] as const;
+const anything = z.looseObject({});
+const hello: Route = {
+  ...helloText,
+  answers: { 200: anything },
+  handle: async () => ({ status: 200, body: { hello: "world" } }),
+};
 const echo: Route = {
+  id: "echo",
   method: "POST",
   path: "/v1/echo/:name",
   listeners: ["operator"],
   sentence: "Repeats what it was sent.",
-  handle: async (request) => ({
-    status: 200,
-    body: { params: request.params, query: request.query, body: request.body },
-  }),
-};
-const hello: Route = {
-  method: "GET",
-  path: "/v1/hello",
-  listeners: both,
-  sentence: "Says hello.",
-  handle: async () => ({ status: 200, body: { hello: "world" } }),
+  operation: "ReadIdentity",
+  params: z.object({ name: z.string() }),
+  query: anything,
+  body: z.unknown(),
+  answers: { 200: anything },
+  handle: async ({ params, query, body }) => ({ status: 200, body: { params, query, body } }),
 };
 
 function thrower(path: string, thrown: () => unknown): Route {
   const handle = async (): Promise<never> => {
     throw thrown();
   };
-  return { method: "GET", path, listeners: both, sentence: "Fails.", handle };
-}
-
-async function serve(routes: readonly Route[], limits: Partial<HttpLimits> = {}) {
-  const test = testPorts();
-  const server = await serveHttp({
-    ...test.ports,
-    routes,
-    limits,
-    listeners: {
-      operator: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_HTTP_PORT" },
-      public: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_PUBLIC_PORT" },
-    },
-  });
-  closers.push(() => server.drain(0));
-  return { server, ...test };
-}
-
-interface AskOptions {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly listener?: "operator" | "public";
-  readonly agent?: Agent;
-}
-
-function ask(server: HttpServer, path: string, options: AskOptions = {}): Promise<Answer> {
-  const { host, port } = server.addresses[options.listener ?? "operator"];
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(
-      { host, port, path, method: options.method ?? "GET", headers: options.headers ?? {}, agent: options.agent },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.on("end", () => {
-          const text = Buffer.concat(chunks).toString("utf8");
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-        });
-        response.on("error", reject);
-      },
-    );
-    sent.on("error", reject);
-    sent.end(options.body);
-  });
-}
-
-/** Writes raw bytes and collects everything until the other side ends the connection. */
-function rawAsk(server: HttpServer, bytes: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTo(server);
-    const chunks: Buffer[] = [];
-    socket.on("data", (chunk) => chunks.push(chunk));
-    socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
-    socket.on("error", reject);
-    socket.write(bytes);
-  });
-}
-
-function connectTo(server: HttpServer): Socket {
-  const { host, port } = server.addresses.operator;
-  return connect({ host, port });
-}
-
-function expectProblem(answer: Answer, status: number, code: string, path: string): Record<string, unknown> {
-  expect(answer.status).toBe(status);
-  expect(answer.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
-  const body = JSON.parse(answer.text) as Record<string, unknown>;
-  expect(body).toMatchObject({ type: `urn:portcullis:problem:${code}`, status, code, instance: path });
-  expect(body["title"]).toBeTypeOf("string");
-  expect(body["request_id"]).toBe(answer.headers["x-request-id"]);
-  expectSecured(answer.headers);
-  return body;
-}
-
-function expectSecured(headers: IncomingHttpHeaders): void {
-  expect(headers).toMatchObject({
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-  });
-  expect(headers["server"]).toBeUndefined();
-  expect(headers["x-powered-by"]).toBeUndefined();
+  return { ...helloText, id: path.slice(1), path, sentence: "Fails.", handle };
 }
 
 describe("answers", () => {
@@ -137,18 +58,14 @@ describe("answers", () => {
       expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
       expectSecured(answer.headers);
     }
-    const post = { method: "POST", body: "{}", headers: { "content-type": "application/json" } };
-    expect((await ask(server, "/v1/echo/a", post)).status).toBe(200);
-    expectProblem(await ask(server, "/v1/echo/a", { ...post, listener: "public" }), 404, "NOT_FOUND", "/v1/echo/a");
+    expect((await ask(server, "/v1/echo/a", posted({}))).status).toBe(200);
+    const elsewhere = await ask(server, "/v1/echo/a", posted({}, { listener: "public", token: null }));
+    expectProblem(elsewhere, 404, "NOT_FOUND", "/v1/echo/a");
   });
 
   it("hands over parameters, query and body", async () => {
     const { server } = await serve([echo]);
-    const answer = await ask(server, "/v1/echo/a%20b?x=1&x=2&y=3", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: '{"n":1}',
-    });
+    const answer = await ask(server, "/v1/echo/a%20b?x=1&x=2&y=3", posted({ n: 1 }));
     expect(JSON.parse(answer.text)).toEqual({
       params: { name: "a b" },
       query: { x: ["1", "2"], y: "3" },
@@ -165,7 +82,7 @@ describe("answers", () => {
 
   it("lets a route choose its content type and override a security header", async () => {
     const page: Route = {
-      ...hello,
+      ...helloText,
       path: "/page",
       handle: async () => ({
         status: 200,
@@ -204,8 +121,7 @@ describe("answers", () => {
 
   it("logs one line and observes one figure per request, by route and never by path", async () => {
     const { server, lines, observations, spans } = await serve([echo]);
-    const headers = { "content-type": "application/json", "x-request-id": "r1" };
-    await ask(server, "/v1/echo/zed?secret=1", { method: "POST", headers, body: "{}" });
+    await ask(server, "/v1/echo/zed?secret=1", posted({}, { headers: { "x-request-id": "r1" } }));
     await ask(server, "/nowhere");
     await expect.poll(() => observations.length).toBe(2);
     expect(observations.map(({ name, labels }) => ({ name, ...labels }))).toEqual([
@@ -253,7 +169,7 @@ describe("refusals are problem documents", () => {
     ["an unknown type", "application/x-what", "hello", 415, "INVALID_ARGUMENT"],
     ["a body over the limit", "application/json", JSON.stringify("x".repeat(2_000)), 413, "MESSAGE_TOO_LARGE"],
   ])("%s", async (_name, type, body, status, code) => {
-    const { server } = await serve([echo], { bodyBytesMax: 1_000 });
+    const { server } = await serve([echo], { limits: { bodyBytesMax: 1_000 } });
     const answer = await ask(server, "/v1/echo/a", { method: "POST", headers: { "content-type": type }, body });
     expectProblem(answer, status, code, "/v1/echo/a");
   });
@@ -349,17 +265,17 @@ describe("failures of a route", () => {
         return { status: 200, body: {} };
       },
     };
-    const { server } = await serve([slow], { handlerMsMax: 50 });
+    const { server } = await serve([slow], { limits: { handlerMsMax: 50 } });
     expectProblem(await ask(server, "/v1/hello"), 504, "DEADLINE_EXCEEDED", "/v1/hello");
     finish();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
     expectProblem(await ask(server, "/none"), 404, "NOT_FOUND", "/none");
   });
 });
 
 describe("bounds", () => {
   it("a slow loris is told 408 and cut while others are served", async () => {
-    const { server } = await serve([hello], { headersMsMax: 200, requestMsMax: 300, checkEveryMs: 50 });
+    const { server } = await serve([hello], { limits: { headersMsMax: 200, requestMsMax: 300, checkEveryMs: 50 } });
     const [headersNever, bodyNever, other] = await Promise.all([
       rawAsk(server, "GET /v1/hello HTTP/1.1\r\nhost: a\r\nx-slow: "),
       rawAsk(server, "POST /v1/nothing HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n"),
@@ -371,12 +287,12 @@ describe("bounds", () => {
   });
 
   it("a connection that says nothing is cut", async () => {
-    const { server } = await serve([hello], { silenceMsMax: 100 });
+    const { server } = await serve([hello], { limits: { silenceMsMax: 100 } });
     expect(await rawAsk(server, "")).toBe("");
   });
 
   it("more connections than the limit are dropped, and the first still works", async () => {
-    const { server } = await serve([hello], { connectionsMax: 1 });
+    const { server } = await serve([hello], { limits: { connectionsMax: 1 } });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect((await ask(server, "/v1/hello", { agent })).status).toBe(200);
     await expect(ask(server, "/v1/hello")).rejects.toThrow();
@@ -386,24 +302,17 @@ describe("bounds", () => {
 });
 
 describe("drain", () => {
-  function held() {
-    const gate: Record<"enter" | "leave", () => void> = { enter: () => undefined, leave: () => undefined };
-    const entered = new Promise<void>((resolve) => {
-      gate.enter = resolve;
-    });
-    const left = new Promise<void>((resolve) => {
-      gate.leave = resolve;
-    });
+  function heldRoute() {
+    const { wait, entered, leave } = held();
     const handle: Route["handle"] = async () => {
-      gate.enter();
-      await left;
+      await wait();
       return { status: 200, body: { held: true } };
     };
-    return { route: { ...hello, path: "/held", handle }, entered, leave: () => gate.leave() };
+    return { route: { ...hello, path: "/held", handle }, entered, leave };
   }
 
   it("finishes the request in hand, refuses new connections and closes kept ones", async () => {
-    const { route, entered, leave } = held();
+    const { route, entered, leave } = heldRoute();
     const { server } = await serve([route, hello]);
     const agent = new Agent({ keepAlive: true });
     await ask(server, "/v1/hello", { agent });
@@ -423,7 +332,7 @@ describe("drain", () => {
   });
 
   it("cuts what does not finish within the bound, and says so", async () => {
-    const { route, entered, leave } = held();
+    const { route, entered, leave } = heldRoute();
     const { server } = await serve([route]);
     const answer = ask(server, "/held").then(
       () => "answered",
@@ -443,13 +352,14 @@ describe("a port in use", () => {
   ] as const)("%s: names the address and the variable, and leaves nothing listening", async (listener, variable) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    closers.push(() => new Promise((resolve) => taken.close(resolve)));
+    onTestFinished(() => new Promise<void>((resolve) => void taken.close(() => resolve())));
     const bound = taken.address();
     const port = typeof bound === "object" && bound !== null ? bound.port : 0;
     const free = { host: "localhost", port: 0 };
     const busy = { host: "127.0.0.1", port };
     const started = serveHttp({
       ...testPorts().ports,
+      verifier: testVerifier(),
       routes: [hello],
       listeners: {
         operator: { ...(listener === "operator" ? busy : free), environmentVariable: "PORTCULLIS_HTTP_PORT" },

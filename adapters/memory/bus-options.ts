@@ -3,6 +3,7 @@ import type { BusEvent } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { MayPublish } from "../publish-authority.ts";
 import type { SubjectLookup } from "./codec.ts";
 import type { LogReader } from "./reader.ts";
 import type { MemoryProcess, ParkedEvent } from "./world.ts";
@@ -13,6 +14,8 @@ export interface MemoryBusOptions {
   readonly timers: Timers;
   readonly random: Random;
   readonly subjectByName: SubjectLookup;
+  /** Which subjects this process may broadcast; any other is a Defect. Absent: all of them. */
+  readonly mayPublish?: MayPublish;
   /** Default: in commit order. */
   readonly reader?: LogReader;
   /** Hears of every parked event. */

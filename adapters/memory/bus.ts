@@ -3,6 +3,7 @@
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { validatePattern } from "../../contracts/src/subjects.ts";
 import type { Bus, Subscription } from "../../ports/bus.ts";
+import { mustBePublisher } from "../publish-authority.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { encode } from "./codec.ts";
 import { durableSubscription } from "./durable.ts";
@@ -48,6 +49,7 @@ export function memoryBus(options: MemoryBusOptions): Bus {
       add(ephemeral.subjects, () => ephemeralSubscription(options, ephemeral, handler)),
     broadcast(subject, payload) {
       if (subject.delivery !== "conflated") throw new Defect(`${subject.name} is durable and may not be broadcast`);
+      mustBePublisher(options.mayPublish, process.name, subject.name);
       if (closed || !process.isAlive()) return;
       const key = subject.key(payload);
       if (batch.size === 0) timers.after(batchMs, flush);

@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { MayPublish } from "../publish-authority.ts";
 import { beginTransaction, conflict, type Transaction } from "./transaction.ts";
 import { type MemoryProcess, never } from "./world.ts";
 
@@ -15,6 +16,8 @@ export interface MemoryStoreOptions {
   readonly random: Random;
   /** How often a work is run before STORE_CONFLICT; default 5. */
   readonly attemptsMax?: number;
+  /** Which subjects this process may publish; any other is a Defect. Absent: all of them. */
+  readonly mayPublish?: MayPublish;
 }
 
 /** What a try came to: an answer, or a conflict after which the work may be run again. */

@@ -4,6 +4,7 @@ import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Instance, UnitOfWork } from "../../ports/store.ts";
+import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encode } from "./codec.ts";
 import type { MemoryProcess, WrittenEvent } from "./world.ts";
 
@@ -22,6 +23,7 @@ export interface TransactionPorts {
   readonly process: MemoryProcess;
   readonly clock: Clock;
   readonly random: Random;
+  readonly mayPublish?: MayPublish;
 }
 
 /** Thrown into a work that would wait in a circle; the store runs the work again. */
@@ -105,6 +107,7 @@ function unitOf(
   return {
     events: {
       async publish(subject, payload) {
+        mustBePublisher(ports.mayPublish, source, subject.name);
         const checked = subject.schema.safeParse(payload);
         if (!checked.success)
           throw new Defect(`a payload for ${subject.name} does not match: ${checked.error.message}`);

@@ -6,9 +6,9 @@ import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManage
 import {
   type Authenticator,
   connect,
-  credsAuthenticator,
   type NatsConnection,
   type NodeConnectionOptions,
+  PermissionViolationError,
   tokenAuthenticator,
   usernamePasswordAuthenticator,
 } from "@nats-io/transport-node";
@@ -16,6 +16,7 @@ import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { BusHealth } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import { requireServer, type ServerFacts } from "./capabilities.ts";
+import { loginFromFile } from "./login.ts";
 
 /** What may stand in an address. */
 export interface NatsCredentials {
@@ -27,12 +28,14 @@ export interface NatsCredentials {
 export interface NatsConnectOptions {
   /** One address or several separated by commas: nats://host:4222 or tls://host:4222. */
   readonly url: string;
-  /** A file with a JWT and an nkey seed, as `nsc` writes it; it counts before what stands in the address. */
+  /** A file with the login (login.ts says in which forms); it counts before what stands in the address. */
   readonly credsFile?: string | undefined;
   /** The certificate authority that the servers' certificates must come from; with it nothing goes out unencrypted. */
   readonly tlsCaFile?: string | undefined;
   /** Shown by the server's own tools: which process of ours this is. */
   readonly name: string;
+  /** Where the server's answers arrive, when not under the usual _INBOX: who has one of their own is read by nobody else. */
+  readonly inboxPrefix?: string;
   readonly log: Log;
   readonly connectMsMax?: number;
   readonly reconnectMsMin?: number;
@@ -139,7 +142,7 @@ export function parseTarget(url: string): Target {
 }
 
 async function dial(options: NatsConnectOptions, target: Target, state: LinkState): Promise<NatsConnection> {
-  const authenticator = await authenticatorOf(target.credentials, options.credsFile);
+  const authenticator = authenticatorOf(target.credentials, options);
   const ca = options.tlsCaFile === undefined ? undefined : await fileOf(options.tlsCaFile, "certificate authority");
   const settings: NodeConnectionOptions = {
     servers: [...target.servers],
@@ -155,6 +158,7 @@ async function dial(options: NatsConnectOptions, target: Target, state: LinkStat
     maxPingOut: 2,
     reconnectDelayHandler: () => reconnectDelayMs(options, state.attemptCount++),
     ...(authenticator === undefined ? {} : { authenticator }),
+    ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
     ...(target.tls || ca !== undefined ? { tls: ca === undefined ? {} : { ca: ca.toString("utf8") } } : {}),
   };
   try {
@@ -174,11 +178,11 @@ export function reconnectDelayMs(
   return Math.min(limits.reconnectMsMax ?? 2_000, least * 2 ** Math.min(attempt, 16));
 }
 
-async function authenticatorOf(
+function authenticatorOf(
   { user, password, token }: NatsCredentials,
-  credsFile: string | undefined,
-): Promise<Authenticator | undefined> {
-  if (credsFile !== undefined) return credsAuthenticator(new Uint8Array(await fileOf(credsFile, "credentials")));
+  { credsFile, log }: NatsConnectOptions,
+): Authenticator | undefined {
+  if (credsFile !== undefined) return loginFromFile(credsFile, log);
   if (token !== undefined) return tokenAuthenticator(token);
   if (user !== undefined) return usernamePasswordAuthenticator(user, password ?? "");
   return undefined;
@@ -217,11 +221,19 @@ async function watch(connection: NatsConnection, watched: Watched): Promise<void
       state.complaint = complaintAbout(watched);
       options.log.info("connected to NATS again", { address, version: watched.facts().version });
     }
-    if (status.type === "error") options.log.warn("NATS reports an error", { address, error: status.error.message });
+    if (status.type === "error") tellError(options.log, address, status.error);
   }
   state.connected = false;
   state.lost.abort();
   state.complaint = `The connection to NATS at ${address} is closed.`;
+}
+
+/** A refusal is told by what was refused: either the server's permissions are wrong, or somebody speaks in another's name. */
+function tellError(log: Log, address: string, error: Error): void {
+  if (error instanceof PermissionViolationError) {
+    const { operation, subject } = error;
+    log.error("NATS does not permit this login what it tried", { address, operation, subject });
+  } else log.warn("NATS reports an error", { address, error: error.message });
 }
 
 /** After a reconnect another server may answer; one that lacks something is not refused any more but complained about. */

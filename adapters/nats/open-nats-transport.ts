@@ -9,14 +9,16 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { OpenConnection } from "../postgres/bus-connection.ts";
-import { createBusSession } from "../postgres/bus-session.ts";
+import { type BusSession, createBusSession } from "../postgres/bus-session.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { createParking } from "../postgres/subscription-parking.ts";
 import type { Wake } from "../postgres/wake.ts";
 import { createNatsBus } from "./bus.ts";
 import { connectNats, type NatsLink } from "./connect.ts";
+import { loginNameOf, loginPath } from "./login.ts";
 import { createLocks, type Locks, parkOnPostgres, relayOnPostgres } from "./on-postgres.ts";
 import { type Relay, startRelay } from "./relay.ts";
+import { inboxPrefix } from "./server-configuration.ts";
 import { streamName } from "./stream.ts";
 import { oldestStored } from "./trim.ts";
 
@@ -27,6 +29,8 @@ export interface NatsTransportOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly source: string;
+  /** The services that run here: the login is one of theirs. */
+  readonly services: readonly string[];
   /** Whether this process relays the outbox. */
   readonly housekeeping: boolean;
   readonly configuration: {
@@ -34,6 +38,7 @@ export interface NatsTransportOptions {
       readonly retention_s: number;
       readonly compression: "none" | "s2";
       readonly creds_file?: string | undefined;
+      readonly creds_dir?: string | undefined;
       readonly tls_ca_file?: string | undefined;
       readonly replicas: number;
       readonly bytes_max: number;
@@ -65,12 +70,20 @@ export async function openNatsTransport(
   const locks = createLocks({ ...options, open: base.open });
   endings.push(() => locks.close());
   const park = parkOnPostgres(createParking({ ...options, store: base.store, parkedSubject: subjects.busParked }));
-  const { compression, retention_s, creds_file, tls_ca_file, replicas, bytes_max } = options.configuration.bus;
+  const { compression, retention_s, creds_file, creds_dir, tls_ca_file, replicas, bytes_max } =
+    options.configuration.bus;
+  const login = loginNameOf(options.services);
   const stream = { subjects: [everySubject], compression, replicas, bytesMax: bytes_max };
   /** Ends with the transport whatever becomes of what is built on it: left alone it would reconnect for ever. */
   const openLink = async (): Promise<NatsLink> => {
-    const name = `portcullis ${source}`;
-    const link = await connectNats({ url, name, log, credsFile: creds_file, tlsCaFile: tls_ca_file });
+    const link = await connectNats({
+      url,
+      name: `portcullis ${source}`,
+      inboxPrefix: inboxPrefix(login),
+      log,
+      credsFile: creds_dir === undefined ? creds_file : loginPath(creds_dir, login),
+      tlsCaFile: tls_ca_file,
+    });
     endings.push(() => link.close());
     return link;
   };
@@ -83,7 +96,7 @@ export async function openNatsTransport(
     lookup: subjectByName,
     lead: locks.lead,
     park,
-    head: () => session.end(),
+    head: () => headOf(session, options.timers),
   });
   endings.push(() => bus.close());
   if (options.housekeeping) {
@@ -97,6 +110,17 @@ export async function openNatsTransport(
     bus: { ...bus, health: () => worstOf([bus.health(), relay?.health(), { connected: true, ...complaintOf(locks) }]) },
     historyFloor: () => oldestStored(link, streamName(stream), options.clock),
   };
+}
+
+const openMsMax = 10_000;
+
+/** Right after the start the session may still be opening; a listener waits for it as a subscription does. */
+async function headOf(session: BusSession, timers: Timers): Promise<bigint> {
+  const patience = new AbortController();
+  const cancel = timers.after(openMsMax, () => patience.abort());
+  await session.opened(patience.signal);
+  cancel();
+  return session.end();
 }
 
 function complaintOf(locks: Locks): { complaint?: string } {

@@ -9,6 +9,7 @@ import type { Random } from "../../ports/random.ts";
 import type { Outcome, Store, StoreHealth, UnitOfWork } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
+import type { MayPublish } from "../publish-authority.ts";
 import { createOutboxLane } from "./outbox-lane.ts";
 import { storeFault } from "./store-fault.ts";
 import { createOutageNotes } from "./store-outage.ts";
@@ -27,6 +28,8 @@ export interface PostgresStoreOptions {
   readonly tracer: Tracer;
   /** The publishing service's name, in every event. */
   readonly source: string;
+  /** Which subjects this process may publish; any other is a Defect. Absent: all of them. */
+  readonly mayPublish?: MayPublish;
   /** Told after every commit that had events. */
   readonly wake: { poke(): void };
   /** Runs of one work before STORE_CONFLICT; default 8. */

@@ -5,6 +5,7 @@ import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { HandledEvents, Instance, Instances, UnitOfWork } from "../../ports/store.ts";
+import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
 
@@ -22,6 +23,7 @@ export function createUnitOfWork(options: {
   readonly clock: Clock;
   readonly random: Random;
   readonly source: string;
+  readonly mayPublish?: MayPublish;
 }): BufferedUnit {
   const { clock, random, source } = options;
   const entries: OutboxEntry[] = [];
@@ -31,6 +33,7 @@ export function createUnitOfWork(options: {
       async publish(subject, payload) {
         if (sealed) throw new Defect(`an event for ${subject.name} came after the end of its unit of work`);
         if (entries.length >= eventsMax) throw new Defect(`one unit of work published more than ${eventsMax} events`);
+        mustBePublisher(options.mayPublish, source, subject.name);
         // Encoded at once: what the caller does to the payload afterwards is no longer part of the event.
         const entry = encodeEvent(subject, payload, { eventId: random.uuid(), at: clock.now(), source });
         entries.push(entry);

@@ -44,6 +44,18 @@ export const operations = {
   VerifyAudit: rule(readers, "Verify the audit chain."),
   ReportRegulatoryEvent: rule(["service"], "Report an event to the regulators of a fund."),
 
+  // Orders, positions, funds and strategies.
+  SubmitOrder: rule(["operator", "service"], "Hand in an order; it is checked like every other."),
+  CancelOrder: rule(["operator", "service"], "Cancel an open order."),
+  AmendOrder: rule(["operator", "service"], "Change an open order; the change is checked like a new one."),
+  CancelAll: rule(["operator"], "Cancel every open order."),
+  GetOrder: rule(readers, "Read one order."),
+  ListOrders: rule(readers, "Read a fund's orders."),
+  ListPositions: rule(readers, "Read a fund's positions."),
+  ListFunds: rule(readers, "List the funds."),
+  ListInstruments: rule(readers, "List the instruments that may be traded."),
+  ListStrategies: rule(readers, "List the strategies."),
+
   // The platform about itself.
   ReadHealth: rule("anyone", "Ask whether the platform can do its work."),
   ReadSchema: rule("anyone", "Read the descriptions of our own interfaces: gRPC reflection, OpenAPI."),
@@ -91,8 +103,9 @@ export function mayCall(operation: Operation, caller: Caller | undefined): boole
 /** Why not, in one sentence that says what would be needed. */
 export function whyNot(operation: Operation): string {
   const { allowed }: OperationRule = operations[operation];
-  const needed = typeof allowed === "string" ? "a login" : `one of the roles ${allowed.join(", ")}`;
-  return `${operation} needs ${needed}, and a service token must name it.`;
+  if (typeof allowed === "string") return `${operation} needs a login.`;
+  const needed = allowed.length === 1 ? `the role ${allowed[0]}` : `one of the roles ${allowed.join(", ")}`;
+  return `${operation} needs ${needed}${allowed.includes("service") ? "; a service token must name it" : ""}.`;
 }
 
 /** The operations that a machine's token may name. */
@@ -100,6 +113,9 @@ export const serviceOperations: readonly Operation[] = (Object.keys(operations) 
   const { allowed }: OperationRule = operations[name];
   return typeof allowed !== "string" && allowed.includes("service");
 });
+
+/** A revocation reaches every process within this time; documented, and measured by a test. */
+export const revocationMsMax = 2_000;
 
 export const platformServices = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 export type PlatformService = (typeof platformServices)[number];

@@ -1,9 +1,28 @@
 // What the gateway's routes are handed. They hold no connection themselves: whoever composes the gateway brings these.
+import type { Clock } from "../../ports/clock.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
+import type { SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
+
+/** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
+export interface LoginFacts {
+  /** The issuer of people's tokens, embedded or external. */
+  issuer(): string;
+  /** This API's own address, without a slash at the end. */
+  resource(): string;
+  readonly clientId: string;
+  readonly audience: string;
+  /** Separated by single spaces. */
+  readonly scopes: string;
+  readonly developmentLogin: boolean;
+}
+
+/** How often a minute one address may try routes that guessers of one-time codes would try. */
+export const attemptsPerMinuteMax = 30;
 
 export interface GatewayParts {
   readonly log: Log;
+  readonly clock: Clock;
   /** The services that make up this platform; each must be ok before the platform is. */
   readonly expectedServices: readonly string[];
   readonly directory: HealthDirectory;
@@ -13,4 +32,12 @@ export interface GatewayParts {
   collectMetrics(): Promise<Readonly<Record<string, string | undefined>>>;
   /** The gateway's own, in the same form. */
   ownMetrics(): Promise<string>;
+  readonly login: LoginFacts;
+  readonly secondFactors: SecondFactors;
+  readonly serviceTokens: ServiceTokens;
+  readonly sessions: Sessions;
+  /** Undefined with an external issuer, whose keys are not ours to rotate. */
+  readonly signingKeys: SigningKeys | undefined;
+  /** The operator listener's routes as an OpenAPI document. */
+  openApi(): Promise<object>;
 }

@@ -45,7 +45,9 @@ function connect(connected: Connected, housekeeping: boolean): Promise<Transport
   const { name, configuration, database } = connected;
   const tracer = { span: <T>(_name: string, _fields: unknown, work: () => Promise<T>) => work() };
   const tools = { ...ports, log, metrics: createMetrics({ service: name }), tracer };
-  return persistently(() => openTransport({ ...tools, configuration, database, source: name, housekeeping }));
+  // Its events are those that every service may publish.
+  const options = { ...tools, configuration, database, source: name, services: ["operations"], housekeeping };
+  return persistently(() => openTransport(options));
 }
 
 async function keep(keeper: Extract<Order, { role: "keeper" }>): Promise<void> {

@@ -135,6 +135,7 @@ export const commandDenials = {
     "There are as many tokens of machines as there may be; revoke some first.",
     "FAILED_PRECONDITION",
   ),
+  SIGNING_KEYS_EXTERNAL: denial("The keys belong to your own issuer and are rotated there.", "FAILED_PRECONDITION"),
   DEVELOPMENT_LOGIN_OFF: denial("Development operators do not exist here.", "PERMISSION_DENIED"),
 
   // Order management.

@@ -58,6 +58,9 @@ export const sessionEvent = z.object({
   /** Why it was refused, as a code of the registry. */
   code: z.string().optional(),
   remote_address: nameText.optional(),
+  /** Who ended it and why, when it was not its owner. */
+  actor: nameText.optional(),
+  reason: reasonText.optional(),
   at: instantText,
 });
 export type SessionEvent = z.infer<typeof sessionEvent>;
@@ -92,6 +95,7 @@ export const serviceTokenChanged = z.object({
   operations: z.array(nameText),
   expires_at: instantText,
   actor: nameText,
+  reason: reasonText.optional(),
   at: instantText,
 });
 export type ServiceTokenChanged = z.infer<typeof serviceTokenChanged>;
@@ -101,6 +105,7 @@ export const signingKeyChanged = z.object({
   key_id: nameText,
   change: z.enum(["made", "retired", "refused"]),
   actor: nameText,
+  reason: reasonText.optional(),
   at: instantText,
 });
 export type SigningKeyChanged = z.infer<typeof signingKeyChanged>;

@@ -1,1 +1,43 @@
 #!/usr/bin/env node
+// The command line's first step: run the bundle when nothing that went into it changed, else have it built first. Starting is what a
+// person waits for most often, so this looks at times and sizes only and loads nothing else.
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`ctl needs Node 20.19 or newer; this is ${process.version}.\n`);
+  process.exitCode = 1;
+} else if (isFresh() || (await build())) {
+  const { main } = await import(new URL("../../../dist/ctl/ctl.js", import.meta.url).href);
+  process.exitCode = await main(process.argv.slice(2), root);
+}
+
+function isFresh() {
+  try {
+    const { watched } = JSON.parse(readFileSync(join(root, "dist/ctl/manifest.json"), "utf8"));
+    return Object.entries(watched).every(([path, seen]) => {
+      const found = statSync(join(root, path), { throwIfNoEntry: false });
+      return found !== undefined && `${found.mtimeMs}:${found.size}` === seen;
+    });
+  } catch {
+    // No bundle yet, or one of another making: the build says what is wrong, if anything is.
+    return false;
+  }
+}
+
+async function build() {
+  try {
+    const { ensureBundle } = await import(new URL("../../../scripts/bundle.js", import.meta.url).href);
+    await ensureBundle("ctl");
+    return true;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : error;
+    process.stderr.write(`ctl could not be built: ${why}\nRun \`npm install\` in the repository first.\n`);
+    process.exitCode = 1;
+    return false;
+  }
+}

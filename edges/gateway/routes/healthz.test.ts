@@ -4,7 +4,15 @@ import type { Health } from "../../../ports/health.ts";
 import type { HttpRequest } from "../../../ports/http.ts";
 import { operatorHealthz, publicHealthz } from "./healthz.ts";
 
-const request: HttpRequest = { requestId: "r", params: {}, query: {}, headers: {}, body: undefined };
+const request: HttpRequest = {
+  requestId: "r",
+  identity: undefined,
+  remoteAddress: "127.0.0.1",
+  params: undefined,
+  query: undefined,
+  body: undefined,
+  headers: {},
+};
 const states: readonly (Health | undefined)[] = [
   { status: "ok" },
   { status: "starting" },

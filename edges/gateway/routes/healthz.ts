@@ -2,33 +2,43 @@
 // operator is told which part is not and why; the public learns only that it is not.
 import type { Health } from "../../../ports/health.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
+import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
+import { anyQuery, healthAnswer } from "../schemas/platform.ts";
 
 type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth">;
 
 const path = "/v1/healthz";
 
 export function operatorHealthz(parts: HealthParts): Route {
-  return {
+  return defineRoute({
+    id: "getHealth",
     method: "GET",
     path,
     listeners: ["operator"],
     sentence: "Whether every part of the platform can do its work, and which cannot.",
+    operation: "ReadHealth",
+    query: anyQuery,
+    answers: { 200: healthAnswer },
     handle: async () => {
       const complaints = await complaintsOf(parts);
       return complaints.length === 0 ? ok : unavailable({ detail: `${complaints.join("; ")}.` });
     },
-  };
+  });
 }
 
 export function publicHealthz(parts: HealthParts): Route {
-  return {
+  return defineRoute({
+    id: "getPublicHealth",
     method: "GET",
     path,
     listeners: ["public"],
     sentence: "Whether every part of the platform can do its work.",
+    operation: "ReadHealth",
+    query: anyQuery,
+    answers: { 200: healthAnswer },
     handle: async () => ((await complaintsOf(parts)).length === 0 ? ok : unavailable({})),
-  };
+  });
 }
 
 const ok: HttpAnswer = { status: 200, body: { status: "ok" } };

@@ -1,8 +1,39 @@
 // The gateway's routes, one line each; every one takes the gateway's parts and gives a route. Adding one is one file and one
-// line.
+// line. None may use its parts before a request comes: the documents are made from the same list without any.
 import type { Route } from "../../../ports/http.ts";
 import type { GatewayParts } from "../parts.ts";
 import { operatorHealthz, publicHealthz } from "./healthz.ts";
+import { identity } from "./identity.ts";
+import { logOut } from "./log-out.ts";
+import { loginConfiguration } from "./login-configuration.ts";
 import { metricsPage } from "./metrics.ts";
+import { openApi } from "./open-api.ts";
+import { secondFactorBegin } from "./second-factor-begin.ts";
+import { secondFactorConfirm } from "./second-factor-confirm.ts";
+import { serviceTokenIssue } from "./service-token-issue.ts";
+import { serviceTokenRevoke } from "./service-token-revoke.ts";
+import { serviceTokenRotate } from "./service-token-rotate.ts";
+import { serviceTokensList } from "./service-tokens-list.ts";
+import { sessionsRevoke } from "./sessions-revoke.ts";
+import { signingKeysRotate } from "./signing-keys-rotate.ts";
+import { stepUp } from "./step-up.ts";
 
-export const routes: readonly ((parts: GatewayParts) => Route)[] = [operatorHealthz, publicHealthz, metricsPage];
+// biome-ignore format: one route, one line
+export const routes: readonly ((parts: GatewayParts) => Route)[] = [
+  operatorHealthz,
+  publicHealthz,
+  metricsPage,
+  openApi,
+  loginConfiguration,
+  identity,
+  logOut,
+  secondFactorBegin,
+  secondFactorConfirm,
+  stepUp,
+  serviceTokensList,
+  serviceTokenIssue,
+  serviceTokenRotate,
+  serviceTokenRevoke,
+  sessionsRevoke,
+  signingKeysRotate,
+];

@@ -5,7 +5,15 @@ import type { HttpRequest } from "../../../ports/http.ts";
 import type { Log, LogFields } from "../../../ports/log.ts";
 import { metricsPage } from "./metrics.ts";
 
-const request: HttpRequest = { requestId: "r", params: {}, query: {}, headers: {}, body: undefined };
+const request: HttpRequest = {
+  requestId: "r",
+  identity: undefined,
+  remoteAddress: "127.0.0.1",
+  params: undefined,
+  query: undefined,
+  body: undefined,
+  headers: {},
+};
 
 async function registryJson(count: number): Promise<string> {
   const registry = new Registry();

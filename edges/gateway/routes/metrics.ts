@@ -4,6 +4,7 @@ import { AggregatorRegistry, Registry } from "prom-client";
 import { z } from "zod";
 import { messageOf } from "../../../contracts/src/fault.ts";
 import type { Route } from "../../../ports/http.ts";
+import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 
 type MetricsParts = Pick<GatewayParts, "log" | "expectedServices" | "collectMetrics" | "ownMetrics">;
@@ -27,18 +28,21 @@ const metricsJson = z.array(
 type MetricsJson = z.infer<typeof metricsJson>;
 
 export function metricsPage(parts: MetricsParts): Route {
-  return {
+  return defineRoute({
+    id: "getMetrics",
     method: "GET",
     path: "/metrics",
     listeners: ["operator"],
     sentence: "The figures of every process, in the text form that Prometheus reads.",
+    operation: "ReadMetrics",
+    answers: { 200: "text" },
     handle: async () => {
       const [own, services] = await Promise.all([parts.ownMetrics(), parts.collectMetrics()]);
       const read = new Map<string, MetricsJson | undefined>([["gateway", parse("gateway", own, parts)]]);
       for (const name of parts.expectedServices) read.set(name, parse(name, services[name], parts));
       return { status: 200, body: await merge(read), contentType: Registry.PROMETHEUS_CONTENT_TYPE };
     },
-  };
+  });
 }
 
 function parse(service: string, json: string | undefined, parts: MetricsParts): MetricsJson | undefined {

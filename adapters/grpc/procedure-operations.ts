@@ -1,0 +1,31 @@
+// Which row of the table of authority guards which path of a gRPC server. A procedure is guarded by the row of its own name; the
+// Instance service has one row for all it tells. What has no row cannot be served at all: that is found when a server starts.
+import { isOperation, type Operation, operations } from "../../contracts/src/authority.ts";
+import { Defect } from "../../contracts/src/fault.ts";
+import { instanceService } from "./definitions.ts";
+import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
+import { healthServiceName } from "./health-service.ts";
+
+/** The services that come from libraries, and are not in our protos. */
+const standardPaths: readonly (readonly [string, Operation])[] = [
+  [`/${healthServiceName}/Check`, "ReadHealth"],
+  [`/${healthServiceName}/Watch`, "ReadHealth"],
+  ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "ReadSchema"],
+  ["/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "ReadSchema"],
+];
+
+export function operationsByPath(services: readonly DescribedService[]): ReadonlyMap<string, Operation> {
+  const ours = services.flatMap((service) =>
+    service.methods.map((method) => [method.path, operationOf(service, method)] as const),
+  );
+  return new Map([...standardPaths, ...ours]);
+}
+
+function operationOf(service: DescribedService, method: DescribedMethod): Operation {
+  const name = service.name === instanceService ? "InspectInstance" : method.name;
+  const full = `${service.fullName}/${method.name}`;
+  if (!isOperation(name)) throw new Defect(`${full} has no row in the table of authority.`);
+  // Handlers are promised a caller who proved who they are.
+  if (operations[name].allowed === "anyone") throw new Defect(`${full} would be open to anyone.`);
+  return name;
+}

@@ -1,0 +1,121 @@
+// Routes that are declared as data, mounted: their schemas read the request, their handler answers it, their schemas vouch for the
+// answer. A path's other methods are refused by name.
+import { METHODS } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Defect } from "../../contracts/src/fault.ts";
+import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
+import type { MakeAttemptLimit } from "./attempt-limits.ts";
+import { detailOf, fieldErrors } from "./field-errors.ts";
+import type { HttpPorts } from "./http-ports.ts";
+import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
+import { inputProblem, transportProblem } from "./problem.ts";
+import { hasBody, type Input, readInput } from "./read-input.ts";
+import { contextOf, sendAnswer, sendProblem } from "./replies.ts";
+
+interface RouteParts {
+  readonly listener: Listener;
+  readonly ports: HttpPorts;
+  readonly guard: IdentityGuard;
+  readonly makeLimit: MakeAttemptLimit;
+}
+
+/** Every method that Node parses, so that each is refused by us and none by the router's silence. */
+export function knowAllMethods(app: FastifyInstance): void {
+  for (const method of METHODS) {
+    // CONNECT never reaches a router: Node closes such a connection.
+    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
+}
+
+export function mountRoutes(app: FastifyInstance, routes: readonly Route[], parts: RouteParts): void {
+  const byPath = new Map<string, Route[]>();
+  for (const route of routes) {
+    byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
+    mountRoute(app, route, parts);
+  }
+  for (const [path, siblings] of byPath) refuseOtherMethods(app, path, siblings, parts.listener);
+}
+
+function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void {
+  if (route.path.includes(":") && route.params === undefined) {
+    throw new Defect(`The route ${route.id} has parameters in its path and no schema for them.`);
+  }
+  const { attemptsPerMinuteMax } = route;
+  const attempts = attemptsPerMinuteMax === undefined ? {} : { attempts: parts.makeLimit(attemptsPerMinuteMax) };
+  const refuseBody = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    if (hasBody(request.headers)) {
+      const told = inputProblem([{ field: "body", expected: "none" }], contextOf(request, parts.listener));
+      return sendProblem(reply, told);
+    }
+    // Some clients name the type of the body that they do not send, and the library would then look for one.
+    delete request.raw.headers["content-type"];
+    return undefined;
+  };
+  app.route({
+    method: route.method,
+    url: route.path,
+    config: { facts: { access: route.operation, ...attempts } },
+    ...(route.body === undefined ? { onRequest: refuseBody } : {}),
+    handler: (request, reply) => answer(route, request, reply, parts),
+  });
+}
+
+function refuseOtherMethods(app: FastifyInstance, path: string, siblings: readonly Route[], listener: Listener): void {
+  const methods = new Set(siblings.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])));
+  const allow = [...methods].sort().join(", ");
+  // Refused before the body is read, so that a wrong method is told as such whatever it sent.
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    sendProblem(reply.header("allow", allow), transportProblem(405, contextOf(request, listener)));
+  const open = siblings.some(({ operation }) => isForAnyone(operation));
+  app.route({
+    method: app.supportedMethods.filter((method) => !methods.has(method)),
+    url: path,
+    config: { facts: { access: open ? accessToNothing(listener) : "anyone with a token" } },
+    onRequest: refuse,
+    handler: refuse,
+  });
+}
+
+async function answer(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { listener, ports, guard }: RouteParts,
+): Promise<FastifyReply> {
+  const context = contextOf(request, listener);
+  const read = readInput(route, request);
+  if (!read.ok) return sendProblem(reply, inputProblem(read.errors, context));
+  const fields = { listener, method: route.method, route: route.path, request_id: request.id };
+  const given = await ports.tracer.span(`${route.method} ${route.path}`, fields, () =>
+    route.handle(asked(request, read.input, guard)),
+  );
+  return reply.sent ? reply : sendAnswer(reply, vouched(route, given), context);
+}
+
+function asked(request: FastifyRequest, input: Input, guard: IdentityGuard): HttpRequest {
+  // The proof has been read; nobody behind this point needs it, or can leak it.
+  const { authorization: _, ...headers } = request.headers;
+  return {
+    ...input,
+    requestId: request.id,
+    identity: guard.identityOf(request),
+    remoteAddress: request.ip,
+    headers,
+  };
+}
+
+/** An answer is what its route promises or it is not sent: fields that nobody declared stay inside, and OpenAPI stays true. */
+function vouched(route: Route, given: HttpAnswer): HttpAnswer {
+  if (given.status >= 400) return given;
+  const promised = route.answers[given.status];
+  const complain = (what: string): Error =>
+    new Error(`The route ${route.id} answered ${given.status} with what it does not promise: ${what}`);
+  if (promised === undefined) throw complain("that status is not declared");
+  if (promised === "text") {
+    if (typeof given.body === "string") return given;
+    throw complain("expected text");
+  }
+  const result = promised.safeParse(given.body);
+  if (!result.success) throw complain(detailOf(fieldErrors("answer", result.error.issues, given.body)));
+  return { ...given, body: result.data as object };
+}

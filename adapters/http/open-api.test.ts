@@ -1,0 +1,146 @@
+// The OpenAPI document: true to the routes and the table, the same whenever they are, and good enough for a typed client.
+import openapiTypescript, { astToString } from "openapi-typescript";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { Defect } from "../../contracts/src/fault.ts";
+import type { Route } from "../../ports/http.ts";
+import { openApiOf } from "./open-api.ts";
+import { hello } from "./test-client.ts";
+
+const token = z.object({ id: z.string(), name: z.string().meta({ description: "Its name." }) });
+const rotate: Route = {
+  id: "rotateToken",
+  method: "POST",
+  path: "/v1/tokens/:token_id/rotate",
+  listeners: ["operator"],
+  sentence: "Replaces a token.",
+  operation: "RotateServiceToken",
+  params: z.object({ token_id: z.string().max(64) }),
+  query: z.strictObject({ limit: z.coerce.number().int().max(100).optional() }),
+  body: z.strictObject({ overlap_s: z.int().min(0).default(0), proof: z.string().optional() }),
+  answers: { 201: token },
+  attemptsPerMinuteMax: 10,
+  handle: async () => ({ status: 201, body: {} }),
+};
+const list: Route = { ...rotate, id: "listTokens", method: "GET", path: "/v1/tokens", operation: "ListServiceTokens" };
+const lists: Route = withoutInput(list, { 200: z.array(token) });
+const remove: Route = withoutInput({ ...list, id: "removeTokens", method: "DELETE" }, { 200: token });
+const routes = [rotate, remove, hello, lists];
+
+function withoutInput(route: Route, answers: Route["answers"]): Route {
+  const { params: _params, query: _query, body: _body, attemptsPerMinuteMax: _max, ...rest } = route;
+  return { ...rest, answers };
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, Record<string, unknown>>>;
+  readonly components: { readonly schemas: Record<string, unknown> };
+}
+
+async function documentOf(given: readonly Route[] = routes): Promise<Document> {
+  return (await openApiOf(given, "operator")) as Document;
+}
+
+describe("the OpenAPI document", () => {
+  it("describes an operation with its authority, input, answers and problems", async () => {
+    const { openapi, paths } = await documentOf();
+    expect(openapi).toBe("3.1.0");
+    const problem = (description: string) => ({ $ref: "#/components/responses/Problem", description });
+    expect(paths["/v1/tokens/{token_id}/rotate"]?.["post"]).toEqual({
+      operationId: "rotateToken",
+      summary: "Replaces a token.",
+      description: "RotateServiceToken: Replace a machine's token by a new one. Roles that may: admin.",
+      security: [{ bearer: [] }],
+      "x-operation": "RotateServiceToken",
+      "x-allowed": ["admin"],
+      parameters: [
+        {
+          in: "query",
+          name: "limit",
+          required: false,
+          schema: { type: "integer", minimum: -9007199254740991, maximum: 100 },
+        },
+        { in: "path", name: "token_id", required: true, schema: { type: "string", maxLength: 64 } },
+      ],
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: {
+              type: "object",
+              properties: {
+                overlap_s: { default: 0, type: "integer", minimum: 0, maximum: 9007199254740991 },
+                proof: { type: "string" },
+              },
+              additionalProperties: false,
+            },
+          },
+        },
+      },
+      responses: {
+        201: {
+          description: "All is well.",
+          content: {
+            "application/json": {
+              schema: {
+                type: "object",
+                properties: { id: { type: "string" }, name: { description: "Its name.", type: "string" } },
+                required: ["id", "name"],
+                additionalProperties: false,
+              },
+            },
+          },
+        },
+        400: problem("The request is not one that this route understands."),
+        401: problem("The caller did not prove who they are."),
+        403: problem("The caller is known and may not do this."),
+        429: problem("More than 10 attempts in a minute."),
+        default: problem("Anything else that went wrong."),
+      },
+    });
+  });
+
+  it("asks no token where anyone may, and describes text", async () => {
+    const { paths } = await documentOf();
+    const operation = paths["/v1/hello"]?.["get"];
+    expect(operation).toMatchObject({ security: [], "x-allowed": "anyone" });
+    expect(Object.keys(operation?.["responses"] ?? {})).toEqual(["200", "400", "default"]);
+    expect(operation?.["responses"]).toMatchObject({
+      200: { content: { "text/plain": { schema: { type: "string" } } } },
+    });
+  });
+
+  it("has one listener's routes, in a fixed order however they came", async () => {
+    const shown = JSON.stringify(await documentOf());
+    expect(JSON.stringify(await documentOf([...routes].reverse()))).toBe(shown);
+    expect(JSON.stringify(await documentOf())).toBe(shown);
+    const { paths } = await documentOf();
+    expect(Object.keys(paths)).toEqual(["/v1/hello", "/v1/tokens", "/v1/tokens/{token_id}/rotate"]);
+    expect(Object.keys(paths["/v1/tokens"] ?? {})).toEqual(["get", "delete"]);
+    const open = (await openApiOf(routes, "public")) as Document;
+    expect(Object.keys(open.paths)).toEqual(["/v1/hello"]);
+  });
+
+  it("has no component that nobody refers to, and each that somebody does", async () => {
+    const order = z.object({ symbol: z.string() }).meta({ id: "OpenApiTestOrder" });
+    z.object({ unused: z.string() }).meta({ id: "OpenApiTestUnused" });
+    expect(Object.keys((await documentOf()).components.schemas)).toEqual(["Problem"]);
+    const named = { ...rotate, body: order, answers: { 201: z.object({ orders: z.array(order) }) } };
+    const { components } = await documentOf([named]);
+    expect(Object.keys(components.schemas)).toEqual(["OpenApiTestOrder", "OpenApiTestOrderInput", "Problem"]);
+  });
+
+  it("two routes of one name are a mistake of ours", async () => {
+    await expect(openApiOf([hello, { ...rotate, id: hello.id }], "operator")).rejects.toThrow(Defect);
+  });
+
+  it("gives a client its types", async () => {
+    const document = await openApiOf(routes, "operator");
+    // The generator changes what it is given.
+    const types = astToString(await openapiTypescript(structuredClone(document) as never));
+    for (const words of ["rotateToken: {", "token_id: string;", "overlap_s?: number;", '"application/problem+json"']) {
+      expect(types).toContain(words);
+    }
+  });
+});

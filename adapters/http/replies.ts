@@ -1,0 +1,57 @@
+// How the listeners answer: what a route gave, what went wrong as a problem document, and what was thrown as the nearest
+// problem. All of them carry the request id and the security headers.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { HttpAnswer, Listener } from "../../ports/http.ts";
+import type { HttpPorts } from "./http-ports.ts";
+import { completeProblem, type Problem, type ProblemContext, problemContentType, thrownProblem } from "./problem.ts";
+import { requestIdHeader } from "./request-id.ts";
+import { loggedPath, pathOf } from "./route-facts.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+export function sendAnswer(reply: FastifyReply, given: HttpAnswer, context: ProblemContext): FastifyReply {
+  const failed = given.status >= 400;
+  reply.code(given.status);
+  if (typeof given.body === "string") {
+    return reply.headers({ "content-type": "text/plain; charset=utf-8", ...contentOf(given) }).send(given.body);
+  }
+  const body = JSON.stringify(failed ? completeProblem(given.status, given.body, context) : given.body);
+  const usual = failed ? problemContentType : "application/json; charset=utf-8";
+  return reply.headers({ "content-type": usual, ...contentOf(given) }).send(body);
+}
+
+function contentOf(given: HttpAnswer): Readonly<Record<string, string>> {
+  return { ...(given.contentType === undefined ? {} : { "content-type": given.contentType }), ...given.headers };
+}
+
+export function sendThrown(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  listener: Listener,
+  ports: HttpPorts,
+): void {
+  const told = thrownProblem(thrown, contextOf(request, listener));
+  reportThrown(thrown, told, loggedPath(request), ports);
+  if (!reply.sent) sendProblem(reply, told);
+}
+
+/** The log gets the reason of a failure that is ours, and a defect ends the program. */
+export function reportThrown(thrown: unknown, told: Problem, path: string, ports: HttpPorts): void {
+  if (told.status >= 500 && !(thrown instanceof Fault)) {
+    ports.log.error("HTTP request failed", { request_id: told.request_id, path, error: thrown });
+  }
+  // One turn later, so that the caller has a fair chance to hear that it was not answered.
+  if (thrown instanceof Defect) ports.timers.after(0, () => ports.crash.die(thrown));
+}
+
+export function sendProblem(reply: FastifyReply, told: Problem): FastifyReply {
+  return reply
+    .code(told.status)
+    .headers({ ...securityHeaders, [requestIdHeader]: told.request_id, "content-type": problemContentType })
+    .send(JSON.stringify(told));
+}
+
+export function contextOf(request: FastifyRequest, listener: Listener): ProblemContext {
+  return { requestId: request.id, path: pathOf(request.url), listener };
+}

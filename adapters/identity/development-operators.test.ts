@@ -1,0 +1,345 @@
+// The development operators: file and rows agree after every start, whatever happened in between.
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Secret, TOTP } from "otpauth";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { plusMilliseconds, toUnixMs } from "../../contracts/src/instant.ts";
+import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
+import type { PostgresStore } from "../postgres/store.ts";
+import { systemRandom } from "../system-random.ts";
+import { type CredentialsFile, type DevelopmentCredentials, openCredentialsFile } from "./development-file.ts";
+import { ensureDevelopmentOperators } from "./development-operators.ts";
+import { createOperators } from "./operators.ts";
+import type { PasswordHashing } from "./password-hashing.ts";
+import { removeDevelopmentOperators } from "./remove-development-operators.ts";
+import { createSealing, hashOf } from "./sealing.ts";
+import { createSecondFactors } from "./second-factors.ts";
+import { createServiceTokens } from "./service-tokens.ts";
+import { isSubjectRevoked } from "./sessions.ts";
+import { type IdentityRig, openIdentityRig, person, quiet } from "./test-rig.ts";
+
+const issuer = "http://127.0.0.1:8080/oidc";
+const random = systemRandom();
+/** Quick, because these tests start the platform many times; the real one has its own test. */
+const hashing: PasswordHashing = {
+  hash: async (password) => `quick ${hashOf(password)}`,
+  verify: async (hash, password) => hash === `quick ${hashOf(password)}`,
+};
+
+let database: TestDatabase;
+let rig: IdentityRig;
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  database = await testDatabase();
+  rig = openIdentityRig(database.address);
+  folder = await mkdtemp(join(tmpdir(), "portcullis-development-"));
+  path = join(folder, "dev-credentials.json");
+});
+
+afterEach(async () => {
+  await rig.close();
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Changed {
+  readonly store?: PostgresStore;
+  readonly issuer?: string;
+  readonly file?: CredentialsFile;
+}
+
+const options = (changed: Changed = {}) => ({
+  dataFolder: folder,
+  issuer,
+  store: rig.store,
+  sealing: rig.sealing,
+  hashing,
+  clock: rig.clock,
+  random,
+  log: quiet,
+  sessionS: 43_200,
+  ...changed,
+});
+
+const ensure = (changed?: Changed) => ensureDevelopmentOperators(options(changed));
+const remove = (changed?: Changed) => removeDevelopmentOperators(options(changed));
+const read = async (): Promise<DevelopmentCredentials> => JSON.parse(await readFile(path, "utf8"));
+const factors = () => createSecondFactors({ ...options() });
+
+async function secretOf(name: string): Promise<string> {
+  return (await read()).operators.find((one) => one.name === name)?.totp_secret ?? "";
+}
+
+const codeOf = (secret: string): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: toUnixMs(rig.clock.now()) });
+
+const halt = { action: "ResumeHalt", parameters: {} } as const;
+const stepUp = async (name: string, at = issuer) =>
+  factors().stepUp(person(name, at), halt, { kind: "totp", code: codeOf(await secretOf(name)) });
+
+/** Everything that the file says is true in the rows, and nothing else of the kind is. */
+async function expectAgreement(at = issuer): Promise<void> {
+  const { operators: named, service_token } = await read();
+  const operators = createOperators(options());
+  for (const { name, password, roles } of named) {
+    const answer = await operators.authenticate({ name, password, remoteAddress: "" });
+    expect(answer, name).toEqual({ ok: true, operator: { name, roles, development: true } });
+    rig.clock.pass(60_000);
+    expect(await stepUp(name, at), name).toMatchObject({ ok: true });
+  }
+  expect(await rig.rows("select subject from second_factor order by subject")).toEqual(
+    named
+      .map(({ name }) => ({ subject: `${at}|${name}` }))
+      .sort((left, right) => (left.subject < right.subject ? -1 : 1)),
+  );
+  const live = await rig.rows(
+    "select name, operations, secret_hash from service_token where development and revoked_us is null and expires_us > $1",
+    [rig.clock.now()],
+  );
+  expect(live).toEqual([
+    {
+      name: "order-management",
+      operations: ["CheckOrder", "CheckOrders", "GetEnvelope"],
+      secret_hash: hashOf(service_token),
+    },
+  ]);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder)).toEqual(["dev-credentials.json"]);
+}
+
+describe("a start in development", () => {
+  it("makes three people and a machine, whose credentials lie in the file and nowhere else", async () => {
+    await ensure();
+    const credentials = await read();
+    expect(credentials.operators.map(({ name, roles }) => [name, roles])).toEqual([
+      ["duty", ["operator", "risk_officer", "admin"]],
+      ["relief", ["operator", "risk_officer"]],
+      ["viewer", ["viewer"]],
+    ]);
+    expect(Object.keys(credentials)).toEqual(["operators", "service_token"]);
+    await expectAgreement();
+    const everything = await rig.dump();
+    for (const { password, totp_secret } of credentials.operators) {
+      expect(everything).not.toContain(password);
+      expect(everything).not.toContain(totp_secret);
+    }
+    expect(everything).not.toContain(credentials.service_token.slice(-43));
+    expect(await rig.rows("select * from identity_revocation"), "nobody was there before").toEqual([]);
+  });
+
+  it("changes nothing the second time, and a used code stays used", async () => {
+    await ensure();
+    expect(await stepUp("duty")).toMatchObject({ ok: true });
+    const [file, rows] = [await readFile(path, "utf8"), await rig.dump()];
+    const epoch = await rig.rows("select epoch from identity_epoch");
+    await ensure();
+    expect(await readFile(path, "utf8")).toBe(file);
+    expect(await rig.dump()).toBe(rows);
+    expect(await rig.rows("select epoch from identity_epoch")).toEqual(epoch);
+    expect(await stepUp("duty"), "replayed").toMatchObject({ denial: { code: "SECOND_FACTOR_WRONG" } });
+  });
+
+  it("moves the factors when the issuer has another address, and a used code stays used", async () => {
+    await ensure();
+    expect(await stepUp("duty")).toMatchObject({ ok: true });
+    const moved = "http://127.0.0.1:9999/oidc";
+    await ensure({ issuer: moved });
+    expect(await stepUp("duty", moved)).toMatchObject({ denial: { code: "SECOND_FACTOR_WRONG" } });
+    await expectAgreement(moved);
+  });
+
+  it.each([
+    ["missing", async () => rm(path)],
+    ["empty", async () => writeFile(path, "")],
+    ["cut off", async () => writeFile(path, (await readFile(path, "utf8")).slice(0, 200))],
+    [
+      "without a person",
+      async () => writeFile(path, JSON.stringify({ ...(await read()), operators: (await read()).operators.slice(1) })),
+    ],
+    [
+      "with a weak password",
+      async () => writeFile(path, (await readFile(path, "utf8")).replace(/"password": "[^"]+"/, '"password": "a"')),
+    ],
+  ])("makes new credentials when the file is %s, and ends what the old ones opened", async (_what, damage) => {
+    await ensure();
+    const before = await read();
+    await damage();
+    rig.clock.pass(10_500);
+    await ensure();
+    const after = await read();
+    for (const [index, operator] of after.operators.entries()) {
+      expect(operator.password).not.toBe(before.operators[index]?.password);
+      expect(operator.totp_secret).not.toBe(before.operators[index]?.totp_secret);
+    }
+    expect(after.service_token).not.toBe(before.service_token);
+    const issuedAt = (ms: number) =>
+      rig.store.transactSql("test", (_unit, sql) =>
+        isSubjectRevoked(sql, `${issuer}|duty`, plusMilliseconds(rig.clock.now(), ms)),
+      );
+    expect(await issuedAt(-1_000)).toBe(true);
+    expect(await issuedAt(-500), "the whole second in which the new life begins").toBe(false);
+    await expectAgreement();
+  });
+
+  it("replaces a token that was revoked instead of bringing it back", async () => {
+    await ensure();
+    const before = await read();
+    const tokens = createServiceTokens(options());
+    const [token] = await tokens.list();
+    expect(await tokens.revoke(person("duty"), token?.id ?? "")).toMatchObject({ ok: true });
+    await ensure();
+    const after = await read();
+    expect(after.service_token).not.toBe(before.service_token);
+    expect(after.operators).toEqual(before.operators);
+    await expectAgreement();
+  });
+
+  it("mends rows that differ from the file, also those sealed under a lost key", async () => {
+    await ensure();
+    await rig.rows(
+      "update operator set roles = '{viewer}', password_hash = (select password_hash from operator where name = 'viewer')",
+    );
+    await rig.rows("delete from operator where name = 'relief'");
+    await rig.rows("update second_factor set secret_sealed = '\\x00' where subject like '%duty'");
+    const strange = createSealing(random.bytes(32), random);
+    await rig.rows("update second_factor set secret_sealed = $1 where subject like '%viewer'", [
+      strange.seal("X", "y"),
+    ]);
+    await rig.rows("delete from service_token");
+    await ensure();
+    await expectAgreement();
+  });
+
+  it("shuts a file that others could read", async () => {
+    await ensure();
+    await chmod(path, 0o644);
+    await ensure();
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it("leaves a real person of the same name alone", async () => {
+    const real = { name: "duty", roles: ["viewer"], development: false } as const;
+    await createOperators(options()).put({ ...real, password: "a real person's password" });
+    await ensure();
+    expect(await createOperators(options()).find("duty")).toEqual(real);
+    expect(await rig.rows("select 1 from second_factor where actor = 'operator:duty'")).toEqual([]);
+    await remove();
+    expect(await createOperators(options()).find("duty")).toEqual(real);
+  });
+});
+
+/** A store whose nth transaction fails, before or after it became durable. */
+function failing(store: PostgresStore, count: number, when: "before" | "after"): PostgresStore {
+  let left = count;
+  return {
+    ...store,
+    async transactSql(name, work) {
+      left -= 1;
+      if (left === 0 && when === "before") throw new Error("planned");
+      const result = await store.transactSql(name, work);
+      if (left === 0) throw new Error("planned");
+      return result;
+    },
+  };
+}
+
+/** A file that fails before or after its nth act. */
+function failingFile(count: number, when: "before" | "after"): CredentialsFile {
+  const file = openCredentialsFile(folder, quiet);
+  let left = count;
+  async function act<T>(work: () => Promise<T>): Promise<T> {
+    left -= 1;
+    if (left === 0 && when === "before") throw new Error("planned");
+    const result = await work();
+    if (left === 0) throw new Error("planned");
+    return result;
+  }
+  return {
+    path: file.path,
+    read: () => act(file.read),
+    write: (credentials) => act(() => file.write(credentials)),
+    remove: () => act(file.remove),
+  };
+}
+
+const interruptions = ([1, 2, 3, 4] as const).flatMap((count) =>
+  (["before", "after"] as const).map((when) => ({ count, when })),
+);
+const planned = (thrown: unknown): string => {
+  expect(thrown).toMatchObject({ message: "planned" });
+  return "interrupted";
+};
+
+describe("a crash", () => {
+  it("anywhere in a start is mended by the next", { timeout: 90_000 }, async () => {
+    let interrupted = 0;
+    for (const { count, when } of interruptions) {
+      for (const changed of [{ store: failing(rig.store, count, when) }, { file: failingFile(count, when) }]) {
+        await rm(path, { force: true });
+        const end = await ensure(changed).then(() => "done", planned);
+        if (end === "interrupted") interrupted += 1;
+        await ensure();
+        await expectAgreement();
+      }
+    }
+    expect(interrupted).toBeGreaterThanOrEqual(8);
+  });
+
+  it("leaves a temporary file that the next start clears away", async () => {
+    await writeFile(`${path}.tmp`, "half a fi", { mode: 0o600 });
+    await ensure();
+    await expectAgreement();
+  });
+
+  it("anywhere in a removal is mended by the next", { timeout: 90_000 }, async () => {
+    let interrupted = 0;
+    await rig.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
+    for (const { count, when } of interruptions.slice(0, 4)) {
+      for (const changed of [{ store: failing(rig.store, count, when) }, { file: failingFile(count, when) }]) {
+        await ensure();
+        const end = await remove(changed).then(() => "done", planned);
+        if (end === "interrupted") interrupted += 1;
+        await remove();
+        await expectNothingLeft();
+      }
+    }
+    expect(interrupted).toBeGreaterThanOrEqual(5);
+  });
+});
+
+async function expectNothingLeft(): Promise<void> {
+  for (const table of ["operator", "second_factor", "service_token", "step_up_proof"]) {
+    expect(await rig.rows(`select * from ${table}`), table).toEqual([]);
+  }
+  expect(await readdir(folder)).toEqual([]);
+}
+
+describe("a start in production", () => {
+  it("removes people, factors, sessions, machine and file, says so once, and leaves others alone", async () => {
+    await rig.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
+    await ensure();
+    expect(await stepUp("relief")).toMatchObject({ ok: true });
+    const elsewhere = person("duty", "https://login.example");
+    expect(await factors().begin(elsewhere, undefined)).toMatchObject({ ok: true });
+    const said: string[] = [];
+    const log = { ...quiet, info: (message: string) => void said.push(message) };
+    await removeDevelopmentOperators({ ...options(), log });
+    await removeDevelopmentOperators({ ...options(), log });
+    expect(said).toHaveLength(1);
+    expect(await rig.rows("select subject from second_factor")).toEqual([{ subject: elsewhere.subject }]);
+    await rig.rows("delete from second_factor");
+    await expectNothingLeft();
+    const ended = await rig.rows("select id from identity_revocation where kind = 'subject' order by id");
+    expect(ended).toEqual(["duty", "relief", "viewer"].map((name) => ({ id: `${issuer}|${name}` })));
+  });
+
+  it("writes nothing where there was nothing", async () => {
+    const epoch = await rig.rows("select epoch from identity_epoch");
+    await remove();
+    expect(await rig.events()).toEqual([]);
+    expect(await rig.rows("select epoch from identity_epoch")).toEqual(epoch);
+  });
+});

@@ -1,0 +1,193 @@
+// The code flow of the web desk from outside: PKCE, redirect addresses, approval, logging out, and codes that are used once.
+import { createHash, randomBytes } from "node:crypto";
+import { decodeJwt } from "jose";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as instant from "../../../contracts/src/instant.ts";
+import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import type { Shown, TestBrowser } from "./test-browser.ts";
+import { openProviderRig, type ProviderRig } from "./test-rig.ts";
+
+let database: TestDatabase;
+let peer: PostgresPeer;
+let rig: ProviderRig;
+let callback: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  peer = openPeer(database.address.app);
+  rig = await openProviderRig(peer.store);
+  callback = new URL("/auth/callback", rig.issuer).href;
+});
+
+afterAll(async () => {
+  await rig?.close();
+  await peer?.close();
+  await database?.drop();
+});
+
+beforeEach(() => {
+  rig.revocations.sessions.clear();
+  rig.revocations.subjects.clear();
+});
+
+const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
+const newVerifier = (): string => randomBytes(32).toString("base64url");
+
+function authorizationUrl(verifier: string, changes: Readonly<Record<string, string | undefined>> = {}): string {
+  const wanted: Record<string, string | undefined> = {
+    client_id: "portcullis-web",
+    response_type: "code",
+    redirect_uri: callback,
+    scope: "openid profile offline_access",
+    state: "s",
+    nonce: "n",
+    code_challenge: challengeOf(verifier),
+    code_challenge_method: "S256",
+    ...changes,
+  };
+  const present = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `${rig.issuer}/auth?${new URLSearchParams(present)}`;
+}
+
+const logIn = (browser: TestBrowser, page: Shown, name = "duty", password = "correct horse"): Promise<Shown> =>
+  browser.submit(page, { name, password }, "decision=login");
+
+async function codeFrom(browser: TestBrowser, verifier: string): Promise<string> {
+  const login = await browser.open(authorizationUrl(verifier));
+  const consent = login.text.includes("<h1>Log in</h1>") ? await logIn(browser, login) : login;
+  expect(consent.text).toContain("Let Portcullis web desk in?");
+  const end = await browser.submit(consent, {}, "decision=approve");
+  const url = new URL(end.url);
+  expect(url.href.startsWith(`${callback}?`)).toBe(true);
+  expect(url.searchParams.get("iss")).toBe(rig.issuer);
+  expect(url.searchParams.get("state")).toBe("s");
+  return url.searchParams.get("code") ?? "";
+}
+
+const redeem = (code: string, verifier: string | undefined, changes: Readonly<Record<string, string>> = {}) =>
+  rig.post("/token", {
+    client_id: "portcullis-web",
+    grant_type: "authorization_code",
+    redirect_uri: callback,
+    code,
+    ...(verifier === undefined ? {} : { code_verifier: verifier }),
+    ...changes,
+  });
+
+const refresh = (token = "") =>
+  rig.post("/token", { client_id: "portcullis-web", grant_type: "refresh_token", refresh_token: token });
+
+describe("the code flow", () => {
+  test("a person logs in, approves, and the desk gets tokens", async () => {
+    const verifier = newVerifier();
+    const code = await codeFrom(rig.browser(), verifier);
+    const redeemed = await redeem(code, verifier);
+    expect(redeemed.status).toBe(200);
+    expect(decodeJwt(redeemed.body["id_token"] ?? "")).toMatchObject({ sub: "duty", nonce: "n", name: "duty" });
+    expect(decodeJwt(redeemed.body["access_token"] ?? "")).toMatchObject({
+      aud: "portcullis",
+      client_id: "portcullis-web",
+    });
+    expect((await redeem(code, verifier)).body["error"]).toBe("invalid_grant");
+  });
+
+  test("without the right verifier a code is worth nothing, and PKCE cannot be left out or weakened", async () => {
+    const verifier = newVerifier();
+    const browser = rig.browser();
+    expect((await redeem(await codeFrom(browser, verifier), undefined)).body["error"]).toBe("invalid_grant");
+    expect((await redeem(await codeFrom(browser, verifier), newVerifier())).body["error"]).toBe("invalid_grant");
+    const without = await browser.open(
+      authorizationUrl(verifier, { code_challenge: undefined, code_challenge_method: undefined }),
+    );
+    expect(new URL(without.url).searchParams.get("error")).toBe("invalid_request");
+    const plain = await browser.open(authorizationUrl(verifier, { code_challenge_method: "plain" }));
+    expect(new URL(plain.url).searchParams.get("error")).toBe("invalid_request");
+  });
+
+  test("a foreign redirect address, an unknown client and other response types are refused on the spot", async () => {
+    const verifier = newVerifier();
+    const browser = rig.browser();
+    for (const changes of [
+      { redirect_uri: "https://evil.example/auth/callback" },
+      { redirect_uri: `${callback}/x` },
+      { client_id: "<b>somebody" },
+      { client_id: "portcullis-cli" },
+    ]) {
+      const refused = await browser.open(authorizationUrl(verifier, changes));
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain("This did not work");
+      expect(refused.text).not.toContain("<b>");
+    }
+    const implicit = await browser.open(authorizationUrl(verifier, { response_type: "id_token" }));
+    expect(implicit.url).toContain("#error=invalid_request");
+    const code = await codeFrom(browser, verifier);
+    expect((await redeem(code, verifier, { redirect_uri: `${callback}x` })).body["error"]).toBe("invalid_grant");
+  });
+
+  test("denied, the desk hears so", async () => {
+    const browser = rig.browser();
+    const consent = await logIn(browser, await browser.open(authorizationUrl(newVerifier())));
+    const end = await browser.submit(consent, {}, "decision=deny");
+    expect(new URL(end.url).searchParams.get("error")).toBe("access_denied");
+  });
+
+  test("of many who redeem one code at once, one gets tokens, and they do not live on", async () => {
+    const verifier = newVerifier();
+    const code = await codeFrom(rig.browser(), verifier);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => redeem(code, verifier)));
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+    expect(answers.filter((answer) => answer.body["error"] === "invalid_grant")).toHaveLength(5);
+    const won = answers.find((answer) => answer.status === 200);
+    expect((await refresh(won?.body["refresh_token"])).body["error"]).toBe("invalid_grant");
+    expect(rig.revocations.sessions.size).toBe(1);
+  });
+
+  test("logging out in the browser ends the desk's session, and a form without its secret does nothing", async () => {
+    const verifier = newVerifier();
+    const browser = rig.browser();
+    const redeemed = await redeem(await codeFrom(browser, verifier), verifier);
+    const { sid } = decodeJwt(redeemed.body["access_token"] ?? "");
+    const page = await browser.open(`${rig.issuer}/session/end?id_token_hint=${redeemed.body["id_token"]}`);
+    expect(page.text).toContain("Log out?");
+    const forged = await browser.submit(page, { xsrf: "0" }, "logout=yes");
+    expect(forged.status).toBe(400);
+    expect(rig.revocations.sessions.size).toBe(0);
+    const kept = await browser.submit(await browser.open(`${rig.issuer}/session/end`), {});
+    expect(kept.text).toContain("You are still logged in");
+    expect(rig.revocations.sessions.size).toBe(0);
+    const again = await browser.open(`${rig.issuer}/session/end`);
+    const end = await browser.submit(again, {}, "logout=yes");
+    expect(end.text).toContain("You are logged out");
+    expect([...rig.revocations.sessions]).toEqual([[sid, "operator:duty"]]);
+    expect((await refresh(redeemed.body["refresh_token"])).body["error"]).toBe("invalid_grant");
+    expect((await browser.open(authorizationUrl(verifier))).text).toContain("<h1>Log in</h1>");
+    const closed = await peer.pool.query("select payload from outbox where subject = 'svc.v1.identity.session.closed'");
+    expect(closed.rows.some((row: { payload: Buffer }) => row.payload.toString().includes(String(sid)))).toBe(true);
+  });
+
+  test("a browser whose person was thrown out or is gone must log in again", async () => {
+    const browser = rig.browser();
+    await codeFrom(browser, newVerifier());
+    expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("Approve");
+    const later = instant.plusMilliseconds(rig.clock.now(), 2_000);
+    rig.revocations.subjects.set(`${rig.issuer}|duty`, later);
+    expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("<h1>Log in</h1>");
+    rig.revocations.subjects.clear();
+    expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("Approve");
+    const duty = rig.people.byName.get("duty");
+    rig.people.byName.delete("duty");
+    expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("<h1>Log in</h1>");
+    if (duty !== undefined) rig.people.byName.set("duty", duty);
+  });
+
+  test("another person can log in over an older login, which then ends", async () => {
+    const browser = rig.browser();
+    await codeFrom(browser, newVerifier());
+    const login = await browser.open(authorizationUrl(newVerifier(), { prompt: "login" }));
+    const hop = await logIn(browser, login, "relief", "battery staple");
+    expect(hop.headers.get("content-security-policy")).toMatch(/script-src 'sha256-/);
+    const consent = await browser.submit(hop, {});
+    expect(consent.text).toContain("<strong>relief</strong>");
+  });
+});

@@ -1,0 +1,193 @@
+// Everything about identity that the gateway holds: it verifies like every process, and it alone lets people in, keeps their second factors and
+// gives tokens to machines. With the embedded provider `begin` opens it once its address is known; with the user's own issuer there is
+// nothing to open. Whatever this process changes, its own verifier knows before the caller is answered.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Health } from "../../ports/health.ts";
+import type { SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Metrics } from "../../ports/metrics.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Secrets } from "../../ports/secrets.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { Configuration } from "../configuration/schema.ts";
+import type { PostgresStore } from "../postgres/store.ts";
+import { ensureDevelopmentOperators } from "./development-operators.ts";
+import type { Revocations } from "./embedded/options.ts";
+import type { EmbeddedProvider } from "./embedded/provider.ts";
+import { startIdentityPurge } from "./identity-purge.ts";
+import { type OpenedVerifier, openVerifier } from "./open-verifier.ts";
+import { createOperators } from "./operators.ts";
+import { createPasswordHashing } from "./password-hashing.ts";
+import { removeDevelopmentOperators } from "./remove-development-operators.ts";
+import { openSealing, type Sealing } from "./sealing.ts";
+import { createSecondFactors } from "./second-factors.ts";
+import { createServiceTokens } from "./service-tokens.ts";
+import { createSessions, isSessionRevoked, isSubjectRevoked, revoke, sessionRevocationEnd } from "./sessions.ts";
+
+export interface GatewayIdentityOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly configuration: Configuration;
+  readonly dataFolder: string;
+  /** Whether the development operators exist. */
+  readonly development: boolean;
+  readonly store: PostgresStore;
+  readonly secrets: Secrets;
+}
+
+export interface GatewayIdentity extends Omit<OpenedVerifier, "feed"> {
+  readonly isEmbedded: boolean;
+  readonly secondFactors: SecondFactors;
+  readonly serviceTokens: ServiceTokens;
+  readonly sessions: Sessions;
+  /** Undefined with the user's own issuer. */
+  readonly signingKeys: SigningKeys | undefined;
+  issuer(): string;
+  baseUrl(): string;
+  /** The port of the address that the embedded issuer had before, if it had this host. */
+  portBefore(host: string): Promise<number | undefined>;
+  /** Called once the address is known; when it resolves, people can log in. */
+  begin(baseUrl: string): Promise<void>;
+  /** Answers what comes in under the embedded issuer's path. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  health(): Health;
+  close(): Promise<void>;
+}
+
+export async function openGatewayIdentity(options: GatewayIdentityOptions): Promise<GatewayIdentity> {
+  const { configuration, store, secrets, random } = options;
+  const external = configuration.identity.issuer;
+  const sealing = await openSealing(secrets, configuration.secrets.prefix, random);
+  const opened = await openVerifier(options);
+  const purge = startIdentityPurge(options);
+  const refresh = () => opened.feed.refresh();
+  let baseUrl: string | undefined;
+  let provider: EmbeddedProvider | undefined;
+  let isReady = false;
+  const issuer = (): string => external ?? `${known(baseUrl)}/oidc`;
+  const sessionS = configuration.identity.session_s;
+  const signingKeys: SigningKeys = { rotate: (identity, retire) => known(provider).keys.rotate(identity, retire) };
+  const sessions = createSessions({ ...options, issuer, sessionS });
+
+  return {
+    verifier: opened.verifier,
+    platformToken: opened.platformToken,
+    isEmbedded: external === undefined,
+    secondFactors: createSecondFactors({ ...options, sealing }),
+    serviceTokens: refreshed(createServiceTokens(options), ["issue", "rotate", "revoke"], refresh),
+    sessions: refreshed(sessions, ["logOut", "revokeAll"], refresh),
+    signingKeys: external === undefined ? refreshed(signingKeys, ["rotate"], refresh) : undefined,
+    issuer,
+    baseUrl: () => known(baseUrl),
+    portBefore: (host) => portBefore(store, host),
+    async begin(url) {
+      baseUrl = url.replace(/\/$/, "");
+      if (external === undefined) provider = await openProvider(options, issuer(), sealing);
+      if (!options.development) await removeDevelopmentOperators({ ...options, sealing, sessionS });
+      await refresh();
+      isReady = true;
+    },
+    async handle(request, response) {
+      await known(provider).handle(request, response);
+    },
+    health: () => (isReady ? opened.verifier.health() : starting),
+    async close() {
+      await provider?.close();
+      await purge.close();
+      await opened.verifier.close();
+    },
+  };
+}
+
+const starting: Health = { status: "starting", complaint: "people cannot log in yet" };
+
+/** What a request needs that came before the start was over: the caller is told to come again. */
+function known<Value>(value: Value | undefined): Value {
+  if (value !== undefined) return value;
+  throw new Fault("IDENTITY_UNAVAILABLE", "The gateway is starting; try again in a moment.", { retry: "later" });
+}
+
+async function openProvider(
+  options: GatewayIdentityOptions,
+  issuer: string,
+  sealing: Sealing,
+): Promise<EmbeddedProvider> {
+  const { identity, secrets } = options.configuration;
+  // One set of helpers, so that the bound on hashing at once holds for all of them.
+  const hashing = createPasswordHashing();
+  if (options.development) {
+    await ensureDevelopmentOperators({ ...options, issuer, sealing, hashing, sessionS: identity.session_s });
+  } else {
+    options.log.warn(
+      "nobody can log in: in production the embedded provider has no people; set PORTCULLIS_OIDC_ISSUER",
+    );
+  }
+  const operators = createOperators({ ...options, hashing });
+  const { openEmbeddedProvider } = await import("./embedded/provider.ts");
+  return openEmbeddedProvider({
+    ...options,
+    issuer,
+    sealing,
+    accessTokenS: identity.access_token_s,
+    sessionS: identity.session_s,
+    signingKeyS: identity.signing_key_s,
+    secretsPrefix: secrets.prefix,
+    people: {
+      find: (name) => operators.find(name),
+      authenticate: async (name, password, remoteAddress) => {
+        const outcome = await operators.authenticate({ name, password, remoteAddress });
+        return outcome.ok ? { ok: true, name: outcome.operator.name, roles: outcome.operator.roles } : outcome;
+      },
+    },
+    revocations: providerRevocations(options, identity.session_s),
+  });
+}
+
+/** What the provider asks and tells of the same list that every verifier reads. */
+function providerRevocations({ store, clock }: GatewayIdentityOptions, sessionS: number): Revocations {
+  return {
+    isRevoked: ({ sessionId, subject, issuedAt }) =>
+      store.transactSql("identity.is_revoked", async (_unit, sql) => {
+        return (await isSessionRevoked(sql, sessionId)) || (await isSubjectRevoked(sql, subject, issuedAt));
+      }),
+    revokeSession: (id, actor) =>
+      store.transactSql("identity.revoke_session", async (_unit, sql) => {
+        const at = clock.now();
+        await revoke(sql, { kind: "session", id, at, until: sessionRevocationEnd(at, sessionS), actor });
+      }),
+  };
+}
+
+async function portBefore(store: PostgresStore, host: string): Promise<number | undefined> {
+  const row = await store.transactSql("identity.issuer_before", async (_unit, sql) => {
+    const found = await sql.read({ text: "select issuer from identity_issuer" });
+    return found.rows[0] as { readonly issuer: string } | undefined;
+  });
+  const before = row === undefined ? undefined : new URL(row.issuer);
+  return before !== undefined && before.hostname === host && before.port !== "" ? Number(before.port) : undefined;
+}
+
+/** The same methods, each of which resolves only when this process's own verifier has seen the change. */
+function refreshed<Methods extends object>(
+  methods: Methods,
+  changing: readonly (keyof Methods)[],
+  refresh: () => Promise<void>,
+): Methods {
+  const wrapped = changing.map((name) => {
+    const method = methods[name] as (...given: unknown[]) => Promise<unknown>;
+    return [
+      name,
+      async (...given: unknown[]) => {
+        const outcome = await method(...given);
+        await refresh();
+        return outcome;
+      },
+    ];
+  });
+  return { ...methods, ...Object.fromEntries(wrapped) };
+}

@@ -1,0 +1,138 @@
+// The embedded provider's people: right, wrong and unknown look alike from outside, and guessing is slow.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
+import { systemRandom } from "../system-random.ts";
+import { createOperators, type Operators } from "./operators.ts";
+import { createPasswordHashing, type PasswordHashing } from "./password-hashing.ts";
+import { handClock, type IdentityRig, openIdentityRig } from "./test-rig.ts";
+import { createWrongPasswords } from "./wrong-passwords.ts";
+
+const password = "correct horse battery staple";
+const remoteAddress = "192.0.2.7";
+
+let database: TestDatabase;
+let rig: IdentityRig;
+let operators: Operators;
+const verified: string[] = [];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  rig = openIdentityRig(database.address);
+  const real = createPasswordHashing();
+  const hashing: PasswordHashing = {
+    hash: real.hash,
+    verify(hash, shown) {
+      verified.push(hash);
+      return real.verify(hash, shown);
+    },
+  };
+  operators = createOperators({ store: rig.store, clock: rig.clock, random: systemRandom(), hashing });
+  await operators.put({ name: "ada", password, roles: ["operator", "admin"], development: false });
+});
+
+afterAll(async () => {
+  await rig.close();
+  await database.drop();
+});
+
+const refusals = async () =>
+  (await rig.events()).filter(({ subject }) => subject === "svc.v1.identity.session.refused");
+
+describe("operators", () => {
+  it("knows the right password and tells what the person may do", async () => {
+    const answer = await operators.authenticate({ name: "ada", password, remoteAddress });
+    expect(answer).toEqual({ ok: true, operator: { name: "ada", roles: ["operator", "admin"], development: false } });
+    expect(await operators.find("ada")).toEqual({ name: "ada", roles: ["operator", "admin"], development: false });
+    expect(await operators.find("eve")).toBeUndefined();
+    expect(await operators.find("\u0000")).toBeUndefined();
+  });
+
+  it("1: verifies a hash of equal cost for a name that nobody has", async () => {
+    const before = await refusals();
+    const costs = [];
+    for (const name of ["ada", "nobody", "ada ", "\u0000", "x".repeat(5_000)]) {
+      verified.length = 0;
+      const answer = await operators.authenticate({ name, password: "wrong", remoteAddress });
+      expect(answer).toEqual({ ok: false, code: "UNAUTHENTICATED" });
+      expect(verified).toHaveLength(1);
+      costs.push(verified[0]?.split("$").slice(0, 4).join("$"));
+    }
+    expect(new Set(costs)).toEqual(new Set(["$argon2id$v=19$m=19456,t=2,p=1"]));
+    const told = (await refusals()).slice(before.length).map(({ payload }) => payload);
+    expect(told.map(({ principal }) => principal)).toEqual([
+      "operator:ada",
+      "operator:nobody",
+      "operator:?",
+      "operator:?",
+      "operator:?",
+    ]);
+    expect(told[0]).toMatchObject({ method: "password", code: "UNAUTHENTICATED", remote_address: remoteAddress });
+  });
+
+  it("refuses empty and endless passwords, and addresses that records cannot carry do no harm", async () => {
+    for (const wrong of ["", "x".repeat(1_025), `${password}\u0000`, password.toUpperCase()]) {
+      const answer = await operators.authenticate({ name: "ada", password: wrong, remoteAddress: "a\nb" });
+      expect(answer).toEqual({ ok: false, code: "UNAUTHENTICATED" });
+    }
+    expect((await refusals()).at(-1)?.payload["remote_address"]).toBe("a?b");
+  });
+
+  it("2: refuses after ten wrong ones in five minutes, that name from that address only", async () => {
+    const from = { name: "ada", remoteAddress: "198.51.100.1" };
+    const before = (await refusals()).length;
+    const many = await Promise.all(
+      Array.from({ length: 15 }, () => operators.authenticate({ ...from, password: "wrong" })),
+    );
+    expect(many.filter((one) => !one.ok && one.code === "UNAUTHENTICATED")).toHaveLength(10);
+    expect(await operators.authenticate({ ...from, password })).toEqual({
+      ok: false,
+      code: "RESOURCE_EXHAUSTED",
+      retryAfterS: 300,
+    });
+    expect(await operators.authenticate({ ...from, remoteAddress, password })).toMatchObject({ ok: true });
+    expect((await refusals()).length - before).toBe(10);
+    rig.clock.pass(299_999);
+    expect(await operators.authenticate({ ...from, password })).toMatchObject({ retryAfterS: 1 });
+    rig.clock.pass(1);
+    expect(await operators.authenticate({ ...from, password })).toMatchObject({ ok: true });
+  });
+
+  it("refuses roles that are not people's and names that are not names", async () => {
+    for (const bad of [{ roles: ["service"] as const }, { roles: [] }, { name: "a b" }, { password: "" }]) {
+      const put = operators.put({ name: "bob", password, roles: ["viewer"], development: false, ...bad });
+      await expect(put).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+  });
+
+  it("forgets whoever is removed, and keeps no password in clear", async () => {
+    await operators.put({ name: "bob", password, roles: ["viewer"], development: false });
+    const everything = await rig.dump();
+    expect(everything).toContain("$argon2id$");
+    expect(everything).not.toContain(password);
+    await operators.remove("bob");
+    expect(await operators.authenticate({ name: "bob", password, remoteAddress })).toMatchObject({ ok: false });
+  });
+});
+
+describe("limits", () => {
+  it("runs a few hashes at a time and refuses who would wait too long", async () => {
+    const hashing = createPasswordHashing({ runningMax: 1, waitingMax: 2 });
+    const ends = await Promise.allSettled(Array.from({ length: 5 }, () => hashing.hash(password)));
+    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected", "rejected"]);
+    expect(ends[4]).toMatchObject({ reason: { code: "RESOURCE_EXHAUSTED" } });
+    await expect(hashing.hash(password), "the places are free again").resolves.toMatch(/^\$argon2id/);
+  });
+
+  it("remembers a bounded number of names, the newest", () => {
+    const clock = handClock();
+    const wrong = createWrongPasswords(clock, { triesMax: 1, windowMs: 1_000, entriesMax: 3 });
+    for (const name of ["a", "b", "c", "d"]) expect(wrong.begin(name, "x")).toBeUndefined();
+    expect(wrong.begin("d", "x")).toBe(1);
+    expect(wrong.begin("a", "x"), "made room for d").toBeUndefined();
+    expect(wrong.begin("a", "x")).toBe(1);
+    wrong.forget("a", "x");
+    expect(wrong.begin("a", "x")).toBeUndefined();
+    clock.pass(1_000);
+    expect(wrong.begin("d", "x")).toBeUndefined();
+  });
+});

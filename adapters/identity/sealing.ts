@@ -1,0 +1,96 @@
+// Sealing: what must be read again (a TOTP secret, the provider's state) is kept under AES-256-GCM with a key that lies in the
+// secrets store, so that whoever reads the database alone has nothing. What is only compared is kept as a hash.
+//
+//  1. What was sealed for one context cannot be opened for another: a row's secret is useless in any other row.
+//  2. Changed bytes never open; neither do bytes that were sealed under another key.
+import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Secrets } from "../../ports/secrets.ts";
+
+export interface Sealing {
+  /** The context says what this is and whose; the same text opens it again. */
+  seal(text: string, context: string): Buffer;
+  /** A fault INTERNAL when the bytes were changed, belong elsewhere or were sealed under another key. */
+  open(bytes: Uint8Array, context: string): string;
+}
+
+const formatVersion = 1;
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const headerBytes = 1 + nonceBytes;
+
+/** SHA-256 in lower-case hexadecimal. Only for what is too random to be guessed: ids, tokens, recovery codes. */
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex");
+}
+
+/** Opens the sealing with the platform's key; of several processes that start at once, one makes it and all use that one. */
+export async function openSealing(secrets: Secrets, prefix: string, random: Random): Promise<Sealing> {
+  return createSealing(await findOrMakeKey(secrets, `secret/${prefix}/identity/sealing-key`, random), random);
+}
+
+export function createSealing(key: Uint8Array, random: Random): Sealing {
+  // The format's number is authenticated with the context, so that neither can be exchanged.
+  const bound = (context: string): Buffer => Buffer.from(`portcullis sealed ${formatVersion} ${context}`, "utf8");
+  return {
+    seal(text, context) {
+      // A random nonce of 96 bits stays unique well beyond the number of rows that one key will ever seal.
+      const nonce = random.bytes(nonceBytes);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes });
+      cipher.setAAD(bound(context));
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return Buffer.concat([Buffer.of(formatVersion), nonce, body, cipher.getAuthTag()]);
+    },
+    open(bytes, context) {
+      const sealed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      if (sealed.length < headerBytes + tagBytes || sealed[0] !== formatVersion) throw unreadable();
+      const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, headerBytes), {
+        authTagLength: tagBytes,
+      });
+      decipher.setAAD(bound(context));
+      decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
+      const start = decipher.update(sealed.subarray(headerBytes, sealed.length - tagBytes));
+      try {
+        return Buffer.concat([start, decipher.final()]).toString("utf8");
+      } catch {
+        // The only thing that `final` can say is that the tag does not fit.
+        throw unreadable();
+      }
+    },
+  };
+}
+
+/** A fault, not a defect: whoever can write to the database must not be able to end the process with it. */
+function unreadable(): Fault {
+  return new Fault(
+    "INTERNAL",
+    "A sealed value in the database cannot be opened: it was changed, or the sealing key in the secrets store is another one.",
+    { retry: "never" },
+  );
+}
+
+async function findOrMakeKey(secrets: Secrets, path: string, random: Random): Promise<Uint8Array> {
+  const found = await secrets.get(path);
+  if (found !== undefined) return keyOf(found.value, path);
+  const made = Buffer.from(random.bytes(keyBytes)).toString("base64url");
+  try {
+    return keyOf((await secrets.put(path, made, { expectedVersion: 0 })).value, path);
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || thrown.code !== "SECRETS_CONFLICT") throw thrown;
+    // Somebody else was faster; theirs is the key.
+    const theirs = await secrets.get(path);
+    if (theirs === undefined) throw thrown;
+    return keyOf(theirs.value, path);
+  }
+}
+
+function keyOf(value: string, path: string): Uint8Array {
+  const key = Buffer.from(value, "base64url");
+  if (key.length === keyBytes && key.toString("base64url") === value) return key;
+  throw new Fault("SECRETS_CORRUPT", `The secret at ${path} is not a sealing key.`, {
+    retry: "never",
+    facts: { path },
+  });
+}

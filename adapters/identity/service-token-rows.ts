@@ -1,0 +1,112 @@
+// The rows of machines' tokens. A statement that would change nothing is not sent: each one moves the epoch, and every process of
+// the platform would read everything again.
+import { isOperation } from "../../contracts/src/authority.ts";
+import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
+import type { ServiceToken } from "../../ports/identity.ts";
+import type { Sql } from "../postgres/store-transaction.ts";
+
+export interface TokenRow extends ServiceToken {
+  /** Made for trying things out, or rotated from such a one: gone in production. */
+  readonly development: boolean;
+}
+
+interface RawRow {
+  readonly id: string;
+  readonly name: string;
+  readonly operations: readonly string[];
+  readonly development: boolean;
+  readonly created_by: string;
+  readonly created_us: string;
+  readonly expires_us: string;
+  readonly revoked_us: string | null;
+  readonly rotated_to: string | null;
+}
+
+const columns = "id, name, operations, development, created_by, created_us, expires_us, revoked_us, rotated_to";
+/** Dead ones are purged after a month and live ones are bounded, so that this is never reached in earnest. */
+const listMax = 10_000;
+
+function rowOf(raw: RawRow): TokenRow {
+  return {
+    id: raw.id,
+    name: raw.name,
+    operations: raw.operations.filter(isOperation),
+    development: raw.development,
+    createdBy: raw.created_by,
+    createdAt: fromMicroseconds(Number(raw.created_us)),
+    expiresAt: fromMicroseconds(Number(raw.expires_us)),
+    ...(raw.revoked_us === null ? {} : { revokedAt: fromMicroseconds(Number(raw.revoked_us)) }),
+    ...(raw.rotated_to === null ? {} : { rotatedTo: raw.rotated_to }),
+  };
+}
+
+export async function listTokens(sql: Sql): Promise<readonly TokenRow[]> {
+  const found = await sql.read({
+    text: `select ${columns} from service_token order by created_us desc, id limit $1`,
+    values: [listMax],
+  });
+  return found.rows.map(rowOf);
+}
+
+/** Locked until the transaction ends. */
+export async function findToken(sql: Sql, id: string): Promise<TokenRow | undefined> {
+  const found = await sql.write({
+    text: `select ${columns} from service_token where id = $1 for update`,
+    values: [id],
+  });
+  const raw: RawRow | undefined = found.rows[0];
+  return raw === undefined ? undefined : rowOf(raw);
+}
+
+/** Those of the development operators, with their hashes, locked. */
+export async function findDevelopmentTokens(
+  sql: Sql,
+): Promise<readonly { readonly row: TokenRow; readonly hash: string }[]> {
+  const found = await sql.write({
+    text: `select ${columns}, secret_hash from service_token where development order by id for update`,
+  });
+  return found.rows.map((raw: RawRow & { readonly secret_hash: string }) => ({
+    row: rowOf(raw),
+    hash: raw.secret_hash,
+  }));
+}
+
+export async function countLive(sql: Sql, at: Instant): Promise<number> {
+  const found = await sql.read({
+    text: "select count(*)::int as live from service_token where revoked_us is null and expires_us > $1",
+    values: [at],
+  });
+  return found.rows[0]?.live;
+}
+
+export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
+  await sql.write({
+    text: `insert into service_token (id, name, secret_hash, operations, development, created_by, created_us, expires_us)
+           values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [
+      row.id,
+      row.name,
+      secretHash,
+      [...row.operations],
+      row.development,
+      row.createdBy,
+      row.createdAt,
+      row.expiresAt,
+    ],
+  });
+}
+
+/** After a rotation. */
+export async function endToken(sql: Sql, id: string, expiresAt: Instant, rotatedTo: string): Promise<void> {
+  await sql.write({
+    text: "update service_token set expires_us = $2, rotated_to = $3 where id = $1",
+    values: [id, expiresAt, rotatedTo],
+  });
+}
+
+export async function revokeToken(sql: Sql, id: string, actor: string, at: Instant): Promise<void> {
+  await sql.write({
+    text: "update service_token set revoked_us = $2, revoked_by = $3 where id = $1 and revoked_us is null",
+    values: [id, at, actor],
+  });
+}

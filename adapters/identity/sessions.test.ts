@@ -1,0 +1,112 @@
+// Ending logins: the right rows, for long enough, and an event.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { plusMilliseconds } from "../../contracts/src/instant.ts";
+import type { Identity, Sessions } from "../../ports/identity.ts";
+import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
+import { savePending } from "./factor-rows.ts";
+import { insertToken } from "./service-token-rows.ts";
+import { createSessions, isSessionRevoked, isSubjectRevoked } from "./sessions.ts";
+import { type IdentityRig, openIdentityRig, person } from "./test-rig.ts";
+
+const duty = person("duty");
+let database: TestDatabase;
+let rig: IdentityRig;
+let sessions: Sessions;
+
+beforeEach(async () => {
+  database = await testDatabase();
+  rig = openIdentityRig(database.address);
+  sessions = createSessions({ store: rig.store, clock: rig.clock, issuer: () => duty.issuer, sessionS: 43_200 });
+});
+
+afterEach(async () => {
+  await rig.close();
+  await database.drop();
+});
+
+const revocations = () =>
+  rig.rows("select kind, id, revoked_us, until_us, actor from identity_revocation order by kind, id");
+const sessionRevoked = (id: string) => rig.store.transactSql("test", (_unit, sql) => isSessionRevoked(sql, id));
+const subjectRevoked = (id: string, ms: number) =>
+  rig.store.transactSql("test", (_unit, sql) => isSubjectRevoked(sql, id, plusMilliseconds(rig.clock.now(), ms)));
+
+describe("sessions", () => {
+  it("ends the session until nothing of it can be alive, and moves the epoch", async () => {
+    const [before] = await rig.rows("select epoch from identity_epoch");
+    await sessions.logOut(duty);
+    const now = rig.clock.now();
+    expect(await revocations()).toEqual([
+      {
+        kind: "session",
+        id: "session-duty",
+        revoked_us: String(now),
+        until_us: String(plusMilliseconds(now, 43_200_000 + 3_600_000)),
+        actor: "operator:duty",
+      },
+    ]);
+    expect(await rig.rows("select epoch from identity_epoch")).not.toEqual([before]);
+    expect(await sessionRevoked("session-duty")).toBe(true);
+    expect(await sessionRevoked("session-relief")).toBe(false);
+    expect(await rig.events()).toMatchObject([
+      {
+        subject: "svc.v1.identity.session.closed",
+        payload: { principal: "operator:duty", session_id: "session-duty" },
+      },
+    ]);
+    await sessions.logOut(duty);
+    expect(await revocations(), "again changes nothing that matters").toHaveLength(1);
+  });
+
+  it("ends the token when there is no session, and leaves out an id that records cannot carry", async () => {
+    const { sessionId: _none, ...rest } = duty;
+    await sessions.logOut(rest);
+    await sessions.logOut({ ...duty, sessionId: "{odd} id" });
+    expect((await revocations()).map(({ kind, id }) => [kind, id])).toEqual([
+      ["session", "{odd} id"],
+      ["token", "jti-duty"],
+    ]);
+    for (const { payload } of await rig.events()) expect(payload).not.toHaveProperty("session_id");
+  });
+
+  it("lets a machine give its token up for good", async () => {
+    const id = "ab".repeat(12);
+    const at = rig.clock.now();
+    const row = {
+      id,
+      name: "acme",
+      operations: ["CheckOrder"],
+      development: false,
+      createdBy: "operator:duty",
+    } as const;
+    const expiresAt = plusMilliseconds(at, 60_000);
+    await rig.store.transactSql("test", (_unit, sql) => insertToken(sql, { ...row, createdAt: at, expiresAt }, "hash"));
+    const { sessionId: _none, ...rest } = duty;
+    const machine: Identity = { ...rest, kind: "service", actor: "service:acme", name: "acme", tokenId: id };
+    await sessions.logOut(machine);
+    expect(await rig.rows("select revoked_us, revoked_by from service_token")).toEqual([
+      { revoked_us: String(at), revoked_by: "service:acme" },
+    ]);
+  });
+
+  it("ends everything that was issued to a person before, and nothing after", async () => {
+    const foreign = { subject: "https://login.example|00u1", actor: "operator:duty" };
+    await rig.store.transactSql("test", (_unit, sql) => savePending(sql, foreign, Buffer.of(1), rig.clock.now()));
+    await sessions.revokeAll(person("relief"), "operator:duty");
+    expect((await revocations()).map(({ kind, id, actor }) => [kind, id, actor])).toEqual(
+      [duty.subject, foreign.subject, "operator:duty"].map((id) => ["subject", id, "operator:relief"]),
+    );
+    expect(await subjectRevoked(duty.subject, -1)).toBe(true);
+    expect(await subjectRevoked(duty.subject, 0)).toBe(false);
+    expect(await subjectRevoked(person("relief").subject, -1)).toBe(false);
+    rig.clock.pass(5_000);
+    await sessions.revokeAll(person("relief"), "operator:duty");
+    expect(await subjectRevoked(duty.subject, -1), "a later one reaches further").toBe(true);
+  });
+
+  it("refuses what names no person", async () => {
+    for (const actor of ["duty", "service:oms", "operator:", "", "operator:a\nb", `operator:${"x".repeat(300)}`]) {
+      await expect(sessions.revokeAll(duty, actor)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    expect(await revocations()).toEqual([]);
+  });
+});

@@ -1,0 +1,149 @@
+// Ending logins. A token that was signed stays signed, so what ended is written down, and every verifier refuses it within the
+// promised time; the embedded provider asks the same list before it renews a login.
+import { Fault } from "../../contracts/src/fault.ts";
+import { format, fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { idText, nameText } from "../../contracts/src/records/fields.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Identity, Sessions } from "../../ports/identity.ts";
+import type { EventWriter } from "../../ports/store.ts";
+import type { PostgresStore } from "../postgres/store.ts";
+import type { Sql } from "../postgres/store-transaction.ts";
+import { findToken } from "./service-token-rows.ts";
+import { revokeWithEvent } from "./service-tokens.ts";
+
+export interface SessionsOptions {
+  readonly store: PostgresStore;
+  readonly clock: Clock;
+  /** The issuer of people, embedded or external; asked when it is needed, because a port of 0 is known only after listening. */
+  issuer(): string;
+  /** How long a login can last: `identity.session_s`. */
+  readonly sessionS: number;
+}
+
+/** A revocation outlives what it concerns by this much, so that clocks may disagree. */
+const marginMs = 3_600_000;
+/** A person's sessions may outlast what is configured now; these rows are few, so they may stay. */
+const personS = 31 * 86_400;
+const actorForm = /^operator:(.+)$/;
+
+export interface Revocation {
+  readonly kind: "token" | "session" | "subject";
+  readonly id: string;
+  readonly at: Instant;
+  /** Nothing that it concerns is alive after this moment. */
+  readonly until: Instant;
+  readonly actor: string;
+}
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { store, clock } = options;
+
+  return {
+    logOut: (identity) =>
+      store.transactSql("identity.log_out", async ({ events }, sql) => {
+        const at = clock.now();
+        const { actor, sessionId } = identity;
+        const named =
+          sessionId === undefined
+            ? ({ kind: "token", id: identity.tokenId, until: plusMilliseconds(identity.expiresAt, marginMs) } as const)
+            : ({ kind: "session", id: sessionId, until: sessionRevocationEnd(at, options.sessionS) } as const);
+        await revoke(sql, { ...named, at, actor });
+        if (identity.kind === "service") await giveUpToken(sql, events, identity, at);
+        await tellClosed(events, actor, at, { sessionId });
+      }),
+
+    async revokeAll(identity, actor, reason) {
+      const name = actorForm.exec(actor)?.[1];
+      if (name === undefined || !nameText.safeParse(actor).success) {
+        throw new Fault("INVALID_ARGUMENT", "actor is not of the form operator:<name>.", { retry: "never" });
+      }
+      await store.transactSql("identity.revoke_all", async ({ events }, sql) => {
+        const at = clock.now();
+        const until = personRevocationEnd(at, options.sessionS);
+        const ids = await subjectsOf(sql, actor, `${options.issuer()}|${name}`);
+        for (const id of ids) await revoke(sql, { kind: "subject", id, at, until, actor: identity.actor });
+        await tellClosed(events, actor, at, {
+          by: { actor: identity.actor, ...(reason === undefined ? {} : { reason }) },
+        });
+      });
+    },
+  };
+}
+
+/** When the revocation of one login may be forgotten. */
+export function sessionRevocationEnd(at: Instant, sessionS: number): Instant {
+  return plusMilliseconds(at, sessionS * 1_000 + marginMs);
+}
+
+/** When the revocation of a person may be forgotten. */
+export function personRevocationEnd(at: Instant, sessionS: number): Instant {
+  return plusMilliseconds(at, Math.max(sessionS, personS) * 1_000 + marginMs);
+}
+
+/**
+ * Whom a name in the records may stand for. The issuer's own subject is known when people are named by `sub`; whoever set up a second
+ * factor is known by it; and the name itself is written down as well, for verifiers that know a caller by name only.
+ */
+async function subjectsOf(sql: Sql, actor: string, likely: string): Promise<readonly string[]> {
+  const found = await sql.read({
+    text: "select subject from second_factor where actor = $1 order by subject",
+    values: [actor],
+  });
+  return [...new Set<string>([likely, actor, ...found.rows.map((row) => row.subject)])];
+}
+
+/** Writes it down; one that is there already only grows. */
+export async function revoke(sql: Sql, { kind, id, at, until, actor }: Revocation): Promise<void> {
+  await sql.write({
+    name: "identity_revoke",
+    text: `insert into identity_revocation (kind, id, revoked_us, until_us, actor) values ($1, $2, $3, $4, $5)
+           on conflict (kind, id) do update set actor = $5,
+             revoked_us = greatest(identity_revocation.revoked_us, $3),
+             until_us = greatest(identity_revocation.until_us, $4)`,
+    values: [kind, id, at, until, actor],
+  });
+}
+
+/** A machine that logs out gives its token up for good. */
+async function giveUpToken(sql: Sql, events: EventWriter, identity: Identity, at: Instant): Promise<void> {
+  const found = await findToken(sql, identity.tokenId);
+  if (found !== undefined) await revokeWithEvent(sql, events, found, { identity, at });
+}
+
+async function tellClosed(
+  events: EventWriter,
+  actor: string,
+  at: Instant,
+  { sessionId, by }: { readonly sessionId?: string | undefined; readonly by?: { actor: string; reason?: string } },
+): Promise<void> {
+  // Another issuer's session id may look like anything; one that records cannot carry is left out.
+  const known = sessionId !== undefined && idText.safeParse(sessionId).success;
+  await events.publish(subjects.sessionClosed, {
+    principal: actor,
+    ...(known ? { session_id: sessionId } : {}),
+    method: "token",
+    ...by,
+    at: format(at),
+  });
+}
+
+/** Whether what was issued to this person at that moment has ended since; for the embedded provider, before it renews. */
+export async function isSubjectRevoked(sql: Sql, subject: string, issuedAt: Instant): Promise<boolean> {
+  const found = await sql.read({
+    name: "identity_subject_revoked",
+    text: "select revoked_us from identity_revocation where kind = 'subject' and id = $1",
+    values: [subject],
+  });
+  const row = found.rows[0];
+  return row !== undefined && issuedAt < fromMicroseconds(Number(row.revoked_us));
+}
+
+export async function isSessionRevoked(sql: Sql, sessionId: string): Promise<boolean> {
+  const found = await sql.read({
+    name: "identity_session_revoked",
+    text: "select 1 from identity_revocation where kind = 'session' and id = $1",
+    values: [sessionId],
+  });
+  return found.rowCount === 1;
+}

@@ -1,0 +1,209 @@
+// Who a token proves its bearer to be. Three kinds are told apart by how they begin: those of our own processes, those of machines, and the
+// signed ones of people. Whatever is kept from an earlier look is judged again at every use: end, key, revocation, age of what we know.
+import { timingSafeEqual } from "node:crypto";
+import { decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from "jose";
+import { Fault, messageOf } from "../../../contracts/src/fault.ts";
+import {
+  fromMicroseconds,
+  type Instant,
+  microsecondsPerMillisecond,
+  microsecondsPerSecond,
+  toUnixMs,
+} from "../../../contracts/src/instant.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Health } from "../../../ports/health.ts";
+import type { Identity, Verifier } from "../../../ports/identity.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { Metrics } from "../../../ports/metrics.ts";
+import { platformTokenPrefix, verifyPlatformToken } from "../platform-token.ts";
+import { identityOf, tokenHash } from "./claims.ts";
+import type { IdentityFeed } from "./identity-feed.ts";
+import type { IdentitySnapshot } from "./identity-snapshot.ts";
+import { refusalFor, refusals, unavailable } from "./refusals.ts";
+import type { TokenIssuer } from "./token-issuer.ts";
+import { createVerifiedTokens } from "./verified-tokens.ts";
+
+export interface VerifierOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly platformKey: string;
+  readonly feed: IdentityFeed;
+  /** Who signs for people. */
+  readonly issuer: TokenIssuer;
+  readonly cacheSizeMax?: number;
+}
+
+export const serviceTokenPrefix = "pcs_";
+const tokenCharsMax = 8_192;
+const cacheSizeMaxDefault = 10_000;
+/** What RFC 6750 lets a bearer token consist of. */
+const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
+const serviceTokenForm = /^pcs_([A-Za-z0-9._-]{1,128})_[A-Za-z0-9_-]{43}$/;
+/** Tokens of ours have no issuer with an address. */
+const ownIssuer = "portcullis";
+const never = fromMicroseconds(Number.MAX_SAFE_INTEGER);
+const theBeginning = fromMicroseconds(0);
+
+export function createVerifier(options: VerifierOptions): Verifier {
+  const { clock, log, feed, issuer } = options;
+  const ends = options.metrics.counter(
+    "portcullis_identity_verifications_total",
+    "Tokens that were verified anew or refused.",
+    ["end"],
+  );
+  const verified = createVerifiedTokens(options.cacheSizeMax ?? cacheSizeMaxDefault);
+  const toleranceUs = issuer.toleranceS * microsecondsPerSecond;
+
+  function platform(token: string): Identity {
+    const service = verifyPlatformToken(options.platformKey, token);
+    if (service === undefined) throw refusals.platformForged();
+    return {
+      kind: "service",
+      actor: `service:${service}`,
+      name: service,
+      subject: `service:${service}`,
+      issuer: ownIssuer,
+      roles: ["service"],
+      operations: ["InspectInstance"],
+      tokenId: `platform:${service}`,
+      issuedAt: theBeginning,
+      expiresAt: never,
+    };
+  }
+
+  async function service(token: string): Promise<Identity> {
+    const id = serviceTokenForm.exec(token)?.[1];
+    if (id === undefined) throw refusals.notAToken();
+    // A token that is not known here may have been issued a moment ago: one look tells.
+    if (!feed.current().serviceTokens.has(id)) await feed.refreshOnDemand();
+    const snapshot = feed.current();
+    const known = snapshot.serviceTokens.get(id);
+    const shown = Buffer.from(tokenHash(token), "hex");
+    // A wrong secret is answered like an unknown id, so that nobody can find out which ids there are.
+    if (known === undefined || known.hash.length !== shown.length || !timingSafeEqual(known.hash, shown)) {
+      throw refusals.serviceUnknown();
+    }
+    if (known.isRevoked) throw refusals.serviceRevoked();
+    if (known.expiresAt <= clock.now()) throw refusals.serviceRanOut();
+    const identity: Identity = {
+      kind: "service",
+      actor: `service:${known.name}`,
+      name: known.name,
+      subject: `service:${known.name}`,
+      issuer: ownIssuer,
+      roles: ["service"],
+      operations: known.operations,
+      tokenId: known.id,
+      issuedAt: known.createdAt,
+      expiresAt: known.expiresAt,
+    };
+    if (isRevoked(identity, snapshot, 0)) throw refusals.serviceRevoked();
+    return identity;
+  }
+
+  /** What holds for a token whose signature is known to be right, at this moment. */
+  function judge(identity: Identity): Identity {
+    const now = clock.now();
+    if (identity.expiresAt + toleranceUs <= now) throw refusals.ranOut();
+    // A token from the future would outlive the revocation of its owner, which goes by when it was issued.
+    if (identity.issuedAt > now + toleranceUs) throw refusals.notYet();
+    if (isRevoked(identity, feed.current(), issuer.aheadMsMax)) throw refusals.revoked();
+    return identity;
+  }
+
+  /** What the header says, before anything is believed of it. */
+  function acceptable(token: string): { readonly alg: string; readonly kid: string | undefined } {
+    const { alg, kid, typ } = decoded(() => decodeProtectedHeader(token)) as Readonly<Record<string, unknown>>;
+    if (typeof alg !== "string" || !issuer.algorithms.includes(alg)) throw refusals.algorithm();
+    if (typ !== undefined && typeof typ !== "string") throw refusals.notAToken();
+    if (!issuer.accepts(typ)) throw refusals.otherKind();
+    if (kid !== undefined && typeof kid !== "string") throw refusals.notAToken();
+    return { alg, kid };
+  }
+
+  async function person(token: string): Promise<Identity> {
+    const hash = tokenHash(token);
+    const before = verified.get(hash);
+    if (before !== undefined && issuer.markOf(before.keyId, before.identity.issuer) === before.mark) {
+      // Not counted: the counter would cost more than all the rest of this path.
+      return judge(before.identity);
+    }
+    verified.remove(hash);
+    const { alg, kid } = acceptable(token);
+    const found = await issuer.keyFor(
+      kid === undefined ? { alg } : { alg, kid },
+      decoded(() => decodeJwt(token)),
+    );
+    const rules: JWTVerifyOptions = {
+      algorithms: [alg],
+      issuer: found.issuer,
+      audience: issuer.audience,
+      requiredClaims: ["sub", "iat", "exp"],
+      clockTolerance: issuer.toleranceS,
+      currentDate: new Date(toUnixMs(clock.now())),
+    };
+    const { payload } = await jwtVerify(token, found.key, rules);
+    // Whoever sends such a token must also prove that they hold a key, and nothing here could check that.
+    if (payload["cnf"] !== undefined) throw refusals.bound();
+    const identity = judge(identityOf(token, payload, issuer.claims));
+    if (found.mark !== undefined) verified.put(hash, { identity, keyId: kid ?? "", mark: found.mark });
+    ends.add(1, { end: "verified" });
+    return identity;
+  }
+
+  async function check(token: string): Promise<Identity> {
+    if (token.length > tokenCharsMax || !tokenForm.test(token)) throw refusals.notAToken();
+    if (token.startsWith(platformTokenPrefix)) return platform(token);
+    if (token.startsWith(serviceTokenPrefix)) return service(token);
+    return person(token);
+  }
+
+  function asFault(thrown: unknown): Fault {
+    const told = refusalFor(thrown);
+    if (told instanceof Fault && (told.code === "UNAUTHENTICATED" || told.code === "IDENTITY_UNAVAILABLE")) return told;
+    log.error("a token could not be checked", { error: messageOf(told) });
+    return unavailable("the token could not be checked: the log has the reason", "defect");
+  }
+
+  return {
+    async verify(token) {
+      try {
+        return await check(token);
+      } catch (thrown) {
+        const fault = asFault(thrown);
+        ends.add(1, { end: fault.code });
+        throw fault;
+      }
+    },
+    health: () => worst(feed.health(), issuer.health()),
+    async close() {
+      await Promise.all([feed.close(), issuer.close()]);
+    },
+  };
+}
+
+function decoded<Value>(decode: () => Value): Value {
+  try {
+    return decode();
+  } catch {
+    // The decoder's complaint is about text that came from outside; that it is no token says enough.
+    throw refusals.notAToken();
+  }
+}
+
+/** A person is named by subject or as records name them; what was issued before that moment is refused. */
+function isRevoked(identity: Identity, snapshot: IdentitySnapshot, aheadMsMax: number): boolean {
+  if (snapshot.revokedTokens.has(identity.tokenId)) return true;
+  if (identity.sessionId !== undefined && snapshot.revokedSessions.has(identity.sessionId)) return true;
+  const isBefore = (revokedAt: Instant | undefined): boolean =>
+    revokedAt !== undefined && identity.issuedAt < revokedAt + aheadMsMax * microsecondsPerMillisecond;
+  return (
+    isBefore(snapshot.revokedSubjects.get(identity.subject)) || isBefore(snapshot.revokedSubjects.get(identity.actor))
+  );
+}
+
+function worst(one: Health, other: Health): Health {
+  const rank = { ok: 0, starting: 1, failing: 2 };
+  return rank[other.status] > rank[one.status] ? other : one;
+}

@@ -1,0 +1,170 @@
+// The gateway's half of the composition: both HTTP listeners, the login provider or the user's own issuer, and what the routes are handed.
+// The listeners open first, because the embedded issuer's address contains the port; until the rest stands, the gateway says that it is starting.
+import { createHealthDirectory, type GrpcDirectory } from "./adapters/grpc/health-directory.ts";
+import type { HttpMount } from "./adapters/http/mount.ts";
+import { openApiOf } from "./adapters/http/open-api.ts";
+import { type HttpServer, type HttpServerOptions, serveHttp } from "./adapters/http/server.ts";
+import {
+  cliClientId,
+  audience as embeddedAudience,
+  scopes as embeddedScopes,
+} from "./adapters/identity/embedded/options.ts";
+import { type GatewayIdentity, openGatewayIdentity } from "./adapters/identity/gateway-identity.ts";
+import { openSecrets } from "./adapters/open-secrets.ts";
+import { openStore } from "./adapters/open-store.ts";
+import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
+import { addressText, basePorts, drainMs, type PartInput, pinnedPort, type Stops, worst } from "./compose-shared.ts";
+import { Fault } from "./contracts/src/fault.ts";
+import { gatewayRoutes } from "./edges/gateway/index.ts";
+import type { LoginFacts } from "./edges/gateway/parts.ts";
+import type { Health } from "./ports/health.ts";
+import type { Route } from "./ports/http.ts";
+import type { Log } from "./ports/log.ts";
+import { services } from "./services/index.ts";
+
+type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
+
+export async function startGateway(
+  input: PartInput,
+  log: Log,
+  addresses: Record<string, string>,
+  stops: Stops,
+): Promise<void> {
+  const base = await basePorts("gateway", input, log.with({ service: "gateway" }));
+  stops.push(base.close);
+  const { ports } = base;
+  const { configuration, dataFolder, development } = input;
+  const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
+  stops.push(opened.close);
+  const secrets = await openSecrets({ ...ports, configuration, dataFolder });
+  stops.push(() => secrets.close());
+  const { store } = opened;
+  const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
+  stops.push(() => identity.close());
+  const targets = serviceTargets(input, addresses);
+  const directory = createHealthDirectory({
+    ...ports,
+    targets,
+    credentials: () => identity.platformToken("gateway"),
+  });
+  stops.push(async () => directory.close());
+  const routes = routesOf(input, ports, identity, directory, Object.keys(targets), base.metrics);
+  const server = await listen(input, ports, identity, routes, addresses);
+  stops.push(async () => void (await server.drain(drainMs(input))));
+  addresses["gateway"] = addressText(server.addresses.operator);
+  addresses["gateway.public"] = addressText(server.addresses.public);
+  await identity.begin(configuration.http.base_url ?? `http://${addresses["gateway"]}`);
+}
+
+function routesOf(
+  input: PartInput,
+  ports: BasePorts,
+  identity: GatewayIdentity,
+  directory: GrpcDirectory,
+  expectedServices: readonly string[],
+  metrics: MetricsRegistry,
+): readonly Route[] {
+  const expected: Health = expectedServices.length > 0 ? { status: "ok" } : knowsNobody;
+  let openApi: Promise<object> | undefined;
+  const routes = gatewayRoutes({
+    log: ports.log,
+    clock: ports.clock,
+    expectedServices,
+    directory,
+    ownHealth: () => worst([expected, identity.health()]),
+    collectMetrics: () => directory.collectMetrics(),
+    ownMetrics: async () => JSON.stringify(await metrics.json()),
+    login: loginFacts(input, identity),
+    secondFactors: identity.secondFactors,
+    serviceTokens: identity.serviceTokens,
+    sessions: identity.sessions,
+    signingKeys: identity.signingKeys,
+    openApi: () => {
+      openApi ??= openApiOf(routes, "operator");
+      return openApi;
+    },
+  });
+  return routes;
+}
+
+function loginFacts({ configuration, development }: PartInput, identity: GatewayIdentity): LoginFacts {
+  const { issuer, client_id, audience, scopes } = configuration.identity;
+  const clientId = issuer === undefined ? cliClientId : (client_id ?? "");
+  return {
+    issuer: () => identity.issuer(),
+    resource: () => identity.baseUrl(),
+    clientId,
+    audience: issuer === undefined ? embeddedAudience : (audience ?? clientId),
+    scopes: issuer === undefined ? embeddedScopes.join(" ") : scopes,
+    developmentLogin: development,
+  };
+}
+
+/** What guessers would try; a person needs a handful. The token endpoint is also where every device that waits asks. */
+const loginAttempts: HttpMount["attempts"] = [
+  { method: "POST", path: "/interaction", perMinuteMax: 30 },
+  { method: "POST", path: "/device", perMinuteMax: 60 },
+  { method: "GET", path: "/device", perMinuteMax: 60 },
+  { method: "POST", path: "/token", perMinuteMax: 300 },
+];
+
+async function listen(
+  input: PartInput,
+  ports: BasePorts,
+  identity: GatewayIdentity,
+  routes: readonly Route[],
+  addresses: Readonly<Record<string, string>>,
+): Promise<HttpServer> {
+  const { http } = input.configuration;
+  const provider: HttpMount = {
+    listener: "operator",
+    prefix: "/oidc",
+    operation: "LogIn",
+    attempts: loginAttempts,
+    handle: (request, response) => identity.handle(request, response),
+  };
+  const options = (operatorPort: number): HttpServerOptions => ({
+    ...ports,
+    verifier: identity.verifier,
+    routes,
+    mounts: identity.isEmbedded ? [provider] : [],
+    ...(http.base_url === undefined ? {} : { baseUrl: http.base_url.replace(/\/$/, "") }),
+    listeners: {
+      operator: { host: http.host, port: operatorPort, environmentVariable: "PORTCULLIS_HTTP_PORT" },
+      public: {
+        host: http.host,
+        port: pinnedPort(addresses, "gateway.public") ?? http.public_port,
+        environmentVariable: "PORTCULLIS_PUBLIC_PORT",
+      },
+    },
+  });
+  const pinned = pinnedPort(addresses, "gateway");
+  const before = pinned === undefined && http.port === 0 ? await identity.portBefore(http.host) : undefined;
+  if (before === undefined) return serveHttp(options(pinned ?? http.port));
+  try {
+    // Any free port was asked for: the one that tokens in people's hands name is the best of them, as long as it is free.
+    return await serveHttp(options(before));
+  } catch (error) {
+    if (error instanceof Fault && error.code === "PORT_IN_USE") return serveHttp(options(0));
+    throw error;
+  }
+}
+
+const knowsNobody: Health = {
+  status: "failing",
+  complaint: "no service runs here and none is named: set PORTCULLIS_RPC_RISKENGINE and so on",
+};
+
+/** Where the gateway finds each service: those that run beside it, and those whose address is configured. */
+function serviceTargets(
+  input: PartInput,
+  addresses: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const configured: Readonly<Record<string, string | undefined>> = input.configuration.rpc;
+  return Object.fromEntries(
+    services.flatMap(({ name }) => {
+      const target = addresses[name] ?? configured[name];
+      return target === undefined ? [] : [[name, target]];
+    }),
+  );
+}

@@ -1,0 +1,249 @@
+// The table of authority against one written by hand: every operation for every role, every subject for every service, and what
+// a service token is narrowed to. A row that changes has to be changed here as well, by somebody who meant it.
+import { fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { describe, expect, test } from "vitest";
+import {
+  type Caller,
+  isOperation,
+  isRole,
+  mayCall,
+  mayPublish,
+  type Operation,
+  operations,
+  platformServices,
+  publishers,
+  type Role,
+  roles,
+  serviceOperations,
+  whyNot,
+} from "./authority.ts";
+import { authorityDocument } from "./authority-document.ts";
+import { descriptorSetBase64 } from "./generated/descriptors.ts";
+import { subjects } from "./subjects.ts";
+
+const columns = ["nobody", "no role", "viewer", "operator", "risk_officer", "admin", "service"] as const;
+
+/** x: allowed. The columns are a caller without a token, one whose token names no role of ours, and the five roles. */
+const byHand = `
+                       nobody norole viewer operator risk_officer admin service
+CheckOrder                .      .      .      .          .         .      x
+CheckOrders               .      .      .      .          .         .      x
+GetEnvelope               .      .      x      x          x         x      x
+UpdateEnvelope            .      .      .      .          x         .      .
+RequestHalt               .      .      .      x          .         .      x
+ResumeHalt                .      .      .      x          .         .      .
+CosignResume              .      .      .      x          .         .      .
+ListActiveHalts           .      .      x      x          x         x      x
+GetHaltStatus             .      .      x      x          x         x      x
+AppendAudit               .      .      .      .          .         .      x
+GetAuditTrail             .      .      x      x          x         x      x
+VerifyAudit               .      .      x      x          x         x      x
+ReportRegulatoryEvent     .      .      .      .          .         .      x
+SubmitOrder               .      .      .      x          .         .      x
+CancelOrder               .      .      .      x          .         .      x
+AmendOrder                .      .      .      x          .         .      x
+CancelAll                 .      .      .      x          .         .      .
+GetOrder                  .      .      x      x          x         x      x
+ListOrders                .      .      x      x          x         x      x
+ListPositions             .      .      x      x          x         x      x
+ListFunds                 .      .      x      x          x         x      x
+ListInstruments           .      .      x      x          x         x      x
+ListStrategies            .      .      x      x          x         x      x
+ReadHealth                x      x      x      x          x         x      x
+ReadSchema                x      x      x      x          x         x      x
+ReadMetrics               .      .      x      x          x         x      x
+InspectInstance           .      .      .      .          .         .      x
+LogIn                     x      x      x      x          x         x      x
+ReadIdentity              .      x      x      x          x         x      x
+LogOut                    .      x      x      x          x         x      x
+EnrolSecondFactor         .      .      x      x          x         x      .
+StepUp                    .      .      x      x          x         x      .
+ListServiceTokens         .      .      .      .          .         x      .
+IssueServiceToken         .      .      .      .          .         x      .
+RotateServiceToken        .      .      .      .          .         x      .
+RevokeServiceToken        .      .      .      .          .         x      .
+RevokeSessions            .      .      .      .          .         x      .
+RotateSigningKeys         .      .      .      .          .         x      .
+`;
+
+const rows = byHand
+  .trim()
+  .split("\n")
+  .slice(1)
+  .map((line) => line.split(/\s+/))
+  .map(([name = "", ...cells]) => ({ name, cells }));
+
+const callers: Readonly<Record<(typeof columns)[number], Caller | undefined>> = {
+  nobody: undefined,
+  "no role": { roles: [] },
+  viewer: { roles: ["viewer"] },
+  operator: { roles: ["operator"] },
+  risk_officer: { roles: ["risk_officer"] },
+  admin: { roles: ["admin"] },
+  service: { roles: ["service"] },
+};
+
+const everyOperation = Object.keys(operations) as Operation[];
+
+describe("operations", () => {
+  test("the hand-written table has every operation, in order, and every role", () => {
+    expect(rows.map(({ name }) => name)).toEqual(everyOperation);
+    expect(
+      rows.every(({ cells }) => cells.length === columns.length && cells.every((cell) => /^[.x]$/.test(cell))),
+    ).toBe(true);
+    expect(columns.slice(2)).toEqual(roles);
+  });
+
+  test.each(rows.flatMap(({ name, cells }) => cells.map((cell, index) => [name, columns[index], cell] as const)))(
+    "%s by %s: %s",
+    (name, column, cell) => {
+      expect(mayCall(name as Operation, callers[column ?? "nobody"])).toBe(cell === "x");
+    },
+  );
+
+  test("roles add up and never take away", () => {
+    for (const one of roles)
+      for (const other of roles)
+        for (const operation of everyOperation) {
+          const apart = mayCall(operation, { roles: [one] }) || mayCall(operation, { roles: [other] });
+          expect(mayCall(operation, { roles: [one, other] }), `${operation} by ${one} and ${other}`).toBe(apart);
+        }
+  });
+
+  test("a role or an operation that is not ours is none, also when it is named like something of JavaScript's", () => {
+    for (const text of [
+      "",
+      "root",
+      "Operator",
+      "operator ",
+      "toString",
+      "__proto__",
+      "constructor",
+      "hasOwnProperty",
+    ]) {
+      expect([isRole(text), isOperation(text)], text).toEqual([false, false]);
+    }
+    const stranger: Caller = { roles: ["root" as Role, "OPERATOR" as Role] };
+    const open = everyOperation.filter((operation) => mayCall(operation, stranger));
+    expect(open).toEqual(["ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
+  });
+
+  test("every operation says what it is, and a refusal says what is needed", () => {
+    for (const operation of everyOperation) expect(operations[operation].sentence).toMatch(/^[A-Z].*\.$/);
+    expect(whyNot("UpdateEnvelope")).toBe("UpdateEnvelope needs the role risk_officer.");
+    expect(whyNot("RequestHalt")).toBe(
+      "RequestHalt needs one of the roles operator, service; a service token must name it.",
+    );
+    expect(whyNot("LogOut")).toContain("a login");
+  });
+
+  test("every procedure of the protos has a row of its own; those of Instance share InspectInstance", () => {
+    const files = fromBinary(FileDescriptorSetSchema, Buffer.from(descriptorSetBase64, "base64")).file;
+    const services = files.filter((file) => file.package === "svc.v1").flatMap((file) => file.service);
+    expect(services.map(({ name }) => name)).toEqual(expect.arrayContaining(["Instance", "Operations", "RiskEngine"]));
+    const procedures = services.filter(({ name }) => name !== "Instance").flatMap(({ method }) => method);
+    expect(procedures.length).toBeGreaterThanOrEqual(14);
+    expect(procedures.filter(({ name }) => !isOperation(name)).map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe("a service token", () => {
+  const narrowed: Caller = { roles: ["service"], operations: ["CheckOrder", "GetEnvelope"] };
+
+  test("opens what it names, and beyond that only what needs no role", () => {
+    const open = everyOperation.filter((operation) => mayCall(operation, narrowed));
+    expect(open).toEqual(["CheckOrder", "GetEnvelope", "ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
+  });
+
+  test("that names nothing opens nothing that needs a role", () => {
+    const open = everyOperation.filter((operation) => mayCall(operation, { roles: ["service"], operations: [] }));
+    expect(open).toEqual(["ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
+  });
+
+  test("cannot name its way to what its role may not do", () => {
+    const greedy: Caller = { roles: ["service"], operations: everyOperation };
+    const column = columns.indexOf("service");
+    for (const { name, cells } of rows) expect(mayCall(name as Operation, greedy), name).toBe(cells[column] === "x");
+  });
+
+  test("may be issued for exactly the operations that the role opens", () => {
+    expect(serviceOperations).toEqual([
+      ...["CheckOrder", "CheckOrders", "GetEnvelope", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AppendAudit"],
+      ...["GetAuditTrail", "VerifyAudit", "ReportRegulatoryEvent"],
+      ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions"],
+      ...["ListFunds", "ListInstruments", "ListStrategies", "ReadMetrics", "InspectInstance"],
+    ]);
+  });
+});
+
+describe("subjects", () => {
+  /** By the words behind the version: who may publish what begins with them, unless a longer beginning is listed. */
+  const publishersByHand: Readonly<Record<string, readonly string[]>> = {
+    "oms.": ["oms"],
+    "treasury.": ["treasury"],
+    "risk.": ["riskengine"],
+    "operations.": ["operations"],
+    "operations.alarm.raised": [...platformServices],
+    "operations.bus.parked": [...platformServices],
+    "operations.configuration.changed": [...platformServices],
+    "operations.secret.changed": [...platformServices],
+    "operations.operator.attempted": [...platformServices],
+    "identity.": ["gateway"],
+    "identity.stepup.redeemed": [...platformServices],
+    "platform.service.": [...platformServices],
+    "platform.service.lost": ["operations"],
+    "market.marks": ["operations"],
+  };
+
+  function expectedPublishers(name: string): readonly string[] {
+    const rest = name.replace(/^svc\.v1\./, "");
+    const [longest] = Object.keys(publishersByHand)
+      .filter((beginning) => rest.startsWith(beginning))
+      .sort((one, other) => other.length - one.length);
+    return publishersByHand[longest ?? ""] ?? [];
+  }
+
+  const cells = Object.values(subjects).flatMap(({ name }) =>
+    [...platformServices, "foreign", ""].map((service) => [name, service] as const),
+  );
+
+  test.each(cells)("%s by %s", (name, service) => {
+    expect(mayPublish(service, name)).toBe(expectedPublishers(name).includes(service));
+  });
+
+  test("every subject has a row with a publisher, and nothing else has one", () => {
+    expect(Object.keys(publishers).sort()).toEqual(Object.keys(subjects).sort());
+    for (const [key, services] of Object.entries(publishers)) expect(services.length, key).toBeGreaterThan(0);
+    for (const name of ["svc.v1.oms.orders.invented", "svc.v1.>", "svc.v1.oms.orders.*", "", "toString"])
+      for (const service of platformServices) expect(mayPublish(service, name), `${service} on ${name}`).toBe(false);
+  });
+});
+
+describe("the document", () => {
+  const lines = authorityDocument().split("\n");
+
+  test("has the matrix as the table above has it", () => {
+    for (const { name, cells } of rows) {
+      const line = lines.find((each) => each.startsWith(`| \`${name}\` |`)) ?? "";
+      const shown = line.split("|").slice(3, -1);
+      const expected = cells.slice(2).map((cell) => (cell === "x" ? " yes " : "  "));
+      expect(shown, name).toEqual(expected);
+    }
+  });
+
+  test("lists what is open to anyone with a reason, and every subject with its publishers", () => {
+    for (const name of ["ReadHealth", "ReadSchema", "LogIn"])
+      expect(lines.find((line) => line.startsWith(`- \`${name}\``))).toMatch(/: .+\.$/);
+    for (const { name } of Object.values(subjects)) {
+      const line = lines.find((each) => each.startsWith(`| \`${name}\` |`)) ?? "";
+      const services = expectedNames(name);
+      expect(line.endsWith(`| ${services} |`), `${line} names ${services}`).toBe(true);
+    }
+  });
+
+  function expectedNames(name: string): string {
+    const services = platformServices.filter((service) => mayPublish(service, name));
+    return services.length === platformServices.length ? "every service" : services.join(", ");
+  }
+});

@@ -1,0 +1,68 @@
+// Where each argument of a call goes, for operations of every form; and that the package is fit for a browser.
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+import { type OperationPlace, requestShape, snakeCase } from "./operation.ts";
+
+const positions: OperationPlace = {
+  method: "GET",
+  path: "/v1/funds/{fund_id}/positions",
+  pathKeys: ["fund_id"],
+  queryKeys: ["symbol", "page_size", "as_of"],
+  answer: "json",
+};
+
+describe("requestShape", () => {
+  it("puts path and query parameters in their places", () => {
+    expect(
+      requestShape("getPositions", positions, { fundId: "alpha", pageSize: 10, symbol: ["BRK B", "A&B"] }),
+    ).toEqual({
+      method: "GET",
+      path: "/v1/funds/alpha/positions?symbol=BRK+B&symbol=A%26B&page_size=10",
+      body: undefined,
+    });
+    expect(requestShape("getPositions", positions, { fundId: "alpha", asOf: undefined }).path).toBe(
+      "/v1/funds/alpha/positions",
+    );
+  });
+
+  it("keeps a value from becoming another path", () => {
+    expect(requestShape("getPositions", positions, { fundId: "../admin?x#y" }).path).toBe(
+      "/v1/funds/..%2Fadmin%3Fx%23y/positions",
+    );
+    expect(() => requestShape("getPositions", positions, { fundId: {} })).toThrow("getPositions needs a value");
+  });
+
+  it("sends null as null and nothing for undefined", () => {
+    const place: OperationPlace = { ...positions, path: "/x", pathKeys: [], queryKeys: [], bodyKeys: ["a", "b_c"] };
+    expect(requestShape("change", place, { a: null, bC: undefined }).body).toBe('{"a":null}');
+    expect(() => requestShape("change", place, { b_c: 1, c: 2 })).toThrow('change takes no argument "c"');
+  });
+
+  it("finds the snake_case of a name", () => {
+    expect(["fundId", "expiresInS", "totp", "stepUpProof"].map(snakeCase)).toEqual([
+      "fund_id",
+      "expires_in_s",
+      "totp",
+      "step_up_proof",
+    ]);
+  });
+});
+
+it("bundles for a browser out of its own files alone", async () => {
+  const { metafile } = await build({
+    entryPoints: [`${import.meta.dirname}/index.ts`],
+    absWorkingDir: import.meta.dirname,
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: "browser",
+    format: "esm",
+  });
+  expect(Object.keys(metafile.inputs).sort()).toEqual([
+    "client.ts",
+    "errors.ts",
+    "generated/operations.ts",
+    "index.ts",
+    "operation.ts",
+  ]);
+});

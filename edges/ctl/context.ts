@@ -1,0 +1,83 @@
+// What a verb is handed: what was typed, who and where the caller is, a client that is ready to call, and the terminal for talk. Nothing of it
+// is made before a verb asks for it, so that a verb which needs no server touches neither files nor network.
+
+import type { Clock } from "../../ports/clock.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { Client } from "../client/src/types.ts";
+import { bearerOf } from "./bearer.ts";
+import { type Flags, resolveSettings, type Settings } from "./settings.ts";
+import type { Environment, Terminal } from "./terminal.ts";
+import type { Verb } from "./verbs/verb.ts";
+
+/** What the world outside hands in. */
+export interface World {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly terminal: Terminal;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly folder: string;
+  /** The checkout that this ctl belongs to: where `up` finds the platform. */
+  readonly repository: string;
+  version(): string;
+  readonly verbs: readonly Verb[];
+}
+
+export interface Typed {
+  readonly arguments: Readonly<Record<string, readonly string[]>>;
+  /** Switches are true, values are texts, in the order typed. */
+  readonly options: Readonly<Record<string, true | readonly string[]>>;
+  readonly flags: Flags;
+  readonly json: boolean;
+}
+
+export interface Context extends World {
+  readonly json: boolean;
+  readonly flags: Flags;
+  settings(): Settings;
+  argument(name: string): string;
+  argumentsOf(name: string): readonly string[];
+  switched(name: string): boolean;
+  option(name: string): string | undefined;
+  optionsOf(name: string): readonly string[];
+  /** Calls as whoever is logged in. */
+  client(): Promise<Client>;
+  /** Calls as nobody, or with a token that is not kept yet. */
+  clientWith(token: string | undefined, timeoutMs?: number): Promise<Client>;
+}
+
+/** Long enough for a server under load, short enough for a person. */
+const timeoutMsDefault = 15_000;
+
+export function createContext(world: World, typed: Typed): Context {
+  let settings: Settings | undefined;
+  const resolved = () => {
+    settings ??= resolveSettings(typed.flags, world.environment);
+    return settings;
+  };
+  const valuesOf = (name: string): readonly string[] => {
+    const found = typed.options[name];
+    return found === undefined || found === true ? [] : found;
+  };
+  const connect = async (token: (() => Promise<string>) | string | undefined, timeoutMs = timeoutMsDefault) => {
+    const { createClient } = await import("../client/src/client.ts");
+    const { signal } = world;
+    const cancellable: typeof fetch = (input, init) =>
+      fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
+    return createClient({ baseUrl: resolved().server.value, token, timeoutMs, fetch: cancellable });
+  };
+  return {
+    ...world,
+    json: typed.json,
+    flags: typed.flags,
+    settings: resolved,
+    argument: (name) => typed.arguments[name]?.[0] ?? "",
+    argumentsOf: (name) => typed.arguments[name] ?? [],
+    switched: (name) => typed.options[name] === true,
+    option: (name) => valuesOf(name).at(-1),
+    optionsOf: valuesOf,
+    client: () => connect(() => bearerOf(resolved(), world)),
+    clientWith: (token, timeoutMs) => connect(token, timeoutMs),
+  };
+}

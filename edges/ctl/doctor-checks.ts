@@ -1,0 +1,216 @@
+// The checks of `ctl doctor`, one function each: a name, a state, what was seen, and what to do about it.
+import { statSync } from "node:fs";
+import { millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
+import type { Client } from "../client/src/types.ts";
+import type { Context } from "./context.ts";
+import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "./data-folder.ts";
+import { failureOf } from "./failure.ts";
+import { exposure } from "./profile.ts";
+import { configFolder, isLoopback, profileNamed, profilePathOf, type Settings, tokenVariable } from "./settings.ts";
+import { moment, span } from "./text.ts";
+
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly detail: string;
+  readonly advice?: string;
+}
+
+/** A one-time code is good for one step of 30 s before and after; half of that is where people begin to be refused. */
+const clockWarnMs = 5_000;
+const clockFailMs = 30_000;
+const checkTimeoutMs = 5_000;
+
+export async function allChecks(context: Context): Promise<readonly Check[]> {
+  const here = [nodeVersion(), version(context), profileFile(context), dataFolder(context)];
+  const settings = settingsOf(context);
+  if ("name" in settings) return [...here, settings];
+  const reached = await server(context, settings);
+  // Everything else would only say once more that nobody answers.
+  if (reached.state === "fail") return [...here, reached];
+  const away = [health(context), clock(context), login(context, settings)];
+  return [...here, reached, ...(await Promise.all(away)).flat()];
+}
+
+function nodeVersion(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const fits = major > 20 || (major === 20 && minor >= 19);
+  const advice = "Install Node 20.19 or newer.";
+  return { name: "node", state: fits ? "ok" : "fail", detail: process.version, ...(fits ? {} : { advice }) };
+}
+
+function version(context: Context): Check {
+  return { name: "version", state: "ok", detail: `ctl ${context.version()} from ${context.repository}` };
+}
+
+function profileFile(context: Context): Check {
+  const name = "profile file";
+  try {
+    const path = profilePathOf(context.environment, profileNamed(context.flags, context.environment).value);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return { name, state: "ok", detail: `none yet at ${path}` };
+    const open = exposure(found);
+    if (open !== undefined) return { name, state: "fail", detail: `${path} ${open}`, advice: `chmod 600 ${path}` };
+    const folder = statSync(configFolder(context.environment));
+    if (process.platform !== "win32" && (folder.mode & 0o022) !== 0) {
+      const advice = `chmod 700 ${configFolder(context.environment)}`;
+      return { name, state: "warn", detail: `others may write in ${configFolder(context.environment)}`, advice };
+    }
+    return { name, state: "ok", detail: `${path}, for you alone` };
+  } catch (error) {
+    return {
+      name,
+      state: "fail",
+      detail: error instanceof Error ? error.message : String(error),
+      advice: "Choose another --profile.",
+    };
+  }
+}
+
+function dataFolder(context: Context): Check {
+  const name = "platform here";
+  try {
+    const running = runningPlatform(context);
+    if (running !== undefined) {
+      const address = operatorAddress(running) ?? "no operator address yet";
+      return { name, state: "ok", detail: `process ${running.pid}, ${address}, data in ${running.data_dir}` };
+    }
+    const left = dataFolders(context).find((folder) => readRunFacts(folder) !== undefined);
+    if (left === undefined) return { name, state: "ok", detail: `none runs from ${dataFolders(context).join(" or ")}` };
+    const advice = "`ctl up` starts it again; what it had acknowledged is kept.";
+    return {
+      name,
+      state: "warn",
+      detail: `${left} has a run.json whose process is gone: it did not end properly`,
+      advice,
+    };
+  } catch (error) {
+    return { name, state: "warn", detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function settingsOf(context: Context): Settings | Check {
+  try {
+    return context.settings();
+  } catch (error) {
+    const advice = (error as { hint?: string }).hint;
+    return {
+      name: "settings",
+      state: "fail",
+      detail: (error as Error).message,
+      ...(advice === undefined ? {} : { advice }),
+    };
+  }
+}
+
+async function server(context: Context, { server: { value, from } }: Settings): Promise<Check> {
+  const name = "server";
+  const detail = `${value} (from ${from})`;
+  const answer = await outcome(context, (client) => client.getLoginConfiguration());
+  if (answer.failed !== undefined)
+    return { name, state: "fail", detail: `${detail}: ${answer.failed}`, advice: reachAdvice(context) };
+  if (value.startsWith("http:") && !isLoopback(value)) {
+    const advice = "Put TLS before it and use its https address: a token can be read on the way.";
+    return { name, state: "warn", detail: `${detail}, reached without encryption`, advice };
+  }
+  return { name, state: "ok", detail };
+}
+
+function reachAdvice(context: Context): string {
+  const running = runningPlatform(context);
+  const address = running === undefined ? undefined : operatorAddress(running);
+  if (address === undefined || address === context.settings().server.value)
+    return "`ctl up` starts a platform here; PORTCULLIS_URL names another.";
+  return `A platform of this folder listens at ${address}: use --server or PORTCULLIS_URL.`;
+}
+
+async function health(context: Context): Promise<Check> {
+  const name = "health";
+  const answer = await outcome(context, (client) => client.getHealth());
+  if (answer.failed === undefined) return { name, state: "ok", detail: "every part can do its work" };
+  return {
+    name,
+    state: "fail",
+    detail: answer.failed,
+    advice: "Its log says more; docs/operations.md says where the log is.",
+  };
+}
+
+async function clock(context: Context): Promise<Check> {
+  const name = "clock";
+  const askedAt = context.clock.now();
+  const answer = await outcome(context, (client) => client.getLoginConfiguration());
+  const answeredAt = context.clock.now();
+  const theirs = answer.failed === undefined ? tryParse(answer.value.time) : undefined;
+  if (theirs === undefined) return { name, state: "warn", detail: "the server did not tell its time" };
+  // Its clock was read somewhere between the question and the answer.
+  const tripMs = millisecondsBetween(askedAt, answeredAt);
+  const differenceMs = Math.abs(millisecondsBetween(askedAt, theirs) - tripMs / 2);
+  const state = differenceMs >= clockFailMs ? "fail" : differenceMs >= clockWarnMs ? "warn" : "ok";
+  const advice = "Let both machines follow a time server: one-time codes and logins depend on it.";
+  return {
+    name,
+    state,
+    detail: `${span(differenceMs)} apart from the server's`,
+    ...(state === "ok" ? {} : { advice }),
+  };
+}
+
+async function login(context: Context, settings: Settings): Promise<readonly Check[]> {
+  const name = "login";
+  const from = settings.token === undefined ? `profile ${settings.profile.value}` : tokenVariable;
+  if (settings.token === undefined && settings.stored === undefined) {
+    return [
+      {
+        name,
+        state: "warn",
+        detail: `nobody is logged in (${from})`,
+        advice: "`ctl auth login`, or `ctl auth login --dev duty` here.",
+      },
+    ];
+  }
+  try {
+    const identity = await (await context.client()).getIdentity({}, { timeoutMs: checkTimeoutMs });
+    const now = context.clock.now();
+    const seen: Check = {
+      name,
+      state: "ok",
+      detail: `${identity.actor} (${from}), until ${moment(identity.expires_at, now)}`,
+    };
+    return [seen, ...(identity.second_factor === null ? [] : [factor(identity.second_factor, now)])];
+  } catch (error) {
+    const { detail, hint } = await failureOf(error);
+    return [{ name, state: "fail", detail: `${from}: ${detail}`, ...(hint === undefined ? {} : { advice: hint }) }];
+  }
+}
+
+type Factor = NonNullable<Awaited<ReturnType<Client["getIdentity"]>>["second_factor"]>;
+
+function factor(seen: Factor, now: Parameters<typeof moment>[1]): Check {
+  const name = "second factor";
+  if (seen.enrolled_at === null) return { name, state: "warn", detail: "not set up", advice: "`ctl auth enrol-totp`" };
+  if (seen.locked_until !== null && !moment(seen.locked_until, now).endsWith("ago)")) {
+    return {
+      name,
+      state: "warn",
+      detail: `locked until ${moment(seen.locked_until, now)}`,
+      advice: "Wait; then use the right code.",
+    };
+  }
+  if (seen.recovery_codes_left < 2) {
+    const advice = "`ctl auth enrol-totp --totp CODE` gives a new set.";
+    return { name, state: "warn", detail: `${seen.recovery_codes_left} recovery codes left`, advice };
+  }
+  return { name, state: "ok", detail: `set up, ${seen.recovery_codes_left} recovery codes left` };
+}
+
+type Outcome<Value> = { readonly value: Value; readonly failed: undefined } | { readonly failed: string };
+
+/** Asked as nobody: these answers are for anyone. */
+async function outcome<Value>(context: Context, ask: (client: Client) => Promise<Value>): Promise<Outcome<Value>> {
+  try {
+    return { value: await ask(await context.clientWith(undefined, checkTimeoutMs)), failed: undefined };
+  } catch (error) {
+    return { failed: (await failureOf(error)).detail };
+  }
+}

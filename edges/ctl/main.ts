@@ -1,0 +1,65 @@
+// A command line in, an exit code out. stdout gets exactly one answer, or nothing when the command failed; stderr gets the talk and, under
+// --json, one last line with the error as JSON.
+import { exitCodes } from "../../contracts/src/codes/shape.ts";
+import { createContext, type World } from "./context.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import { parseCommandLine } from "./program.ts";
+import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
+import { clean, jsonText } from "./text.ts";
+import { groups, verbs } from "./verbs/index.ts";
+import type { Answer } from "./verbs/verb.ts";
+
+export interface CtlWorld extends Omit<World, "terminal" | "verbs"> {
+  readonly streams: Streams;
+}
+
+export async function runCtl(argv: readonly string[], { streams, ...world }: CtlWorld): Promise<number> {
+  const terminal = createTerminal(streams, world.environment);
+  // Known before parsing, because a command line that cannot be parsed must fail in the form that was asked for.
+  const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
+  try {
+    const parsed = parseCommandLine(argv, { verbs, groups }, terminal.paintAnswer);
+    switch (parsed.kind) {
+      case "help":
+        return printed(terminal, json ? jsonText({ help: parsed.text }) : parsed.text);
+      case "version":
+        return printed(terminal, json ? jsonText({ version: world.version() }) : world.version());
+      case "wrong":
+        if (parsed.help !== undefined && !json) terminal.say(parsed.help);
+        throw parsed.refusal;
+      case "verb": {
+        const context = createContext({ ...world, terminal, verbs }, parsed.typed);
+        return answered(terminal, await parsed.verb.run(context), parsed.typed.json);
+      }
+    }
+  } catch (error) {
+    return failed(terminal, await failureOf(error), json);
+  }
+}
+
+function printed(terminal: Terminal, text: string): number {
+  terminal.write(text.endsWith("\n") ? text : `${text}\n`);
+  return exitCodes.ok;
+}
+
+function answered(terminal: Terminal, answer: Answer, json: boolean): number {
+  if (json) terminal.write(`${jsonText(answer.data)}\n`);
+  else if (answer.text !== "") terminal.write(`${answer.text}\n`);
+  if (!json && answer.next !== undefined && answer.next.length > 0) {
+    terminal.say(`\n${terminal.paint.bold("Next:")}`);
+    for (const line of answer.next) terminal.say(`  ${line}`);
+  }
+  return answer.exit ?? exitCodes.ok;
+}
+
+function failed(terminal: Terminal, failure: Failure, json: boolean): number {
+  const { exit, code, hint } = failure;
+  if (json) {
+    const told = { ...failure.problem, code, detail: failure.detail, ...(hint === undefined ? {} : { hint }) };
+    terminal.say(JSON.stringify(JSON.parse(jsonText({ ...told, exit_code: exit }))));
+    return exit;
+  }
+  terminal.say(`${terminal.paint.red("ctl:")} ${clean(failure.detail)}`);
+  if (hint !== undefined) terminal.say(clean(hint));
+  return exit;
+}

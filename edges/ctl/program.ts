@@ -1,0 +1,207 @@
+// The list of verbs as a commander program: parsing, help at every level and the nearest verb for one that does not exist. Parsing ends
+// in data; nothing runs here.
+import { Argument, Command, CommanderError, Option } from "commander";
+import type { Typed } from "./context.ts";
+import { type Refusal, usageRefusal } from "./failure.ts";
+import { suggestions } from "./suggest.ts";
+import type { Paint } from "./terminal.ts";
+import type { Verb, VerbOption } from "./verbs/verb.ts";
+
+export interface VerbGroup {
+  readonly sentence: string;
+  readonly heading: string;
+}
+
+export interface Grammar {
+  readonly verbs: readonly Verb[];
+  /** The words that only group others, such as "auth tokens". */
+  readonly groups: Readonly<Record<string, VerbGroup>>;
+}
+
+export type Parsed =
+  | { readonly kind: "verb"; readonly verb: Verb; readonly typed: Typed }
+  | { readonly kind: "help"; readonly text: string }
+  | { readonly kind: "version" }
+  | { readonly kind: "wrong"; readonly refusal: Refusal; readonly help: string | undefined };
+
+/** What every command takes. */
+export const globalOptions: readonly VerbOption[] = [
+  { name: "server", value: "URL", sentence: "Talk to this server (or PORTCULLIS_URL; else the profile's)." },
+  { name: "profile", value: "NAME", sentence: "Use the login kept under this name (or PORTCULLIS_PROFILE)." },
+  { name: "json", sentence: "Answer with one JSON document on stdout; an error is JSON on stderr." },
+];
+
+const introduction = `The command line of Portcullis: see, halt and run a trading platform.
+
+Answers go to stdout, talk goes to stderr. Settings: a flag beats the environment, the environment beats the profile file.`;
+
+const ending = `
+First steps:
+  ctl up --detach            start a platform on this machine
+  ctl auth login --dev duty  log in as its development operator
+  ctl doctor                 see whether everything is in order
+
+\`ctl help <command>\` explains one command, \`ctl help exit-codes\` what the exit codes mean.`;
+
+export function parseCommandLine(argv: readonly string[], grammar: Grammar, paint: Paint): Parsed {
+  const output = { out: "", err: "" };
+  const found: { verb?: Verb; command?: Command } = {};
+  const program = buildProgram(grammar, paint, output, (verb, command) => Object.assign(found, { verb, command }));
+  if (argv.length === 0) return { kind: "help", text: pageOf(program) };
+  try {
+    program.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return fromCommander(error, output, argv, grammar);
+  }
+  if (found.verb === undefined || found.command === undefined) throw new Error("a command line ended without a verb");
+  return { kind: "verb", verb: found.verb, typed: typedOf(found.verb, found.command) };
+}
+
+/** The help page of a verb or a group; undefined when there is none of that name. */
+export function helpPage(words: readonly string[], grammar: Grammar, paint: Paint): string | undefined {
+  const program = buildProgram(grammar, paint, { out: "", err: "" }, () => undefined);
+  let at: Command | undefined = program;
+  for (const word of words) at = at?.commands.find((command) => command.name() === word);
+  return at === undefined ? undefined : pageOf(at);
+}
+
+/** As `--help` prints it, with what stands after the options. */
+function pageOf(command: Command): string {
+  let text = "";
+  command.configureOutput({ writeOut: (part) => (text += part) });
+  command.outputHelp();
+  return text;
+}
+
+function buildProgram(
+  { verbs, groups }: Grammar,
+  paint: Paint,
+  output: { out: string; err: string },
+  chosen: (verb: Verb, command: Command) => void,
+): Command {
+  const program = new Command("ctl").description(introduction).addHelpText("after", ending);
+  program
+    .exitOverride()
+    .helpCommand(false)
+    .helpOption("-h, --help", "Show this help.")
+    .version("", "--version", "Show the version.")
+    .configureOutput({ writeOut: (text) => (output.out += text), writeErr: (text) => (output.err += text) })
+    .configureHelp({
+      showGlobalOptions: true,
+      styleTitle: paint.bold,
+      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(argumentTerm)].join(" "),
+      visibleGlobalOptions: (command) =>
+        command.parent === null ? [] : program.options.filter((option) => option.long !== "--version"),
+    });
+  for (const option of globalOptions) program.addOption(optionOf(option));
+  const places = new Map<string, Command>([["", program]]);
+  for (const verb of verbs) {
+    const words = verb.name.split(" ");
+    const command = placeFor(words.slice(0, -1), places, groups).command(words.at(-1) ?? "");
+    places.set(
+      verb.name,
+      fill(command, verb).action(() => chosen(verb, command)),
+    );
+  }
+  return program;
+}
+
+function placeFor(words: readonly string[], places: Map<string, Command>, groups: Grammar["groups"]): Command {
+  const name = words.join(" ");
+  const known = places.get(name);
+  if (known !== undefined) return known;
+  const group = groups[name];
+  if (group === undefined) throw new Error(`"${name}" groups verbs and has no sentence`);
+  const parent = placeFor(words.slice(0, -1), places, groups);
+  const command = parent
+    .command(words.at(-1) ?? "")
+    .description(group.sentence)
+    .helpGroup(`${group.heading}:`)
+    .helpCommand(false);
+  command.addHelpText("after", `\n\`ctl help ${name} <command>\` explains one of them.`);
+  places.set(name, command);
+  return command;
+}
+
+function fill(command: Command, verb: Verb): Command {
+  const about = verb.about === undefined ? "" : `\n\n${verb.about}`;
+  command.summary(verb.sentence).description(`${verb.sentence}${about}`).helpGroup(`${verb.heading}:`);
+  for (const { name, sentence, optional, many, values, closed } of verb.arguments) {
+    const word = `${name}${many === true ? "..." : ""}`;
+    const argument = new Argument(optional === true ? `[${word}]` : `<${word}>`, sentence);
+    command.addArgument(closed === true && values !== undefined ? argument.choices(values) : argument);
+  }
+  for (const option of verb.options) command.addOption(optionOf(option));
+  const width = Math.max(...verb.examples.map((example) => example.command.length));
+  const examples = verb.examples.map((example) => `  ${example.command.padEnd(width)}  ${example.sentence}`);
+  return command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
+}
+
+function optionOf({ name, value, sentence, repeats, required, standard, values }: VerbOption): Option {
+  const option = new Option(`--${name}${value === undefined ? "" : ` <${value}>`}`, sentence);
+  if (values !== undefined) option.choices([...values]);
+  if (standard !== undefined) option.default(standard);
+  if (repeats === true) {
+    option.argParser((next: string, before: unknown) => [...(Array.isArray(before) ? before : []), ...next.split(",")]);
+  }
+  return option.makeOptionMandatory(required === true);
+}
+
+function argumentTerm(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+function typedOf(verb: Verb, command: Command): Typed {
+  const given: unknown[] = command.processedArgs;
+  const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [String(value)]);
+  const typedArguments = verb.arguments.map(({ name }, at) => [name, given[at] === undefined ? [] : texts(given[at])]);
+  const options = verb.options.flatMap(({ name, value }): [string, true | readonly string[]][] => {
+    const off = name.startsWith("no-");
+    const found: unknown = command.getOptionValue(camelCase(off ? name.slice(3) : name));
+    if (value === undefined) return found === !off ? [[name, true]] : [];
+    return found === undefined ? [] : [[name, texts(found)]];
+  });
+  const all = command.optsWithGlobals<{ server?: string; profile?: string; json?: boolean }>();
+  return {
+    arguments: Object.fromEntries(typedArguments),
+    options: Object.fromEntries(options),
+    flags: { server: all.server, profile: all.profile },
+    json: all.json === true,
+  };
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+function fromCommander(
+  error: CommanderError,
+  output: { readonly out: string; readonly err: string },
+  argv: readonly string[],
+  grammar: Grammar,
+): Parsed {
+  if (error.code === "commander.version") return { kind: "version" };
+  if (error.code === "commander.helpDisplayed") return { kind: "help", text: output.out };
+  if (error.code === "commander.help") {
+    const refusal = usageRefusal("There is a word missing: this one only groups others.");
+    return { kind: "wrong", refusal, help: output.err };
+  }
+  const [said = "", nearest] = error.message.replace(/^error: /, "").split("\n");
+  const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}${/[.?]$/.test(said) ? "" : "."}`;
+  if (error.code !== "commander.unknownCommand") {
+    const meant = nearest?.replace(/^\(|\)$/g, "");
+    return {
+      kind: "wrong",
+      refusal: usageRefusal(sentence, meant ?? "Add --help to see what it takes."),
+      help: undefined,
+    };
+  }
+  const near = suggestions(argv, grammar);
+  const hint =
+    near.length === 0
+      ? "`ctl --help` lists what there is."
+      : `Did you mean ${near.map((name) => `\`ctl ${name}\``).join(" or ")}?`;
+  return { kind: "wrong", refusal: usageRefusal(sentence, hint), help: undefined };
+}

@@ -1,0 +1,51 @@
+// The nearest verbs for a command line that names none: by spelling, and by its last word alone, because people forget the group.
+import type { Grammar } from "./program.ts";
+
+/** At most two names, nearest first. */
+export function suggestions(argv: readonly string[], { verbs, groups }: Grammar): readonly string[] {
+  const words = argv.filter((word) => !word.startsWith("-")).slice(0, 3);
+  const names = [...verbs.map(({ name }) => name), ...Object.keys(groups)];
+  return names
+    .map((name) => ({ name, distance: nearness(words, name) }))
+    .filter(({ distance }) => distance < farAway)
+    .sort((left, right) => left.distance - right.distance || left.name.length - right.name.length)
+    .slice(0, 2)
+    .map(({ name }) => name);
+}
+
+const farAway = 99;
+
+/** The whole line against the whole name, or its last word against the name's last: that is half a step further away. */
+function nearness(words: readonly string[], name: string): number {
+  const last = name.split(" ").at(-1) ?? "";
+  return Math.min(near(words.join(" "), name), near(words.at(-1) ?? "", last) + 0.5);
+}
+
+/** Short words are near only when they differ in one place: otherwise every short word is near every other. */
+function near(typed: string, meant: string): number {
+  const distance = editDistance(typed, meant);
+  return distance <= (meant.length <= 4 ? 1 : 2) ? distance : farAway;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours. */
+export function editDistance(left: string, right: string): number {
+  if (Math.abs(left.length - right.length) > 3 || left.length > 64) return farAway;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: right.length + 1 }, (_none, at) => at);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const same = left[row - 1] === right[column - 1] ? 0 : 1;
+      let best = Math.min(
+        (last[column] ?? farAway) + 1,
+        (current[column - 1] ?? farAway) + 1,
+        (last[column - 1] ?? farAway) + same,
+      );
+      const swapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      if (row > 1 && column > 1 && swapped) best = Math.min(best, (beforeLast[column - 2] ?? farAway) + 1);
+      current.push(best);
+    }
+    [beforeLast, last] = [last, current];
+  }
+  return last[right.length] ?? farAway;
+}

@@ -1,0 +1,66 @@
+// `ctl auth rotate-keys`: a new key that signs logins. With --at-once everybody is logged out, which a person has to type out.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { Context } from "../context.ts";
+import { Refusal } from "../failure.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { clean } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const authRotateKeys: Verb = {
+  name: "auth rotate-keys",
+  heading: "Administration",
+  sentence: "Replace the key that signs logins.",
+  about:
+    "What was signed before runs out by itself. With --at-once it is refused from now on: everybody is logged out, you included.",
+  arguments: [],
+  options: [
+    { name: "at-once", sentence: "Refuse everything that the old key signed, now: for a key that leaked." },
+    {
+      name: "confirm",
+      value: "WORD",
+      sentence: "Together with --at-once: the word ROTATE, which a person would type.",
+    },
+    reasonOption,
+  ],
+  examples: [
+    { command: "ctl auth rotate-keys", sentence: "The yearly change of keys; nobody notices." },
+    { command: "ctl auth rotate-keys --at-once --confirm ROTATE", sentence: "The key leaked: everybody logs in anew." },
+  ],
+  operation: "RotateSigningKeys",
+  changesState: true,
+  run,
+};
+
+const confirmationWord = "ROTATE";
+
+async function run(context: Context): Promise<Answer> {
+  const atOnce = context.switched("at-once");
+  if (atOnce) await confirm(context);
+  const retire = atOnce ? "at_once" : "after_overlap";
+  const answer = await (await context.client()).rotateSigningKeys({ retire, ...reasonOf(context) });
+  const meaning = atOnce
+    ? "Everything signed before is refused: everybody logs in anew."
+    : "What was signed before runs out by itself.";
+  return {
+    data: answer,
+    text: `The new key is ${clean(answer.key_id)}. ${meaning}`,
+    next: atOnce ? ["ctl auth login"] : [],
+  };
+}
+
+async function confirm(context: Context): Promise<void> {
+  const given = context.option("confirm");
+  const { terminal } = context;
+  if (given === undefined && !terminal.interactive) {
+    throw new Refusal(
+      exitCodes.declined,
+      "CONFIRMATION_WRONG",
+      `This logs everybody out. Add --confirm ${confirmationWord} to do it.`,
+    );
+  }
+  const question = `This logs everybody out. Type ${confirmationWord} to do it: `;
+  const word = given ?? (await terminal.ask(question, `--confirm ${confirmationWord}`, context.signal));
+  if (word !== confirmationWord) {
+    throw new Refusal(exitCodes.declined, "CONFIRMATION_WRONG", `That was not ${confirmationWord}; nothing was sent.`);
+  }
+}

@@ -1,0 +1,89 @@
+// `ctl auth tokens issue`: a token for a machine, narrowed to named operations and to a time. Its value goes to stdout, once.
+import type { Client } from "../../client/src/types.ts";
+import type { Context } from "../context.ts";
+import { usageRefusal } from "../failure.ts";
+import { factorOptions, stepUpProof } from "../one-time-code.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { clean, moment, secondsOf } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const authTokensIssue: Verb = {
+  name: "auth tokens issue",
+  heading: "Tokens of machines",
+  sentence: "Give a machine a token for named operations, for a limited time.",
+  about: "The token is printed on stdout, once. It asks for your second factor.",
+  arguments: [{ name: "name", sentence: "How the machine stands in records: service:<name>." }],
+  options: [
+    {
+      name: "operation",
+      value: "NAME",
+      repeats: true,
+      required: true,
+      sentence: "What the token may do; repeat it, or use commas.",
+    },
+    { name: "expires-in", value: "TIME", standard: "90d", sentence: "How long it works: 45s, 30m, 12h, 90d." },
+    reasonOption,
+    ...factorOptions,
+  ],
+  examples: [
+    {
+      command: "ctl auth tokens issue acme-oms --operation CheckOrder,GetEnvelope --expires-in 30d",
+      sentence: "A token for an order-management system.",
+    },
+    {
+      command: "ctl auth tokens issue probe --operation ReadMetrics --totp 123456 --json",
+      sentence: "Without a terminal.",
+    },
+  ],
+  operation: "IssueServiceToken",
+  changesState: true,
+  run,
+};
+
+type Operations = Parameters<Client["issueServiceToken"]>[0]["operations"];
+
+async function run(context: Context): Promise<Answer> {
+  const { isOperation, serviceOperations } = await import("../../../contracts/src/authority.ts");
+  const operations = context.optionsOf("operation");
+  const unknown = operations.find((name) => !isOperation(name));
+  if (unknown !== undefined) {
+    throw usageRefusal(
+      `There is no operation "${unknown}".`,
+      `A machine may be given: ${serviceOperations.join(", ")}.`,
+    );
+  }
+  const wish = {
+    name: context.argument("name"),
+    operations: operations as Operations,
+    expires_in_s: duration(context.option("expires-in"), "expires-in"),
+  };
+  const client = await context.client();
+  const stepUp = await stepUpProof(context, client, { action: "IssueServiceToken", parameters: wish });
+  const { name, operations: named, expires_in_s: expiresInS } = wish;
+  const issued = await client.issueServiceToken({
+    name,
+    operations: named,
+    expiresInS,
+    ...reasonOf(context),
+    stepUpProof: stepUp,
+  });
+  return toldOnce(context, issued);
+}
+
+/** How issue and rotate answer alike. */
+export function toldOnce(
+  context: Context,
+  issued: { readonly id: string; readonly name: string; readonly expires_at: string; readonly token: string },
+): Answer {
+  context.terminal.say(
+    `Token ${clean(issued.id)} for service:${clean(issued.name)}, until ${moment(issued.expires_at, context.clock.now())}.`,
+  );
+  context.terminal.say("It is shown now and never again:");
+  return { data: issued, text: clean(issued.token) };
+}
+
+export function duration(text: string | undefined, option: string): number {
+  const seconds = secondsOf(text ?? "");
+  if (seconds === undefined) throw usageRefusal(`--${option} is a number with its unit: 45s, 30m, 12h, 90d.`);
+  return seconds;
+}

@@ -1,0 +1,23 @@
+// `ctl auth tokens revoke`: takes a machine's token away. It is the safe direction, so it asks for nothing more.
+import type { Context } from "../context.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { clean } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const authTokensRevoke: Verb = {
+  name: "auth tokens revoke",
+  heading: "Tokens of machines",
+  sentence: "Take a machine's token away, at once.",
+  arguments: [{ name: "token-id", sentence: "The token's id, as `ctl auth tokens list` shows it." }],
+  options: [reasonOption],
+  examples: [{ command: "ctl auth tokens revoke tok_01", sentence: "The machine is refused from now on." }],
+  operation: "RevokeServiceToken",
+  changesState: true,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const client = await context.client();
+  const revoked = await client.revokeServiceToken({ tokenId: context.argument("token-id"), ...reasonOf(context) });
+  return { data: revoked, text: `Token ${clean(revoked.id)} of service:${clean(revoked.name)} is revoked.` };
+}

@@ -1,0 +1,45 @@
+// `ctl auth tokens rotate`: a successor for a machine's token; both work for a while, so that the machine can change over.
+import type { Context } from "../context.ts";
+import { factorOptions, stepUpProof } from "../one-time-code.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { duration, toldOnce } from "./auth-tokens-issue.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const authTokensRotate: Verb = {
+  name: "auth tokens rotate",
+  heading: "Tokens of machines",
+  sentence: "Replace a machine's token by a new one; the old one works a while longer.",
+  about: "The new token is printed on stdout, once. It asks for your second factor.",
+  arguments: [{ name: "token-id", sentence: "The token's id, as `ctl auth tokens list` shows it." }],
+  options: [
+    {
+      name: "overlap",
+      value: "TIME",
+      standard: "1h",
+      sentence: "How long the old one still works: 45s, 30m, 12h, 90d.",
+    },
+    { name: "expires-in", value: "TIME", standard: "90d", sentence: "How long the new one works." },
+    reasonOption,
+    ...factorOptions,
+  ],
+  examples: [
+    {
+      command: "ctl auth tokens rotate tok_01 --overlap 30m",
+      sentence: "A successor, with half an hour to change over.",
+    },
+  ],
+  operation: "RotateServiceToken",
+  changesState: true,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const id = context.argument("token-id");
+  const overlapS = duration(context.option("overlap"), "overlap");
+  const expiresInS = duration(context.option("expires-in"), "expires-in");
+  const client = await context.client();
+  const parameters = { id, overlap_s: overlapS, expires_in_s: expiresInS };
+  const proof = await stepUpProof(context, client, { action: "RotateServiceToken", parameters });
+  const wish = { tokenId: id, overlapS, expiresInS, ...reasonOf(context), stepUpProof: proof };
+  return toldOnce(context, await client.rotateServiceToken(wish));
+}

@@ -1,0 +1,63 @@
+// What a verb is: a name, one human sentence, what it takes, and one function. Help, completion scripts and docs/ctl.md are made from
+// the list of them, and so will the terminal desk and the bots be: a verb says what it did as data and as text, and prints nothing.
+import type { Operation } from "../../../contracts/src/authority.ts";
+import type { ExitCode } from "../../../contracts/src/codes/shape.ts";
+import type { Context } from "../context.ts";
+
+export interface VerbArgument {
+  /** Lower case, as it stands in help: `<operator>`. */
+  readonly name: string;
+  readonly sentence: string;
+  readonly optional?: boolean;
+  /** Takes all the words that are left. */
+  readonly many?: boolean;
+  /** The words that make sense, for completion; with `closed` any other is a usage error. */
+  readonly values?: readonly string[];
+  readonly closed?: boolean;
+}
+
+export interface VerbOption {
+  /** Without the dashes. One that begins with `no-` switches off what is on by default. */
+  readonly name: string;
+  readonly sentence: string;
+  /** What its value is called in help; absent for a switch. */
+  readonly value?: string;
+  /** May be given several times, or once with commas. */
+  readonly repeats?: boolean;
+  readonly required?: boolean;
+  readonly standard?: string;
+  readonly values?: readonly string[];
+}
+
+export interface Example {
+  /** As typed, from `ctl` on. */
+  readonly command: string;
+  readonly sentence: string;
+}
+
+export interface Answer {
+  /** What `--json` prints: one document, fields in snake_case. */
+  readonly data: unknown;
+  /** What a person reads on stdout; empty prints nothing. Text from elsewhere has been cleaned by whoever put it in. */
+  readonly text: string;
+  readonly exit?: ExitCode;
+  /** What to do next, said on stderr. */
+  readonly next?: readonly string[];
+}
+
+export interface Verb {
+  /** The words as typed, for example "auth login". */
+  readonly name: string;
+  /** Under which heading it stands in the help above it. */
+  readonly heading: string;
+  readonly sentence: string;
+  /** More, for its own help page. */
+  readonly about?: string;
+  readonly arguments: readonly VerbArgument[];
+  readonly options: readonly VerbOption[];
+  readonly examples: readonly Example[];
+  /** What the caller must be allowed to do on the server; absent when the server decides nothing. */
+  readonly operation?: Operation;
+  readonly changesState: boolean;
+  run(context: Context): Promise<Answer>;
+}

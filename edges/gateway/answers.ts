@@ -1,0 +1,25 @@
+// How an outcome becomes an HTTP answer, in one place: what was granted with its own status, a denial as a problem with the
+// status of its code, its reason as the detail, and how long to wait when waiting helps.
+import { answerOf } from "../../contracts/src/codes.ts";
+import type { HttpAnswer } from "../../ports/http.ts";
+import type { Outcome } from "../../ports/identity.ts";
+
+type Denied = Extract<Outcome<never>, { readonly ok: false }>;
+
+export function answerTo<Value>(
+  outcome: Outcome<Value>,
+  status: 200 | 201,
+  bodyOf: (value: Value) => object,
+): HttpAnswer {
+  return outcome.ok ? { status, body: bodyOf(outcome.value) } : denied(outcome);
+}
+
+export function denied({ denial, retryAfterS }: Omit<Denied, "ok">): HttpAnswer {
+  const { code, reason } = denial;
+  return {
+    status: answerOf(code).http,
+    body: { code, detail: reason },
+    // Whole seconds, rounded up: who comes back when told must not be early.
+    ...(retryAfterS === undefined ? {} : { headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterS))) } }),
+  };
+}

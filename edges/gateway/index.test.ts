@@ -1,0 +1,61 @@
+// The whole list of routes as data: names, places, the rows of authority that guard them, and no use of a part before a
+// request comes.
+import { describe, expect, it } from "vitest";
+import { isOperation } from "../../contracts/src/authority.ts";
+import type { Route } from "../../ports/http.ts";
+import { gatewayRoutes } from "./index.ts";
+import type { GatewayParts } from "./parts.ts";
+
+const noParts = new Proxy({} as GatewayParts, {
+  get: (_target, part) => {
+    throw new Error(`${String(part)} was used before any request came`);
+  },
+});
+const routes: readonly Route[] = gatewayRoutes(noParts);
+
+describe("the gateway's routes", () => {
+  // biome-ignore format: one route, one line
+  it("are these, each with its row of the table of authority", () => {
+    expect(routes.map((route) => `${route.listeners.join("+")} ${route.method} ${route.path} ${route.id} ${route.operation}`)).toEqual([
+      "operator GET /v1/healthz getHealth ReadHealth",
+      "public GET /v1/healthz getPublicHealth ReadHealth",
+      "operator GET /metrics getMetrics ReadMetrics",
+      "operator GET /v1/openapi.json getOpenApi ReadSchema",
+      "operator GET /.well-known/oauth-protected-resource getLoginConfiguration LogIn",
+      "operator GET /v1/auth/identity getIdentity ReadIdentity",
+      "operator POST /v1/auth/logout logOut LogOut",
+      "operator POST /v1/auth/second-factor beginSecondFactor EnrolSecondFactor",
+      "operator POST /v1/auth/second-factor/confirm confirmSecondFactor EnrolSecondFactor",
+      "operator POST /v1/auth/step-up stepUp StepUp",
+      "operator GET /v1/service-tokens listServiceTokens ListServiceTokens",
+      "operator POST /v1/service-tokens issueServiceToken IssueServiceToken",
+      "operator POST /v1/service-tokens/:token_id/rotate rotateServiceToken RotateServiceToken",
+      "operator DELETE /v1/service-tokens/:token_id revokeServiceToken RevokeServiceToken",
+      "operator POST /v1/auth/sessions/revoke revokeSessions RevokeSessions",
+      "operator POST /v1/auth/signing-keys/rotate rotateSigningKeys RotateSigningKeys",
+    ]);
+  });
+
+  it("have names that are there once, and operations that exist", () => {
+    expect(new Set(routes.map((route) => route.id)).size).toBe(routes.length);
+    expect(routes.filter((route) => !isOperation(route.operation))).toEqual([]);
+    const places = routes.flatMap((route) => route.listeners.map((on) => `${on} ${route.method} ${route.path}`));
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  it("say one sentence each, and what they answer", () => {
+    for (const route of routes) {
+      expect(route.sentence, route.id).toMatch(/^[A-Z].*[^.]\.$/);
+      const [status, ...more] = Object.keys(route.answers);
+      expect([status === "200" || status === "201", more], route.id).toEqual([true, []]);
+    }
+  });
+
+  it("have a schema for every parameter in their path, and a body only where one is sent", () => {
+    for (const route of routes) {
+      const named = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1]);
+      expect(named.length === 0, route.id).toBe(route.params === undefined);
+      if (route.method === "GET" || route.method === "DELETE") expect(route.body, route.id).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,50 @@
+// What the routes about a caller's own identity, other people's sessions and the signing keys take and answer.
+import { z } from "zod";
+import { actorText, effectiveWithinMs, operationName, reasonLine, roleName, timeText } from "./fields.ts";
+
+export const identityAnswer = z.object({
+  actor: actorText,
+  kind: z.enum(["operator", "service"]),
+  name: z.string(),
+  roles: z.array(roleName),
+  operations: z
+    .array(operationName)
+    .optional()
+    .meta({ description: "What a machine's token is narrowed to; absent when the roles alone decide." }),
+  issuer: z.string(),
+  issued_at: timeText,
+  expires_at: timeText,
+  second_factor: z
+    .object({
+      enrolled_at: timeText.nullable(),
+      recovery_codes_left: z.int().min(0),
+      locked_until: timeText.nullable(),
+    })
+    .nullable()
+    .meta({ description: "A person's second factor; null for a machine, which has none." }),
+});
+
+/** Nothing to say; an empty object is what many clients send then. */
+export const logOutBody = z.strictObject({}).optional();
+
+export const endedAnswer = z.object({ effective_within_ms: effectiveWithinMs });
+
+export const revokeSessionsBody = z.strictObject({
+  actor: z
+    .string()
+    .regex(/^operator:[^\p{Cc}\u2028\u2029]{1,200}$/u, "expected operator:<name>")
+    .meta({ description: "The person as records name them: `operator:<name>`." }),
+  reason: reasonLine,
+});
+
+export const rotateSigningKeysBody = z.strictObject({
+  retire: z.enum(["after_overlap", "at_once"]).meta({
+    description:
+      "after_overlap lets tokens that were signed before run out; at_once refuses them from now on, and everybody logs in again.",
+  }),
+  reason: reasonLine,
+});
+
+export const rotateSigningKeysAnswer = z.object({
+  key_id: z.string().meta({ description: "The key that signs from now on." }),
+});

@@ -1,0 +1,89 @@
+// What the routes of machines' tokens take and answer. A token's value is in the answer that made it and nowhere else.
+import { z } from "zod";
+import { platformServices } from "../../../contracts/src/authority.ts";
+import * as instant from "../../../contracts/src/instant.ts";
+import type { IssuedToken, ServiceToken } from "../../../ports/identity.ts";
+import { actorText, operationName, reasonLine, timeText } from "./fields.ts";
+import { proofText } from "./second-factor.ts";
+
+const hourS = 3_600;
+const dayS = 24 * hourS;
+
+const tokenId = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "expected the id of a token");
+
+const tokenName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "expected up to 64 lower-case letters, digits and . _ -")
+  // Records name a machine by its token's name, so nobody may take the name of a part of the platform.
+  .refine((name) => !(platformServices as readonly string[]).includes(name), {
+    message: "expected another name: this one belongs to a part of the platform",
+  })
+  .meta({ description: "How the machine stands in records: `service:<name>`." });
+
+const operationList = z
+  .array(operationName)
+  .min(1)
+  .max(64)
+  .refine((names) => new Set(names).size === names.length, { message: "expected each operation once" })
+  .meta({ description: "What the token may do, by the names of the table of authority." });
+
+const expiresInS = z
+  .int()
+  .min(60)
+  .max(366 * dayS)
+  .meta({ description: "Seconds until it runs out: from a minute to a year." });
+
+export const tokenParams = z.strictObject({ token_id: tokenId });
+
+export const revokeQuery = z.strictObject({ reason: reasonLine });
+
+export const issueBody = z.strictObject({
+  name: tokenName,
+  operations: operationList,
+  expires_in_s: expiresInS,
+  reason: reasonLine,
+  step_up_proof: proofText.optional(),
+});
+
+export const rotateBody = z.strictObject({
+  overlap_s: z
+    .int()
+    .min(0)
+    .max(7 * dayS)
+    .meta({ description: "Seconds for which the old token stays good, up to a week." }),
+  expires_in_s: expiresInS,
+  reason: reasonLine,
+  step_up_proof: proofText.optional(),
+});
+
+export const serviceTokenAnswer = z.object({
+  id: tokenId,
+  name: z.string(),
+  operations: z.array(operationName),
+  created_by: actorText,
+  created_at: timeText,
+  expires_at: timeText,
+  revoked_at: timeText.optional(),
+  rotated_to: tokenId.optional().meta({ description: "The token that takes this one's place." }),
+});
+
+export const issuedTokenAnswer = serviceTokenAnswer.extend({
+  token: z.string().meta({ description: "The token itself, told now and never again." }),
+});
+
+export function serviceTokenJson(token: ServiceToken): z.infer<typeof serviceTokenAnswer> {
+  return {
+    id: token.id,
+    name: token.name,
+    operations: [...token.operations],
+    created_by: token.createdBy,
+    created_at: instant.format(token.createdAt),
+    expires_at: instant.format(token.expiresAt),
+    ...(token.revokedAt === undefined ? {} : { revoked_at: instant.format(token.revokedAt) }),
+    ...(token.rotatedTo === undefined ? {} : { rotated_to: token.rotatedTo }),
+  };
+}
+
+export function issuedTokenJson(token: IssuedToken): z.infer<typeof issuedTokenAnswer> {
+  return { ...serviceTokenJson(token), token: token.token };
+}

@@ -1,0 +1,50 @@
+// What the checks of the verifier suite share: how a refusal must look, how soon it must come, and how a token is tampered with.
+import { expect } from "vitest";
+import { revocationMsMax } from "../../contracts/src/authority.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import { printed } from "./secrets.ts";
+import type { VerifierRig } from "./verifier-rig.ts";
+
+export const secondsNow = (rig: VerifierRig): number => Math.floor(rig.clock.now() / 1_000_000);
+
+/** The token must be refused, with a sentence about what to do and nothing of the token in anything that is thrown. */
+export async function refuses(rig: VerifierRig, token: string, code = "UNAUTHENTICATED"): Promise<Fault> {
+  const thrown = await rig.verifier.verify(token).then(
+    (identity) => `it was accepted as ${identity.actor}`,
+    (reason: unknown) => reason,
+  );
+  expect(thrown, String(thrown)).toBeInstanceOf(Fault);
+  const fault = thrown as Fault;
+  expect([fault.code, fault.message]).toEqual([code, expect.stringMatching(/: .+/)]);
+  expect(fault.cause).toBeUndefined();
+  const parts = token.split(/[._]/).filter((part) => part.length >= 12);
+  for (const part of parts) expect(printed(fault)).not.toContain(part);
+  return fault;
+}
+
+/** From one accepted look to the first refused one, which must come in time. */
+export async function refusedInTime(rig: VerifierRig, token: string): Promise<void> {
+  const begunAt = Date.now();
+  for (;;) {
+    const fault = await rig.verifier.verify(token).then(
+      () => undefined,
+      (thrown: unknown) => thrown as Fault,
+    );
+    if (fault !== undefined) {
+      expect(fault.code).toBe("UNAUTHENTICATED");
+      break;
+    }
+    expect(Date.now() - begunAt).toBeLessThan(revocationMsMax);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  await refuses(rig, token);
+}
+
+export function withPart(token: string, index: number, change: (part: string) => string): string {
+  return token
+    .split(".")
+    .map((part, at) => (at === index ? change(part) : part))
+    .join(".");
+}
+
+export const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");

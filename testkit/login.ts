@@ -1,0 +1,64 @@
+// Tokens of the development operators of a running platform, got as `ctl auth login --dev` gets them, for tests that call it from outside.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Platform } from "./platform.ts";
+
+export interface DevelopmentOperator {
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly password: string;
+  readonly totp_secret: string;
+}
+
+export interface DevelopmentCredentials {
+  readonly operators: readonly DevelopmentOperator[];
+  readonly service_token: string;
+}
+
+export interface LoginTokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly id_token: string;
+  readonly expires_in: number;
+}
+
+export function developmentCredentials(dataFolder: string): DevelopmentCredentials {
+  return JSON.parse(readFileSync(join(dataFolder, "dev-credentials.json"), "utf8")) as DevelopmentCredentials;
+}
+
+export function developmentOperator(dataFolder: string, name: string): DevelopmentOperator {
+  const found = developmentCredentials(dataFolder).operators.find((operator) => operator.name === name);
+  if (found === undefined) throw new Error(`there is no development operator ${name}`);
+  return found;
+}
+
+export function operatorUrl(platform: Platform): string {
+  return `http://${platform.runFile().addresses["gateway"]}`;
+}
+
+/** Asks the token endpoint; the answer's status and document, whatever they are. */
+export async function askToken(
+  base: string,
+  form: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> {
+  const answer = await fetch(`${base}/oidc/token`, { method: "POST", body: new URLSearchParams({ ...form }) });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+export async function logInAs(platform: Platform, name: string): Promise<LoginTokens> {
+  const { password } = developmentOperator(platform.dataFolder, name);
+  const { status, body } = await askToken(operatorUrl(platform), {
+    grant_type: "urn:portcullis:params:oauth:grant-type:development",
+    client_id: "portcullis-cli",
+    scope: "openid profile offline_access",
+    name,
+    password,
+  });
+  if (status !== 200) throw new Error(`the login of ${name} was refused: ${JSON.stringify(body)}`);
+  return body as unknown as LoginTokens;
+}
+
+/** The token that health checks and metrics of a test use; asked anew each time, because tokens are short-lived. */
+export async function bearerOf(platform: Platform, name: string): Promise<Readonly<Record<string, string>>> {
+  return { authorization: `Bearer ${(await logInAs(platform, name)).access_token}` };
+}
