@@ -4,12 +4,11 @@ import { createHealthDirectory, type GrpcDirectory } from "./adapters/grpc/healt
 import type { HttpMount } from "./adapters/http/mount.ts";
 import { openApiOf } from "./adapters/http/open-api.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "./adapters/http/server.ts";
-import {
-  cliClientId,
-  audience as embeddedAudience,
-  scopes as embeddedScopes,
-} from "./adapters/identity/embedded/options.ts";
+import { cliClientId, scopes as embeddedScopes } from "./adapters/identity/embedded/options.ts";
 import { type GatewayIdentity, openGatewayIdentity } from "./adapters/identity/gateway-identity.ts";
+import { removeDevelopmentOperators } from "./adapters/identity/remove-development-operators.ts";
+import { openSealing } from "./adapters/identity/sealing.ts";
+import { embeddedAudience } from "./adapters/identity/verifier/token-issuer.ts";
 import { openSecrets } from "./adapters/open-secrets.ts";
 import { openStore } from "./adapters/open-store.ts";
 import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
@@ -21,6 +20,29 @@ import type { Health } from "./ports/health.ts";
 import type { Route } from "./ports/http.ts";
 import type { Log } from "./ports/log.ts";
 import { services } from "./services/index.ts";
+
+/**
+ * Called before any part listens: in production and with another issuer nothing that the development operators held may be believed,
+ * not even for the seconds of a start.
+ */
+export async function forgetDevelopmentOperators(input: PartInput, log: Log): Promise<void> {
+  const { configuration, dataFolder } = input;
+  const stops: Stops = [];
+  try {
+    const base = await basePorts("gateway", input, log);
+    stops.push(base.close);
+    const { ports } = base;
+    const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
+    stops.push(opened.close);
+    const secrets = await openSecrets({ ...ports, configuration, dataFolder });
+    stops.push(() => secrets.close());
+    const sealing = await openSealing(secrets, configuration.secrets.prefix, ports.random);
+    const sessionS = configuration.identity.session_s;
+    await removeDevelopmentOperators({ ...ports, dataFolder, store: opened.store, sealing, sessionS });
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
 
 type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
 
@@ -100,12 +122,19 @@ function loginFacts({ configuration, development }: PartInput, identity: Gateway
   };
 }
 
-/** What guessers would try; a person needs a handful. The token endpoint is also where every device that waits asks. */
+/**
+ * What guessers would try, and whatever makes us write a row for somebody who proved nothing; a person needs a handful. The token
+ * endpoint is also where every device that waits asks.
+ */
 const loginAttempts: HttpMount["attempts"] = [
+  { method: "GET", path: "/auth", perMinuteMax: 120 },
+  { method: "POST", path: "/auth", perMinuteMax: 120 },
+  { method: "GET", path: "/session", perMinuteMax: 60 },
+  { method: "POST", path: "/session", perMinuteMax: 60 },
   { method: "POST", path: "/interaction", perMinuteMax: 30 },
   { method: "POST", path: "/device", perMinuteMax: 60 },
   { method: "GET", path: "/device", perMinuteMax: 60 },
-  { method: "POST", path: "/token", perMinuteMax: 300 },
+  { method: "POST", path: "/token", perMinuteMax: 600 },
 ];
 
 async function listen(

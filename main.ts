@@ -14,6 +14,7 @@ import { systemRandom } from "./adapters/system-random.ts";
 import { systemTimers } from "./adapters/system-timers.ts";
 import { banner } from "./banner.ts";
 import { compose, plans } from "./compose.ts";
+import { forgetDevelopmentOperators } from "./compose-gateway.ts";
 import { logFor, type PartInput, type PartName } from "./compose-shared.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
@@ -132,6 +133,9 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     laid.abort();
     foundation.onRestart(refresh);
     if (stopping.asked()) return 0;
+    if (!development(configuration)) {
+      await forgetDevelopmentOperators(partInput(configuration, foundation, [], {}), ports.log);
+    }
     running = start(configuration, foundation, ports, refresh);
     await Promise.race([running.ready, stopping.signalled]);
     if (stopping.asked()) return 0;

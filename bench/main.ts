@@ -5,8 +5,9 @@ import { messageOf } from "../contracts/src/fault.ts";
 import type { Bench } from "./bench.ts";
 import { bus } from "./bus/bus.ts";
 import { ctlStart } from "./ctl-start.ts";
+import { verify } from "./verify/verify.ts";
 
-const benches: readonly Bench[] = [bus, ctlStart];
+const benches: readonly Bench[] = [bus, ctlStart, verify];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);

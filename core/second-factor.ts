@@ -40,7 +40,7 @@ export interface Judgement {
 export const freshAttempts: AttemptState = { lastStep: -1, failures: 0, lockedUntil: 0 as Instant };
 
 /** Wrong codes in a row before the first lock. */
-export const failuresMax = 5;
+const failuresMax = 5;
 const lockMsFirst = 60_000;
 const lockMsMax = 900_000;
 

@@ -4,7 +4,8 @@
 // What every verifier promises (testkit/conformance/verifier.ts):
 //  1. An identity comes only from a token that its issuer signed for us, with an algorithm and key that we accept, before it ran out.
 //  2. A revoked token, session or person is refused within `revocationMsMax`. A process that cannot ask what is revoked believes what
-//     it knew for a bounded, documented time; after that it answers IDENTITY_UNAVAILABLE to everybody.
+//     it knew for a bounded, documented time; after that it answers IDENTITY_UNAVAILABLE to everybody but our own processes, whose
+//     tokens need no asking and open nothing but the inspection of a process.
 //  3. Whatever else is wrong with a token is UNAUTHENTICATED, with a sentence that says what to do and repeats nothing of the token.
 import type { Operation, Role } from "../contracts/src/authority.ts";
 import type { Denial } from "../contracts/src/codes.ts";
@@ -27,6 +28,8 @@ export interface Identity {
   /** What a revocation of the whole login names, when the issuer told. */
   readonly sessionId?: string;
   readonly issuedAt: Instant;
+  /** When the person last logged in, when the issuer told: a renewed token is newer than the login that it goes back to. */
+  readonly authenticatedAt?: Instant;
   readonly expiresAt: Instant;
 }
 
@@ -117,8 +120,11 @@ export interface ServiceTokens {
 export interface Sessions {
   /** Ends the caller's login: its session when there is one, else its token. */
   logOut(identity: Identity): Promise<void>;
-  /** Ends every session of a person, named as records name them: `operator:<name>`. */
-  revokeAll(identity: Identity, actor: string, reason?: string): Promise<void>;
+  /**
+   * Ends every session of a person, named as records name them: `operator:<name>`. `known` says whether there is such a person;
+   * null when only another issuer could tell. The revocation is kept in any case.
+   */
+  revokeAll(identity: Identity, actor: string, reason?: string): Promise<{ readonly known: boolean | null }>;
 }
 
 export interface SigningKeys {

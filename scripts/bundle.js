@@ -43,8 +43,6 @@ function buildOptions(name) {
     sourcesContent: false,
     legalComments: "none",
     logLevel: "warning",
-    // A command line is read anew at every start: what is not there need not be read. Names stay, for stack traces.
-    ...(name === "ctl" ? { minifyWhitespace: true, minifySyntax: true } : {}),
     // These read files beside their own code or are loaded only when configured, so they stay in node_modules.
     external: [
       "@grpc/*",
@@ -62,16 +60,47 @@ function buildOptions(name) {
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
     },
+    ...(name === "ctl" ? quickToStart() : {}),
   };
+}
+
+/** A command line is read anew at every start: what is not there need not be read. Names stay, for stack traces. */
+function quickToStart() {
+  return {
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Loading `node:module` for its `createRequire` takes longer than all that is asked of it, which is modules of Node's own.
+    banner: {
+      js: 'const require = (name) => process.getBuiltinModule(name) ?? process.getBuiltinModule("node:module").createRequire(import.meta.url)(name);',
+    },
+    plugins: [{ name: "quick-to-start", setup: setUpQuickStart }],
+  };
+}
+
+/** @param {import("esbuild").PluginBuild} build */
+function setUpQuickStart(build) {
+  // esbuild makes one chunk of what the same entries reach, and whatever is loaded later counts as an entry: the modules of every start
+  // would lie in nine chunks. Behind this door each of our later modules reaches all of them, and they lie in one.
+  const start = JSON.stringify(join(root, "edges/ctl/main.ts"));
+  build.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
+    kind === "dynamic-import" ? { path: resolve(resolveDir, path), namespace: "later" } : undefined,
+  );
+  build.onLoad({ filter: /./, namespace: "later" }, ({ path }) => ({
+    contents: `import ${start}; export * from ${JSON.stringify(path)};`,
+    resolveDir: root,
+  }));
+  // commander could start other programs as its commands and loads Node's part for that; ours are all its own.
+  build.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+    /[\\/]commander[\\/]/.test(importer) ? { path: "child_process", namespace: "unused" } : undefined,
+  );
+  build.onLoad({ filter: /./, namespace: "unused" }, () => ({ contents: "module.exports = {};" }));
 }
 
 /** A fingerprint of everything besides the source files that decides what a bundle contains. */
 function recipe(name) {
-  const lock = readFileSync(join(root, "package-lock.json"));
-  return createHash("sha256")
-    .update(lock)
-    .update(JSON.stringify(buildOptions(name)))
-    .digest("hex");
+  const hash = createHash("sha256").update(name);
+  for (const path of always) hash.update(readFileSync(join(root, path)));
+  return hash.digest("hex");
 }
 
 function stamp(path) {
@@ -97,6 +126,8 @@ async function build(name) {
   try {
     const result = await esbuild({ ...buildOptions(name), outdir: fresh });
     const inputs = Object.keys(result.metafile.inputs)
+      // What the bundler made up itself is named after its maker, and is no file.
+      .filter((path) => !/^(later|unused):/.test(path))
       .map((path) => relative(root, resolve(root, path)))
       .filter((path) => !path.startsWith("node_modules") && !path.startsWith(".."));
     const manifest = {

@@ -35,7 +35,7 @@ describe("what is in force", () => {
       PORTCULLIS_HTTP_HOST: "",
       PATH: "/bin",
     });
-    expect(configuration.http).toEqual({ host: "127.0.0.1", port: 2000, public_port: 1001 });
+    expect(configuration.http).toEqual({ host: "127.0.0.1", port: 2000, public_port: 1001, trusted_proxies: [] });
     expect(configuration.services).toEqual(["oms", "gateway"]);
     expect(sources.get("http.port")).toEqual({ from: "environment", name: "PORTCULLIS_HTTP_PORT" });
     expect(sources.get("http.public_port")).toEqual({ from: "file", where: "p.yaml:3" });
@@ -107,7 +107,7 @@ describe("complaints", () => {
       {
         path: "http.prot",
         value: "8080",
-        expected: "a known key: host, port, public_port, base_url",
+        expected: "a known key: host, port, public_port, base_url, trusted_proxies",
         where: "p.yaml:2",
         suggestion: "http.port",
       },
@@ -135,7 +135,7 @@ describe("complaints", () => {
     const byPath = (left: { path: string }, right: { path: string }) => (left.path < right.path ? -1 : 1);
     expect(found.toSorted(byPath)).toEqual(wanted.toSorted(byPath));
     expect(complaintLine(found.find(({ path }) => path === "http.prot") ?? raise())).toBe(
-      "http.prot (p.yaml:2): found 8080, expected a known key: host, port, public_port, base_url; did you mean http.port?",
+      "http.prot (p.yaml:2): found 8080, expected a known key: host, port, public_port, base_url, trusted_proxies; did you mean http.port?",
     );
   });
 

@@ -26,6 +26,7 @@ function cells({ path, node }: NamedKey): readonly string[] {
 
 function standard(fallback: unknown, whenAbsent: string | undefined): string {
   if (fallback === undefined) return whenAbsent ?? "must be given";
+  if (Array.isArray(fallback) && fallback.length === 0) return "none";
   const text = Array.isArray(fallback) ? fallback.join(", ") : stringify(fallback, { lineWidth: 0 }).trimEnd();
   return `\`${text}\``;
 }

@@ -6,7 +6,16 @@ import { bus } from "./bus-section.ts";
 import { identity } from "./identity-section.ts";
 import { key } from "./key-facts.ts";
 import { dayS, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
-import { isBaseUrl, isCron, isHost, isHostAndPort, isHttpUrl, isPostgresUrl, isVaultAddress } from "./value-forms.ts";
+import {
+  isAddressRange,
+  isBaseUrl,
+  isCron,
+  isHost,
+  isHostAndPort,
+  isHttpUrl,
+  isPostgresUrl,
+  isVaultAddress,
+} from "./value-forms.ts";
 
 export const serviceNames = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -24,6 +33,8 @@ const host = (environment: string, sentence: string) =>
     expected: "a host name or address to listen on, without a port",
   });
 
+const addressRangeExpected = "an address such as 10.0.0.7 or a range such as 10.0.0.0/24, not every address there is";
+
 const http = section({
   host: host("PORTCULLIS_HTTP_HOST", "Where both HTTP listeners listen."),
   port: port(8_080, "PORTCULLIS_HTTP_PORT", "The operators' port: API, login, web desks."),
@@ -34,6 +45,23 @@ const http = section({
     expected: "a URL such as https://portcullis.example, without a path, credentials or query",
     whenAbsent: "`http.host` and `http.port`",
   }),
+  trusted_proxies: key(
+    z
+      .array(
+        key(z.string().refine(isAddressRange), {
+          sentence: "A proxy's address.",
+          expected: addressRangeExpected,
+        }),
+      )
+      .max(256)
+      .default([]),
+    {
+      sentence:
+        "The proxies before us whose X-Forwarded-For is believed; only then are callers behind them told apart. In the environment a comma-separated list.",
+      environment: "PORTCULLIS_TRUSTED_PROXIES",
+      expected: `a list of which each is ${addressRangeExpected}`,
+    },
+  ),
 });
 
 const grpc = section({

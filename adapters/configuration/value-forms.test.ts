@@ -2,8 +2,38 @@
 import { describe, expect, it } from "vitest";
 import { baseAddress } from "../vault/vault-http.ts";
 import { complaintLine } from "./complaint.ts";
-import { complaints, paths } from "./test-loading.ts";
+import { complaints, paths, valid } from "./test-loading.ts";
 import { hostsOverlap, isVaultAddress } from "./value-forms.ts";
+
+describe("a trusted proxy", () => {
+  const proxies = (text: string) => ({ PORTCULLIS_TRUSTED_PROXIES: text });
+
+  it("is an address or a range, one or several", () => {
+    const given = "10.0.0.7, 192.0.2.0/24,2001:db8::/32,::1";
+    expect(valid(undefined, proxies(given)).configuration.http.trusted_proxies).toEqual([
+      "10.0.0.7",
+      "192.0.2.0/24",
+      "2001:db8::/32",
+      "::1",
+    ]);
+    expect(valid("http: {trusted_proxies: [10.0.0.7]}").configuration.http.trusted_proxies).toEqual(["10.0.0.7"]);
+    expect(valid(undefined).configuration.http.trusted_proxies).toEqual([]);
+  });
+
+  it.each([
+    "proxy.example",
+    "loopback",
+    "0.0.0.0/0",
+    "::/0",
+    "10.0.0.0/33",
+    "10.0.0.0/",
+    "10.0.0/8",
+    "10.0.0.1/8/8",
+    "fe80::1%eth0",
+  ])("is not %s", (text) => {
+    expect(paths(undefined, proxies(text))).toEqual(["http.trusted_proxies[0]"]);
+  });
+});
 
 describe("a path", () => {
   const variables = [

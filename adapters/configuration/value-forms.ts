@@ -1,8 +1,17 @@
 // The forms that a configuration value can have beyond its type: hosts, paths, URLs, cron lines. Each answers yes or no; what was
 // expected is said by the key.
+import { isIP } from "node:net";
 
 export function isHost(text: string): boolean {
   return /^[A-Za-z0-9_.:%[\]-]{1,255}$/.test(text) && !/^[^:]*:\d*$/.test(text);
+}
+
+/** An address, or a range in CIDR form. A range of everything would let anybody say who they are. */
+export function isAddressRange(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || address.includes("%") || rest.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 export function isHostAndPort(text: string): boolean {

@@ -2,14 +2,11 @@
 // else a caller sends there is refused with a sentence that repeats nothing of it.
 import type { Metadata } from "@grpc/grpc-js";
 import { Fault } from "../../contracts/src/fault.ts";
+import { tokenForm, tokenLengthMax } from "../bearer-form.ts";
 
 export const authorizationHeader = "authorization";
 
-/** Tokens of foreign issuers carry whole lists of groups; beyond this nobody's do. */
-export const tokenLengthMax = 8_192;
-
 const scheme = /^bearer (?=\S)/i;
-const tokenCharacters = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /** Throws UNAUTHENTICATED. */
 export function bearerToken(metadata: Metadata): string {
@@ -22,7 +19,7 @@ export function bearerToken(metadata: Metadata): string {
   if (!scheme.test(text)) throw unauthenticated("The metadata authorization must read: Bearer TOKEN.");
   const token = text.slice("bearer ".length);
   if (token.length > tokenLengthMax) throw unauthenticated(`The token has more than ${tokenLengthMax} characters.`);
-  if (!tokenCharacters.test(token)) throw unauthenticated("The token has characters that no token has.");
+  if (!tokenForm.test(token)) throw unauthenticated("The token has characters that no token has.");
   return token;
 }
 

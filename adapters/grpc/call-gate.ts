@@ -21,6 +21,7 @@ import type { Counter, Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import type { CallConnections } from "./call-connections.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { failure, statusOf } from "./status.ts";
 
@@ -31,7 +32,7 @@ export interface GatePorts {
   readonly metrics: Metrics;
 }
 
-export function callGate(ports: GatePorts, limits: GrpcLimits): ServerInterceptor {
+export function callGate(ports: GatePorts, limits: GrpcLimits, connections: CallConnections): ServerInterceptor {
   const refused = refusedCounter(ports.metrics);
   let inFlightCount = 0;
   return (method, call) => {
@@ -49,6 +50,7 @@ export function callGate(ports: GatePorts, limits: GrpcLimits): ServerIntercepto
       // Not called for a call that was gone before it began, so whatever is counted here is taken back in onCancel.
       onReceiveMetadata: (metadata, next) => {
         headers = metadata;
+        connections.note(metadata, call);
         inFlightCount += 1;
         if (inFlightCount > limits.callsInFlightMax) return refuse(tooManyCalls(limits.callsInFlightMax));
         stopClock = ports.timers.after(limits.callMsMax, () => refuse(incomplete(limits.callMsMax)));

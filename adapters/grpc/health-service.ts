@@ -7,6 +7,7 @@ import type { Health } from "../../ports/health.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { requestIdFrom } from "../http/request-id.ts";
+import type { CallConnections } from "./call-connections.ts";
 import { failure } from "./status.ts";
 
 export const healthServiceName = "grpc.health.v1.Health";
@@ -63,6 +64,8 @@ export interface HealthServiceOptions {
   readonly timers: Timers;
   readonly random: Random;
   readonly watchersMax: number;
+  readonly watchersPerConnectionMax: number;
+  readonly connections: Pick<CallConnections, "of">;
 }
 
 export interface HealthService {
@@ -78,6 +81,7 @@ const lookEveryMs = 250;
 
 export function healthService(options: HealthServiceOptions): HealthService {
   const watchers = new Set<() => void>();
+  const counts = new WeakMap<object, number>();
   let stopped = false;
 
   function statusOf(service: string): ServingStatus {
@@ -85,8 +89,20 @@ export function healthService(options: HealthServiceOptions): HealthService {
     return !stopped && options.health().status === "ok" ? "SERVING" : "NOT_SERVING";
   }
 
+  /** Calls whose connection is not known count as one connection's. */
+  function connectionOf(call: ServerWritableStream<HealthRequest, HealthResponse>): object {
+    return options.connections.of(call.metadata) ?? watchers;
+  }
+
+  function hasRoomFor(call: ServerWritableStream<HealthRequest, HealthResponse>): boolean {
+    const ofConnection = counts.get(connectionOf(call)) ?? 0;
+    return watchers.size < options.watchersMax && ofConnection < options.watchersPerConnectionMax;
+  }
+
   function watch(call: ServerWritableStream<HealthRequest, HealthResponse>): void {
     const ended = new AbortController();
+    const connection = connectionOf(call);
+    counts.set(connection, (counts.get(connection) ?? 0) + 1);
     let last: ServingStatus | undefined;
     const tell = (): void => {
       const now = statusOf(call.request.service);
@@ -97,6 +113,7 @@ export function healthService(options: HealthServiceOptions): HealthService {
       if (ended.signal.aborted) return;
       ended.abort();
       watchers.delete(finish);
+      counts.set(connection, (counts.get(connection) ?? 1) - 1);
     };
     const finish = (): void => {
       tell();
@@ -124,7 +141,7 @@ export function healthService(options: HealthServiceOptions): HealthService {
         return callback({ code: status.NOT_FOUND, details: "No such service on this server." });
       },
       Watch: (call) => {
-        if (!stopped && watchers.size < options.watchersMax) return watch(call);
+        if (!stopped && hasRoomFor(call)) return watch(call);
         const refused = stopped
           ? new Fault("SERVICE_STOPPING", "The server is shutting down.", { retry: "later" })
           : new Fault("RESOURCE_EXHAUSTED", "Too many health watchers.", { retry: "later" });

@@ -5,8 +5,8 @@ import { type Operation, operations, roles, whyNot } from "../../contracts/src/a
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { RpcService } from "../../ports/rpc.ts";
+import { tokenLengthMax } from "../bearer-form.ts";
 import { testPorts } from "../http/test-ports.ts";
-import { tokenLengthMax } from "./bearer-token.ts";
 import { describedServices } from "./definitions.ts";
 import { operationsByPath } from "./procedure-operations.ts";
 import { type GrpcServerOptions, serveGrpc } from "./server.ts";

@@ -21,9 +21,12 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { sampledLines } from "../sampled-lines.ts";
 import { authorizationHeader, bearerToken } from "./bearer-token.ts";
+import type { CallConnections } from "./call-connections.ts";
 import { refusedCounter } from "./call-gate.ts";
 import type { GrpcLimits } from "./limits.ts";
+import { refusalFloods } from "./refusal-floods.ts";
 import { failure, statusOf } from "./status.ts";
 
 export interface IdentityPorts {
@@ -44,13 +47,16 @@ export interface IdentityGate {
 export function identityGate(
   ports: IdentityPorts,
   guards: ReadonlyMap<string, Operation>,
-  { reverifyMs }: Pick<GrpcLimits, "reverifyMs">,
+  { reverifyMs, refusalsPerConnectionMax }: Pick<GrpcLimits, "reverifyMs" | "refusalsPerConnectionMax">,
+  connections: CallConnections,
 ): IdentityGate {
   const identities = new WeakMap<Metadata, Identity>();
   const tell = refusalTeller(ports);
+  const floods = refusalFloods(ports.timers, refusalsPerConnectionMax);
   const interceptor: ServerInterceptor = (method, call) => {
     const operation = guards.get(method.path);
     if (operation !== undefined && mayCall(operation, undefined)) return new ServerInterceptingCall(call);
+    let connection: ReturnType<CallConnections["of"]>;
     let over = false;
     let stopTimer: CancelTimer = () => undefined;
     const end = (): void => {
@@ -62,6 +68,7 @@ export function identityGate(
       end();
       call.sendStatus(statusOf(failure(thrown, requestId)));
       tell(thrown, method.path, requestId, identity);
+      floods.refused(connection, thrown);
     };
     const check = (token: string, requestId: string, pass: (identity: Identity) => void, known?: Identity): void => {
       const judge = (identity: Identity): void => {
@@ -81,6 +88,7 @@ export function identityGate(
     };
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
+        connection = connections.of(metadata);
         // Kept where the handler looks for it, so that a call has one id from its beginning to its end.
         const requestId = requestIdFrom(metadata.get(requestIdHeader)[0], ports.random);
         metadata.set(requestIdHeader, requestId);
@@ -88,6 +96,7 @@ export function identityGate(
         if (token instanceof Fault) return refuse(token, requestId);
         return check(token, requestId, (identity) => {
           identities.set(metadata, identity);
+          floods.passed(connection);
           if (method.requestStream || method.responseStream) watch(token, requestId, identity);
           next(metadata);
         });
@@ -149,6 +158,7 @@ const pathLengthMax = 200;
 
 function refusalTeller({ log, metrics, crash, timers }: IdentityPorts) {
   const refused = refusedCounter(metrics);
+  const write = sampledLines(log, timers, "more RPCs were refused in this second");
   return (thrown: unknown, path: string, requestId: string, identity: Identity | undefined): void => {
     const code = thrown instanceof Fault ? thrown.code : "INTERNAL";
     refused.add(1, { code });
@@ -159,10 +169,10 @@ function refusalTeller({ log, metrics, crash, timers }: IdentityPorts) {
       ...(identity === undefined ? {} : { actor: identity.actor }),
     };
     if (thrown instanceof Fault) {
-      log.info("RPC refused", fields);
+      write("info", "RPC refused", fields);
       return;
     }
-    log.error("RPC refused, because its caller could not be checked", { ...fields, error: thrown });
+    write("error", "RPC refused, because its caller could not be checked", { ...fields, error: thrown });
     // One turn later, so that the caller has a fair chance to hear that it was not answered.
     if (thrown instanceof Defect) timers.after(0, () => crash.die(thrown));
   };

@@ -16,6 +16,7 @@ import type { Operation } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Identity } from "../../ports/identity.ts";
 import { testPorts } from "../http/test-ports.ts";
+import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
 import { identityGate } from "./identity-gate.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
@@ -38,8 +39,9 @@ async function open(handle: (call: Call) => void = echo, limits: Partial<GrpcLim
   const test = testPorts();
   const verifier = testVerifier();
   const bounds = { ...grpcLimitsDefault, reverifyMs, ...limits };
-  const gate = identityGate({ ...test.ports, verifier }, guards, bounds);
-  const server = new Server({ interceptors: [callGate(test.ports, bounds), gate.interceptor] });
+  const connections = callConnections();
+  const gate = identityGate({ ...test.ports, verifier }, guards, bounds, connections);
+  const server = new Server({ interceptors: [callGate(test.ports, bounds, connections), gate.interceptor] });
   const asIs = (bytes: Buffer): Buffer => bytes;
   const calls: Call[] = [];
   const received: string[] = [];
@@ -127,7 +129,8 @@ describe("a stream (3)", () => {
 
   it("is not watched after its handler's own end, though its caller has not taken that yet", async () => {
     const verifier = testVerifier();
-    const { interceptor } = identityGate({ ...testPorts().ports, verifier }, guards, { reverifyMs: 10 });
+    const bounds = { ...grpcLimitsDefault, reverifyMs: 10 };
+    const { interceptor } = identityGate({ ...testPorts().ports, verifier }, guards, bounds, callConnections());
     const sent: number[] = [];
     const metadata = new Metadata();
     metadata.set("authorization", "Bearer service");

@@ -8,9 +8,15 @@ export interface GrpcLimits {
   readonly callsInFlightMax: number;
   /** How often the caller of a stream is checked again; a revocation reaches it this much later than others. */
   readonly reverifyMs: number;
-  /** Streams that follow the health of this server. */
+  /** Streams that follow the health of this server, and those of one connection among them. */
   readonly watchersMax: number;
+  readonly watchersPerConnectionMax: number;
+  /** Of all callers; one address gets at most half, unless many share it. */
   readonly connectionsMax: number;
+  /** Time from a connection's beginning to the end of its HTTP/2 preface; who is later makes room for others. */
+  readonly prefaceMsMax: number;
+  /** Calls refused in a row on one connection, none let through in between, after which it is closed. */
+  readonly refusalsPerConnectionMax: number;
   /** Calls of one connection at once. Callers are told, and a well-made one keeps further calls back by itself. */
   readonly streamsPerConnectionMax: number;
   /** A connection without calls is closed after this long; callers reconnect by themselves. */
@@ -27,7 +33,10 @@ export const grpcLimitsDefault: GrpcLimits = {
   callsInFlightMax: 4_096,
   reverifyMs: 1_000,
   watchersMax: 64,
+  watchersPerConnectionMax: 4,
   connectionsMax: 512,
+  prefaceMsMax: 3_000,
+  refusalsPerConnectionMax: 100,
   streamsPerConnectionMax: 256,
   connectionIdleMsMax: 600_000,
   keepaliveMs: 30_000,

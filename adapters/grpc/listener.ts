@@ -5,6 +5,8 @@ import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { Fault } from "../../contracts/src/fault.ts";
+import type { Timers } from "../../ports/timers.ts";
+import { connectionRoom } from "../http/connection-room.ts";
 import { addressText, errnoOf, listenFault, portInUse, resolveHost, type TcpAddress } from "../http/listen.ts";
 
 export type GrpcAddress = TcpAddress | { readonly path: string };
@@ -16,7 +18,10 @@ export interface ListenOptions {
   /** What an operator sets to move it. */
   readonly environmentVariable: string;
   readonly connectionsMax: number;
-  readonly onConnection: (socket: Socket) => void;
+  readonly prefaceMsMax: number;
+  readonly timers: Timers;
+  /** Takes the connection over, and says once that it speaks HTTP/2. */
+  readonly onConnection: (socket: Socket, prove: () => void) => void;
 }
 
 export interface GrpcListener {
@@ -33,12 +38,14 @@ const socketPathBytesMax = 107;
 
 export async function openListener(options: ListenOptions): Promise<GrpcListener> {
   const sockets = new Set<Socket>();
+  const { connectionsMax, prefaceMsMax, timers } = options;
+  const room = connectionRoom({ connectionsMax, firstMsMax: prefaceMsMax, timers });
   const server = createServer((socket) => {
+    if (!room.admit(socket)) return;
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
-    options.onConnection(socket);
+    options.onConnection(socket, () => room.prove(socket));
   });
-  server.maxConnections = options.connectionsMax;
   const address =
     "path" in options.address
       ? await listenOnSocket(server, resolve(options.address.path), options)

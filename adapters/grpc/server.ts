@@ -5,7 +5,6 @@
 import {
   type MethodDefinition,
   Server,
-  ServerCredentials,
   type ServerDuplexStream,
   type ServerReadableStream,
   type ServerWritableStream,
@@ -21,13 +20,15 @@ import type { Verifier } from "../../ports/identity.ts";
 import type { Random } from "../../ports/random.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
 import { codecOf, describedServices, descriptorFiles, instanceService } from "./definitions.ts";
 import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
 import { type HealthService, healthService, healthServiceName, loadHealthPackage } from "./health-service.ts";
 import { identityGate } from "./identity-gate.ts";
 import { instanceHandlers } from "./instance-service.ts";
-import { hookLibrary } from "./library-hooks.ts";
+import { connectionInjector, hookLibrary } from "./library-hooks.ts";
+import { hearLibrary } from "./library-log.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
 import { type GrpcAddress, type GrpcListener, openListener } from "./listener.ts";
 import { operationsByPath } from "./procedure-operations.ts";
@@ -60,15 +61,24 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
   const limits = { ...grpcLimitsDefault, ...options.limits };
   const instance: RpcService = { name: instanceService, handlers: instanceHandlers(options) };
   const mounted = [...options.services, instance].map((service) => [describedService(service), service] as const);
+  hearLibrary(options.log);
+  const connections = callConnections();
   const health = healthService({
     health: options.health,
     services: new Set(mounted.map(([described]) => described.fullName)),
     timers: options.timers,
     random: options.random,
     watchersMax: limits.watchersMax,
+    watchersPerConnectionMax: limits.watchersPerConnectionMax,
+    connections,
   });
-  const identity = identityGate(options, operationsByPath(mounted.map(([described]) => described)), limits);
-  const interceptors = [callGate(options, limits), identity.interceptor];
+  const identity = identityGate(
+    options,
+    operationsByPath(mounted.map(([described]) => described)),
+    limits,
+    connections,
+  );
+  const interceptors = [callGate(options, limits, connections), identity.interceptor];
   const server = new Server({ ...channelOptions(limits), interceptors });
   const mount = unaryMounter(options, limits, identity.identityOf);
   for (const [described, service] of mounted) {
@@ -76,13 +86,14 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
   }
   await addStandardServices(server, health, mounted);
   hookLibrary(server);
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = await openListener({
     address: options.address,
     purpose: options.purpose,
     environmentVariable: options.environmentVariable,
     connectionsMax: limits.connectionsMax,
-    onConnection: (socket) => injector.injectConnection(socket),
+    prefaceMsMax: limits.prefaceMsMax,
+    timers: options.timers,
+    onConnection: connectionInjector(server),
   });
   return { address: listener.address, drain: drainer(server, listener, health, options) };
 }

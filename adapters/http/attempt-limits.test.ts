@@ -5,13 +5,45 @@ import type { Route } from "../../ports/http.ts";
 import { attemptLimits } from "./attempt-limits.ts";
 import { ask, expectProblem, hello, serve } from "./test-client.ts";
 
-const limited: Route = { ...hello, path: "/v1/limited", operation: "StepUp", attemptsPerMinuteMax: 3 };
+/** Where a login is asked for, and where none is. */
+const guarded: Route = { ...hello, path: "/v1/guarded", operation: "StepUp", attemptsPerMinuteMax: 3 };
+const limited: Route = { ...hello, path: "/v1/limited", attemptsPerMinuteMax: 3 };
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("attempts", () => {
+describe("attempts where a login is asked for", () => {
+  it("are counted by person: strangers and other people use up nobody's", async () => {
+    const { server } = await serve([guarded]);
+    for (let count = 0; count < 5; count += 1) {
+      expect((await ask(server, guarded.path, { token: null })).status).toBe(401);
+      expect((await ask(server, guarded.path, { token: "forged" })).status).toBe(401);
+      expect((await ask(server, guarded.path, { token: "service" })).status).toBe(403);
+    }
+    for (const status of [200, 200, 200, 429]) {
+      expect((await ask(server, guarded.path, { token: "viewer" })).status).toBe(status);
+    }
+    expect((await ask(server, guarded.path, { token: "operator" })).status).toBe(200);
+  });
+
+  it("follow the person to another address", async () => {
+    const { server } = await serve([guarded]);
+    for (let count = 0; count < 3; count += 1) await ask(server, guarded.path, { token: "viewer" });
+    const answer = await ask(server, guarded.path, { token: "viewer", localAddress: "127.0.0.2" });
+    expectProblem(answer, 429, "RESOURCE_EXHAUSTED", guarded.path);
+  });
+
+  it("beyond the bound name the person in the log", async () => {
+    const { server, lines } = await serve([guarded]);
+    for (let count = 0; count < 4; count += 1) await ask(server, guarded.path, { token: "viewer" });
+    expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
+      { fields: { code: "RESOURCE_EXHAUSTED", actor: "operator:viewer" } },
+    ]);
+  });
+});
+
+describe("attempts where anyone may come", () => {
   it("beyond the bound are 429 before anybody is verified, whoever asks", async () => {
     const { server, verifier, lines, observations } = await serve([limited, hello]);
     for (const token of ["viewer", "expired", null]) {

@@ -1,6 +1,7 @@
 // The token in a request's Authorization header, read strictly: one header, one scheme, the characters that RFC 6750 allows. What
 // does not fit is told apart from nothing at all, because a caller who sent something wants to know what was wrong with it.
 import type { IncomingMessage } from "node:http";
+import { tokenForm, tokenLengthMax } from "../bearer-form.ts";
 
 export type Shown =
   | { readonly kind: "nothing" }
@@ -8,11 +9,7 @@ export type Shown =
   | { readonly kind: "malformed"; readonly bearer: boolean; readonly complaint: string }
   | { readonly kind: "token"; readonly token: string };
 
-/** Tokens of foreign issuers carry lists of groups, but no end of them. The same bound as over gRPC. */
-export const tokenLengthMax = 8_192;
-
 const bearerScheme = /^bearer(?: +(?<token>.*))?$/is;
-const tokenText = /^[A-Za-z0-9._~+/-]+=*$/;
 
 const malformed = (bearer: boolean, complaint: string): Shown => ({ kind: "malformed", bearer, complaint });
 
@@ -30,7 +27,7 @@ export function shownBy(raw: Pick<IncomingMessage, "rawHeaders">): Shown {
   if (token.length > tokenLengthMax) {
     return malformed(true, `A token is at most ${tokenLengthMax} characters long.`);
   }
-  if (!tokenText.test(token)) return malformed(true, "What follows Bearer in the Authorization header is not a token.");
+  if (!tokenForm.test(token)) return malformed(true, "What follows Bearer in the Authorization header is not a token.");
   return { kind: "token", token };
 }
 

@@ -5,6 +5,8 @@ export interface HttpLimits {
   readonly bodyBytesMax: number;
   /** Largest request line and headers together, in bytes. */
   readonly headerBytesMax: number;
+  /** Time from a connection's beginning to the end of its first request's headers; who is later makes room for others. */
+  readonly firstRequestMsMax: number;
   /** Time to send all headers. */
   readonly headersMsMax: number;
   /** Time to send the whole request. */
@@ -17,6 +19,7 @@ export interface HttpLimits {
   readonly keepAliveMsMax: number;
   /** How often the time limits on requests are looked at. */
   readonly checkEveryMs: number;
+  /** Of all callers; one address gets at most half, unless many share it. */
   readonly connectionsMax: number;
   /** Requests on one connection before it is closed, so that one caller's burst has an end and load spreads again. */
   readonly requestsPerConnectionMax: number;
@@ -27,6 +30,7 @@ export interface HttpLimits {
 export const httpLimitsDefault: HttpLimits = {
   bodyBytesMax: 1_048_576,
   headerBytesMax: 16_384,
+  firstRequestMsMax: 3_000,
   headersMsMax: 10_000,
   requestMsMax: 30_000,
   handlerMsMax: 30_000,

@@ -5,12 +5,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
 import type { MakeAttemptLimit } from "./attempt-limits.ts";
+import { addressOf } from "./caller-address.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
 import { inputProblem, transportProblem } from "./problem.ts";
 import { hasBody, type Input, readInput } from "./read-input.ts";
 import { contextOf, sendAnswer, sendProblem } from "./replies.ts";
+import type { RouteFacts } from "./route-facts.ts";
 
 interface RouteParts {
   readonly listener: Listener;
@@ -40,8 +42,7 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
   if (route.path.includes(":") && route.params === undefined) {
     throw new Defect(`The route ${route.id} has parameters in its path and no schema for them.`);
   }
-  const { attemptsPerMinuteMax } = route;
-  const attempts = attemptsPerMinuteMax === undefined ? {} : { attempts: parts.makeLimit(attemptsPerMinuteMax) };
+  const attempts = attemptsOf(route, parts);
   const refuseBody = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     if (hasBody(request.headers)) {
       const told = inputProblem([{ field: "body", expected: "none" }], contextOf(request, parts.listener));
@@ -58,6 +59,14 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
     ...(route.body === undefined ? { onRequest: refuseBody } : {}),
     handler: (request, reply) => answer(route, request, reply, parts),
   });
+}
+
+/** Where a login is asked for, people are counted and not addresses, so that nobody can use up another's attempts. */
+function attemptsOf(route: Route, { makeLimit, guard }: RouteParts): Pick<RouteFacts, "attempts" | "personAttempts"> {
+  const { attemptsPerMinuteMax, operation } = route;
+  if (attemptsPerMinuteMax === undefined) return {};
+  if (isForAnyone(operation)) return { attempts: makeLimit(attemptsPerMinuteMax) };
+  return { personAttempts: makeLimit(attemptsPerMinuteMax, (request) => guard.identityOf(request)?.subject) };
 }
 
 function refuseOtherMethods(app: FastifyInstance, path: string, siblings: readonly Route[], listener: Listener): void {
@@ -99,7 +108,7 @@ function asked(request: FastifyRequest, input: Input, guard: IdentityGuard): Htt
     ...input,
     requestId: request.id,
     identity: guard.identityOf(request),
-    remoteAddress: request.ip,
+    remoteAddress: addressOf(request),
     headers,
   };
 }

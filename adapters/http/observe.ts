@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Listener } from "../../ports/http.ts";
+import { noteCallerAddress } from "./caller-address.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { transportProblem } from "./problem.ts";
 import { contextOf, sendProblem } from "./replies.ts";
@@ -26,6 +27,7 @@ export function observer(listener: Listener, ports: HttpPorts): Observer {
   return {
     begin: (request, reply) => {
       startedAt.set(request, ports.clock.now());
+      noteCallerAddress(request);
       reply.headers(securityHeaders).header(requestIdHeader, request.id);
     },
     end: (request, reply) => {

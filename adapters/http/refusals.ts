@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { faults } from "../../contracts/src/codes/faults.ts";
 import type { FaultCode } from "../../contracts/src/codes.ts";
 import type { Listener } from "../../ports/http.ts";
+import type { WriteSampled } from "../sampled-lines.ts";
+import { addressOf } from "./caller-address.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { problem } from "./problem.ts";
 import { contextOf, sendProblem } from "./replies.ts";
@@ -20,10 +22,10 @@ export interface Refusal {
 
 export type Refuse = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => FastifyReply;
 
-export function refusals(listener: Listener, ports: HttpPorts): Refuse {
+export function refusals(listener: Listener, ports: Pick<HttpPorts, "metrics">, write: WriteSampled): Refuse {
   const count = ports.metrics.counter(
     "portcullis_http_refused_total",
-    "Requests that were turned away before their route was asked: no proof, no authority, too many attempts.",
+    "Requests that were turned away before their route was asked: no proof, no authority, a foreign page, too many attempts.",
     ["listener", "route", "code"],
   );
   return (request, reply, { code, detail, actor, headers }) => {
@@ -33,13 +35,12 @@ export function refusals(listener: Listener, ports: HttpPorts): Refuse {
       listener,
       method: request.method,
       path: loggedPath(request),
-      remote_address: request.ip,
+      remote_address: addressOf(request),
       code,
       ...(actor === undefined ? {} : { actor }),
     };
     // Strangers come every day; somebody known who tries what they may not, or too often, is worth a second look.
-    if (code === "UNAUTHENTICATED") ports.log.info("HTTP request refused", fields);
-    else ports.log.warn("HTTP request refused", fields);
+    write(code === "UNAUTHENTICATED" ? "info" : "warn", "HTTP request refused", fields);
     const told = problem(faults[code].http, code, detail, contextOf(request, listener));
     return sendProblem(reply.headers({ ...headers }), told);
   };

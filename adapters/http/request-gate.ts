@@ -58,7 +58,6 @@ export function gatedServer(limits: HttpLimits, gate: RequestGate, handle: Reque
     (request, response) => gate(request, response, handle),
   );
   server.setTimeout(limits.silenceMsMax);
-  server.maxConnections = limits.connectionsMax;
   return server;
 }
 

@@ -11,7 +11,10 @@ export type AttemptLimit = (request: FastifyRequest) => Promise<number | undefin
 
 export interface RouteFacts {
   readonly access: Access;
+  /** By address, before anybody is asked who they are. */
   readonly attempts?: AttemptLimit;
+  /** By person, once it is known who calls. */
+  readonly personAttempts?: AttemptLimit;
   /** Of a mount: what stands in place of its paths, which may hold ids. */
   readonly prefix?: string;
 }

@@ -1,16 +1,19 @@
 // The HTTP listeners of the gateway: routes that are declared as data, and foreign handlers, are mounted on the listener they name.
 // Every request passes the same steps in the same order, and the first that says no answers:
-//  1. HTTP's own rules.  2. How often this caller may try.  3. Who calls, and whether they may.  4. The path and the method.
-//  5. The size and form of the body.  6. The route's schemas.  7. The route.
+//  1. HTTP's own rules.  2. Whether a foreign web page sent it.  3. How often this address may try.  4. Who calls, whether they may,
+//  and how often.  5. The path and the method.  6. The size and form of the body.  7. The route's schemas.  8. The route.
 // Everything that goes wrong is answered as a problem document, every answer carries the request id and the security headers, and
 // draining lets requests in hand finish. Paths are exact: a trailing or doubled slash is not found.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Listener, Route } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
-import { attemptLimits, checkAttempts } from "./attempt-limits.ts";
+import { sampledLines, type WriteSampled } from "../sampled-lines.ts";
+import { attemptLimits, checkAttempts, checkPersonAttempts } from "./attempt-limits.ts";
 import { challenge } from "./bearer.ts";
+import { boundConnections } from "./bound-connections.ts";
 import { trackConnections } from "./connections.ts";
+import { foreignPageGate, type PageGate } from "./foreign-pages.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { type IdentityGuard, identityGuard } from "./identity-guard.ts";
 import { type HttpLimits, httpLimitsDefault } from "./limits.ts";
@@ -38,6 +41,8 @@ export interface HttpServerOptions extends HttpPorts {
   readonly mounts?: readonly HttpMount[];
   /** Where people reach the operators' listener, without a slash at the end; absent means where it listens. */
   readonly baseUrl?: string;
+  /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; nobody unless told. */
+  readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<HttpLimits>;
 }
 
@@ -59,17 +64,20 @@ interface Surroundings {
   readonly options: HttpServerOptions;
   readonly limits: HttpLimits;
   readonly baseUrl: () => string;
+  readonly writeRefusal: WriteSampled;
 }
 
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const limits = { ...httpLimitsDefault, ...options.limits };
   let place: TcpAddress = options.listeners.operator;
   const baseUrl = (): string => options.baseUrl ?? `http://${addressText(place)}`;
-  const operator = await openListener({ listener: "operator", options, limits, baseUrl });
+  const writeRefusal = sampledLines(options.log, options.timers, "more HTTP requests were refused in this second");
+  const common = { options, limits, baseUrl, writeRefusal };
+  const operator = await openListener({ listener: "operator", ...common });
   place = operator.address;
   let open: OpenListener;
   try {
-    open = await openListener({ listener: "public", options, limits, baseUrl });
+    open = await openListener({ listener: "public", ...common });
   } catch (thrown) {
     await operator.drain(0);
     throw thrown;
@@ -87,6 +95,7 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   const { listener, options } = surroundings;
   const app = await createApp(surroundings);
   const connections = trackConnections(app.server);
+  boundConnections(app.server, { ...options, listener, limits: surroundings.limits });
   const wanted = options.listeners[listener];
   const host = await resolveHost(wanted.host);
   try {
@@ -118,15 +127,17 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
 }
 
 async function createApp(surroundings: Surroundings): Promise<FastifyInstance> {
-  const { listener, options, limits, baseUrl } = surroundings;
+  const { listener, options, limits, baseUrl, writeRefusal } = surroundings;
   // Loaded here and not at the top: most processes of the platform never serve HTTP.
   const { fastify } = await import("fastify");
   const gate = requestGate(limits);
-  const refuse = refusals(listener, options);
+  const refuse = refusals(listener, options, writeRefusal);
+  const pageGate: PageGate = listener === "operator" ? foreignPageGate(refuse, baseUrl) : () => undefined;
   const guard = identityGuard({ listener, ports: options, refuse, baseUrl });
   const watch = observer(listener, options);
   const app: FastifyInstance = fastify({
     bodyLimit: limits.bodyBytesMax,
+    trustProxy: trustOf(options.trustedProxies),
     handlerTimeout: limits.handlerMsMax,
     serverFactory: (handle) => gatedServer(limits, gate, handle),
     // A request that arrives on a kept connection while draining is still answered, and told to close.
@@ -134,7 +145,15 @@ async function createApp(surroundings: Surroundings): Promise<FastifyInstance> {
     requestIdHeader: false,
     genReqId: (request) => requestIdFrom(request.headers[requestIdHeader], options.random),
     frameworkErrors: (error, request, reply) =>
-      void refuseUnrouted(error, request as FastifyRequest, reply as FastifyReply, guard, watch, surroundings),
+      void refuseUnrouted(
+        error,
+        request as FastifyRequest,
+        reply as FastifyReply,
+        pageGate,
+        guard,
+        watch,
+        surroundings,
+      ),
     clientErrorHandler: (error, socket) => refuseRaw(error, socket, listener, options.random),
   });
   // Only JSON bodies: a text body that no route asked for is refused, not handed on unparsed.
@@ -147,8 +166,10 @@ async function createApp(surroundings: Surroundings): Promise<FastifyInstance> {
   refuseExpectations(app, gate, listener, options.random);
   const makeLimit = await attemptLimits(app);
   observe(app, listener, watch);
+  app.addHook("onRequest", async (request, reply) => pageGate(request, reply));
   app.addHook("onRequest", (request, reply) => checkAttempts(request, reply, refuse));
   app.addHook("onRequest", (request, reply) => guard.check(request, reply));
+  app.addHook("onRequest", (request, reply) => checkPersonAttempts(request, reply, refuse, guard));
   // Refused again and looked up never: a path that leads nowhere is told so before its body is read.
   app.addHook("onRequest", async (request, reply) =>
     request.is404 ? sendProblem(reply, transportProblem(404, contextOf(request, listener))) : undefined,
@@ -166,11 +187,17 @@ async function createApp(surroundings: Surroundings): Promise<FastifyInstance> {
   return app;
 }
 
+/** The library takes an empty list for trust in nobody in particular, and then reads the headers all the same. */
+function trustOf(proxies: readonly string[] = []): string[] | false {
+  return proxies.length === 0 ? false : [...proxies];
+}
+
 /** An address that the router cannot read passes none of its hooks, so the steps before the path are taken here. */
 async function refuseUnrouted(
   error: Error,
   request: FastifyRequest,
   reply: FastifyReply,
+  pageGate: PageGate,
   guard: IdentityGuard,
   watch: Observer,
   { listener, options }: Surroundings,
@@ -178,7 +205,8 @@ async function refuseUnrouted(
   watch.begin(request, reply);
   reply.raw.once("finish", () => watch.end(request, reply));
   try {
-    if ((await guard.check(request, reply)) === undefined) sendThrown(error, request, reply, listener, options);
+    const refused = pageGate(request, reply) ?? (await guard.check(request, reply));
+    if (refused === undefined) sendThrown(error, request, reply, listener, options);
   } catch (thrown) {
     sendThrown(thrown, request, reply, listener, options);
   }

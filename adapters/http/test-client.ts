@@ -28,6 +28,7 @@ export interface ServeOptions {
   readonly limits?: Partial<HttpLimits>;
   readonly mounts?: readonly HttpMount[];
   readonly baseUrl?: string;
+  readonly trustedProxies?: readonly string[];
   readonly verifier?: ReturnType<typeof testVerifier>;
 }
 
@@ -41,6 +42,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     mounts: options.mounts ?? [],
     limits: options.limits ?? {},
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
+    trustedProxies: options.trustedProxies ?? [],
     listeners: {
       operator: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_HTTP_PORT" },
       public: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_PUBLIC_PORT" },

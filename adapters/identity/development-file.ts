@@ -9,11 +9,11 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import { errnoOf, replaceFile, syncFolder } from "../secrets-file/durable-file.ts";
 import { newTotpSecret } from "./one-time-codes.ts";
-import { newServiceToken, serviceTokenForm } from "./service-tokens.ts";
+import { newServiceToken, serviceTokenForm } from "./service-token-text.ts";
 
-export const credentialsFileName = "dev-credentials.json";
+const credentialsFileName = "dev-credentials.json";
 
-export const developmentOperators: readonly { readonly name: string; readonly roles: readonly Role[] }[] = [
+const developmentOperators: readonly { readonly name: string; readonly roles: readonly Role[] }[] = [
   { name: "duty", roles: ["operator", "risk_officer", "admin"] },
   { name: "relief", roles: ["operator", "risk_officer"] },
   { name: "viewer", roles: ["viewer"] },

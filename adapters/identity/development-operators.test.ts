@@ -17,7 +17,8 @@ import { createSealing, hashOf } from "./sealing.ts";
 import { createSecondFactors } from "./second-factors.ts";
 import { createServiceTokens } from "./service-tokens.ts";
 import { isSubjectRevoked } from "./sessions.ts";
-import { type IdentityRig, openIdentityRig, person, quiet } from "./test-rig.ts";
+import { makeProof } from "./step-up-proofs.ts";
+import { type IdentityRig, openIdentityRig, person, putOperator, quiet } from "./test-rig.ts";
 
 const issuer = "http://127.0.0.1:8080/oidc";
 const random = systemRandom();
@@ -85,8 +86,8 @@ async function expectAgreement(at = issuer): Promise<void> {
   const { operators: named, service_token } = await read();
   const operators = createOperators(options());
   for (const { name, password, roles } of named) {
-    const answer = await operators.authenticate({ name, password, remoteAddress: "" });
-    expect(answer, name).toEqual({ ok: true, operator: { name, roles, development: true } });
+    const answer = await operators.authenticate(name, password, "");
+    expect(answer, name).toEqual({ ok: true, name, roles });
     rig.clock.pass(60_000);
     expect(await stepUp(name, at), name).toMatchObject({ ok: true });
   }
@@ -175,12 +176,12 @@ describe("a start in development", () => {
       expect(operator.totp_secret).not.toBe(before.operators[index]?.totp_secret);
     }
     expect(after.service_token).not.toBe(before.service_token);
-    const issuedAt = (ms: number) =>
-      rig.store.transactSql("test", (_unit, sql) =>
-        isSubjectRevoked(sql, `${issuer}|duty`, plusMilliseconds(rig.clock.now(), ms)),
-      );
-    expect(await issuedAt(-1_000)).toBe(true);
-    expect(await issuedAt(-500), "the whole second in which the new life begins").toBe(false);
+    const issuedAt = (who: string, ms: number) =>
+      rig.store.transactSql("test", (_unit, sql) => isSubjectRevoked(sql, who, plusMilliseconds(rig.clock.now(), ms)));
+    for (const who of [`${issuer}|duty`, "operator:duty"]) {
+      expect(await issuedAt(who, -1_000), who).toBe(true);
+      expect(await issuedAt(who, -500), "the whole second in which the new life begins").toBe(false);
+    }
     await expectAgreement();
   });
 
@@ -221,8 +222,8 @@ describe("a start in development", () => {
   });
 
   it("leaves a real person of the same name alone", async () => {
-    const real = { name: "duty", roles: ["viewer"], development: false } as const;
-    await createOperators(options()).put({ ...real, password: "a real person's password" });
+    const real = { name: "duty", roles: ["viewer"] } as const;
+    await putOperator(rig, { ...real, passwordHash: "theirs" });
     await ensure();
     expect(await createOperators(options()).find("duty")).toEqual(real);
     expect(await rig.rows("select 1 from second_factor where actor = 'operator:duty'")).toEqual([]);
@@ -333,7 +334,44 @@ describe("a start in production", () => {
     await rig.rows("delete from second_factor");
     await expectNothingLeft();
     const ended = await rig.rows("select id from identity_revocation where kind = 'subject' order by id");
-    expect(ended).toEqual(["duty", "relief", "viewer"].map((name) => ({ id: `${issuer}|${name}` })));
+    expect(ended.map(({ id }) => id)).toEqual(
+      [`${issuer}|`, "operator:"].flatMap((prefix) => ["duty", "relief", "viewer"].map((name) => `${prefix}${name}`)),
+    );
+  });
+
+  it("takes the machines' tokens along that these people made, and no others", async () => {
+    await rig.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
+    await ensure();
+    const tokens = createServiceTokens(options());
+    const wish = { name: "acme", operations: ["CheckOrder"], expiresInS: 3_600 } as const;
+    const named = {
+      action: "IssueServiceToken",
+      parameters: { name: "acme", operations: ["CheckOrder"], expires_in_s: 3_600 },
+    } as const;
+    for (const identity of [person("duty"), person("duty", "https://login.example"), person("erika")]) {
+      const { proof } = await rig.store.transactSql("test", (_unit, sql) =>
+        makeProof(sql, random, { identity, named, at: rig.clock.now() }),
+      );
+      expect(await tokens.issue(identity, wish, proof)).toMatchObject({ ok: true });
+    }
+    const [real] = (await tokens.list()).filter(({ createdBy }) => createdBy === "operator:erika");
+    const rotation = { id: real?.id ?? "", overlap_s: 600, expires_in_s: 3_600 };
+    const { proof } = await rig.store.transactSql("test", (_unit, sql) =>
+      makeProof(sql, random, {
+        identity: person("duty"),
+        named: { action: "RotateServiceToken", parameters: rotation },
+        at: rig.clock.now(),
+      }),
+    );
+    const rotated = { id: rotation.id, overlapS: 600, expiresInS: 3_600 };
+    expect(await tokens.rotate(person("duty"), rotated, proof)).toMatchObject({ ok: true });
+    expect(await rig.rows("select created_by from service_token where development order by 1")).toEqual(
+      ["operator:duty", "operator:duty", "service:gateway"].map((created_by) => ({ created_by })),
+    );
+    await remove();
+    expect(await rig.rows("select created_by from service_token order by 1")).toEqual(
+      ["operator:duty", "operator:erika"].map((created_by) => ({ created_by })),
+    );
   });
 
   it("writes nothing where there was nothing", async () => {

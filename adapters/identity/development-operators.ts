@@ -32,8 +32,10 @@ import { deleteFactor, factorContext, lockFactorsOfActor, moveRecoveryCodes, sav
 import type { PasswordHashing } from "./password-hashing.ts";
 import { hashOf, type Sealing } from "./sealing.ts";
 import { findDevelopmentTokens, insertToken, type TokenRow } from "./service-token-rows.ts";
-import { newServiceToken, revokeWithEvent, serviceTokenForm, tellToken } from "./service-tokens.ts";
+import { newServiceToken, serviceTokenIdOf } from "./service-token-text.ts";
+import { revokeWithEvent, tellToken } from "./service-tokens.ts";
 import { personRevocationEnd, revoke } from "./sessions.ts";
+import { dropProofs } from "./step-up-proofs.ts";
 
 export interface DevelopmentOperatorsOptions {
   readonly dataFolder: string;
@@ -153,8 +155,12 @@ async function endSessions(round: Round, name: string, subject: string, sessionS
   // first login after the start must not be taken for an old one.
   const since = fromMicroseconds(at - (at % microsecondsPerSecond));
   const until = personRevocationEnd(at, sessionS);
-  await revoke(sql, { kind: "subject", id: subject, at: since, until, actor: developmentActor });
-  await events.publish(subjects.sessionClosed, { principal: `operator:${name}`, method: "token", at: format(at) });
+  const principal = `operator:${name}`;
+  // By name as well, for what was issued under another address of the issuer.
+  for (const id of [subject, principal]) {
+    await revoke(sql, { kind: "subject", id, at: since, until, actor: developmentActor });
+  }
+  await events.publish(subjects.sessionClosed, { principal, method: "token", at: format(at) });
 }
 
 async function agreeOnFactor(
@@ -175,6 +181,7 @@ async function agreeOnFactor(
     const attempts = isNew ? freshAttempts : { ...(source?.attempts ?? freshAttempts), lastStep };
     const sealed = sealing.seal(secret, factorContext(owner.subject));
     await saveFactor(sql, owner, { sealed, enrolledAt: moved[0]?.enrolledAt ?? at, attempts });
+    await dropProofs(sql, owner.subject);
     if (moved[0] !== undefined) await moveRecoveryCodes(sql, moved[0].subject, owner.subject);
     else {
       const change = current === undefined ? "enrolled" : "replaced";
@@ -185,7 +192,7 @@ async function agreeOnFactor(
 }
 
 function idOfToken(token: string): string {
-  return serviceTokenForm.exec(token)?.[1] ?? "";
+  return serviceTokenIdOf(token) ?? "";
 }
 
 /** Whether the file's token is known and no longer good. One that is not known yet is only waiting for its row. */

@@ -13,7 +13,14 @@ export interface FactorRow {
   /** Base32, once confirmed. */
   readonly secret: string | undefined;
   readonly enrolledAt: Instant | undefined;
-  readonly pending: { readonly secret: string; readonly at: Instant } | undefined;
+  readonly pending:
+    | {
+        readonly secret: string;
+        readonly at: Instant;
+        /** The login that began it; undefined when the issuer tells of none. */
+        readonly sessionId: string | undefined;
+      }
+    | undefined;
   readonly attempts: AttemptState;
 }
 
@@ -23,12 +30,14 @@ interface RawRow {
   readonly enrolled_us: string | null;
   readonly pending_sealed: Buffer | null;
   readonly pending_us: string | null;
+  readonly pending_session: string | null;
   readonly last_step: string;
   readonly failures: number;
   readonly locked_until_us: string;
 }
 
-const columns = "subject, secret_sealed, enrolled_us, pending_sealed, pending_us, last_step, failures, locked_until_us";
+const columns =
+  "subject, secret_sealed, enrolled_us, pending_sealed, pending_us, pending_session, last_step, failures, locked_until_us";
 
 export const factorContext = (subject: string): string => `second_factor ${subject}`;
 
@@ -40,7 +49,11 @@ function rowOf(raw: RawRow, opened: (sealed: Buffer) => string): FactorRow {
     pending:
       raw.pending_sealed === null || raw.pending_us === null
         ? undefined
-        : { secret: opened(raw.pending_sealed), at: fromMicroseconds(Number(raw.pending_us)) },
+        : {
+            secret: opened(raw.pending_sealed),
+            at: fromMicroseconds(Number(raw.pending_us)),
+            sessionId: raw.pending_session ?? undefined,
+          },
     attempts: {
       lastStep: Number(raw.last_step),
       failures: raw.failures,
@@ -72,7 +85,7 @@ export async function lockFactorsOfActor(sql: Sql, sealing: Sealing, actor: stri
   return found.rows.map((raw: RawRow) => rowOf(raw, (sealed) => openedOr(sealing, sealed, raw.subject)));
 }
 
-export const unreadable = "(unreadable)";
+const unreadable = "(unreadable)";
 
 function openedOr(sealing: Sealing, sealed: Buffer, subject: string): string {
   try {
@@ -97,12 +110,18 @@ export interface Owner {
   readonly actor: string;
 }
 
-export async function savePending(sql: Sql, owner: Owner, sealed: Buffer, at: Instant): Promise<void> {
+/** Only the login that begins it can confirm it. */
+export async function savePending(
+  sql: Sql,
+  owner: Owner & { readonly sessionId?: string },
+  sealed: Buffer,
+  at: Instant,
+): Promise<void> {
   await sql.write({
     name: "second_factor_pending",
-    text: `insert into second_factor (subject, actor, pending_sealed, pending_us) values ($1, $2, $3, $4)
-           on conflict (subject) do update set actor = $2, pending_sealed = $3, pending_us = $4`,
-    values: [owner.subject, owner.actor, sealed, at],
+    text: `insert into second_factor (subject, actor, pending_sealed, pending_us, pending_session) values ($1, $2, $3, $4, $5)
+           on conflict (subject) do update set actor = $2, pending_sealed = $3, pending_us = $4, pending_session = $5`,
+    values: [owner.subject, owner.actor, sealed, at, owner.sessionId ?? null],
   });
 }
 
@@ -118,7 +137,7 @@ export async function saveFactor(
     text: `insert into second_factor (subject, actor, secret_sealed, enrolled_us, last_step, failures, locked_until_us)
            values ($1, $2, $3, $4, $5, $6, $7)
            on conflict (subject) do update set actor = $2, secret_sealed = $3, enrolled_us = $4, pending_sealed = null,
-             pending_us = null, last_step = $5, failures = $6, locked_until_us = $7`,
+             pending_us = null, pending_session = null, last_step = $5, failures = $6, locked_until_us = $7`,
     values: [
       owner.subject,
       owner.actor,

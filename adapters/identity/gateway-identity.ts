@@ -14,17 +14,16 @@ import type { Timers } from "../../ports/timers.ts";
 import type { Configuration } from "../configuration/schema.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { ensureDevelopmentOperators } from "./development-operators.ts";
-import type { Revocations } from "./embedded/options.ts";
 import type { EmbeddedProvider } from "./embedded/provider.ts";
 import { startIdentityPurge } from "./identity-purge.ts";
 import { type OpenedVerifier, openVerifier } from "./open-verifier.ts";
 import { createOperators } from "./operators.ts";
 import { createPasswordHashing } from "./password-hashing.ts";
-import { removeDevelopmentOperators } from "./remove-development-operators.ts";
+import { createProviderRevocations } from "./provider-revocations.ts";
 import { openSealing, type Sealing } from "./sealing.ts";
 import { createSecondFactors } from "./second-factors.ts";
 import { createServiceTokens } from "./service-tokens.ts";
-import { createSessions, isSessionRevoked, isSubjectRevoked, revoke, sessionRevocationEnd } from "./sessions.ts";
+import { createSessions } from "./sessions.ts";
 
 export interface GatewayIdentityOptions {
   readonly clock: Clock;
@@ -71,8 +70,8 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
   let isReady = false;
   const issuer = (): string => external ?? `${known(baseUrl)}/oidc`;
   const sessionS = configuration.identity.session_s;
-  const signingKeys: SigningKeys = { rotate: (identity, retire) => known(provider).keys.rotate(identity, retire) };
-  const sessions = createSessions({ ...options, issuer, sessionS });
+  const signingKeys: SigningKeys = { rotate: (...given) => known(provider).keys.rotate(...given) };
+  const sessions = createSessions({ ...options, issuer, sessionS, everybodyIsKnown: external === undefined });
 
   return {
     verifier: opened.verifier,
@@ -88,7 +87,6 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
     async begin(url) {
       baseUrl = url.replace(/\/$/, "");
       if (external === undefined) provider = await openProvider(options, issuer(), sealing);
-      if (!options.development) await removeDevelopmentOperators({ ...options, sealing, sessionS });
       await refresh();
       isReady = true;
     },
@@ -127,7 +125,6 @@ async function openProvider(
       "nobody can log in: in production the embedded provider has no people; set PORTCULLIS_OIDC_ISSUER",
     );
   }
-  const operators = createOperators({ ...options, hashing });
   const { openEmbeddedProvider } = await import("./embedded/provider.ts");
   return openEmbeddedProvider({
     ...options,
@@ -137,30 +134,9 @@ async function openProvider(
     sessionS: identity.session_s,
     signingKeyS: identity.signing_key_s,
     secretsPrefix: secrets.prefix,
-    people: {
-      find: (name) => operators.find(name),
-      authenticate: async (name, password, remoteAddress) => {
-        const outcome = await operators.authenticate({ name, password, remoteAddress });
-        return outcome.ok ? { ok: true, name: outcome.operator.name, roles: outcome.operator.roles } : outcome;
-      },
-    },
-    revocations: providerRevocations(options, identity.session_s),
+    people: createOperators({ ...options, hashing }),
+    revocations: createProviderRevocations({ ...options, sessionS: identity.session_s }),
   });
-}
-
-/** What the provider asks and tells of the same list that every verifier reads. */
-function providerRevocations({ store, clock }: GatewayIdentityOptions, sessionS: number): Revocations {
-  return {
-    isRevoked: ({ sessionId, subject, issuedAt }) =>
-      store.transactSql("identity.is_revoked", async (_unit, sql) => {
-        return (await isSessionRevoked(sql, sessionId)) || (await isSubjectRevoked(sql, subject, issuedAt));
-      }),
-    revokeSession: (id, actor) =>
-      store.transactSql("identity.revoke_session", async (_unit, sql) => {
-        const at = clock.now();
-        await revoke(sql, { kind: "session", id, at, until: sessionRevocationEnd(at, sessionS), actor });
-      }),
-  };
 }
 
 async function portBefore(store: PostgresStore, host: string): Promise<number | undefined> {

@@ -26,15 +26,15 @@ const names = async (text: string) => (await rig.rows(text)).map((row) => row["n
 
 it("removes what ran out in portions, keeps the rest, and does not wake anybody when there is nothing", async () => {
   const [past, soon] = [testStart - 61_000_000, testStart - 1];
-  // A device whose code expired is told so for an hour.
-  const hourAgo = testStart - 3_600_000_001;
   await rig.rows(
     "insert into oidc_state (model, id_hash, payload_sealed, expires_us) select 'S', n, '', $1 from generate_series(1, 11) n",
-    [hourAgo],
+    [past],
   );
-  await rig.rows("insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ('S', 'alive', '', $1)", [
-    past,
-  ]);
+  const state = "insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ($1, $2, '', $3)";
+  await rig.rows(state, ["S", "alive", soon]);
+  // A device whose code expired is told so for an hour.
+  await rig.rows(state, ["DeviceCode", "late", past]);
+  await rig.rows(state, ["DeviceCode", "forgotten", testStart - 3_600_000_001]);
   await rig.rows(
     "insert into step_up_proof (proof_hash, subject, action, parameters_hash, issued_us, expires_us) values ('old', '', '', '', 0, $1), ('new', '', '', '', 0, $2)",
     [past, soon],
@@ -44,20 +44,22 @@ it("removes what ran out in portions, keeps the rest, and does not wake anybody 
     [past, soon],
   );
   const token = `insert into service_token (id, name, secret_hash, operations, development, created_by, created_us, expires_us, revoked_us)
-                 values ($1, '', $1, '{}', $2, '', 0, $3, $4)`;
+                 values ($1, '', $1, '{}', $2, $5, 0, $3, $4)`;
   const month = testStart - 30 * dayUs - 1;
-  await rig.rows(token, ["expired", false, month, null]);
-  await rig.rows(token, ["revoked", false, testStart + dayUs, month]);
-  await rig.rows(token, ["lately revoked", false, testStart + dayUs, month + 2]);
-  await rig.rows(token, ["development", true, month, month]);
-  await rig.rows(token, ["alive", false, testStart + dayUs, null]);
+  await rig.rows(token, ["expired", false, month, null, "operator:duty"]);
+  await rig.rows(token, ["revoked", false, testStart + dayUs, month, "operator:duty"]);
+  await rig.rows(token, ["lately revoked", false, testStart + dayUs, month + 2, "operator:duty"]);
+  // The file could bring back what the start itself made from it, and nothing else.
+  await rig.rows(token, ["development", true, month, month, "service:gateway"]);
+  await rig.rows(token, ["made by a development operator", true, month, month, "operator:duty"]);
+  await rig.rows(token, ["alive", false, testStart + dayUs, null, "operator:duty"]);
   await rig.rows(
     "insert into second_factor (subject, actor, secret_sealed, pending_sealed, pending_us, last_step) values ('old', '', 'x', 'y', $1, 5), ('new', '', 'x', 'y', $2, 5)",
     [testStart - 661_000_000, testStart - 599_000_000],
   );
   const purge = purgeOf(3_600_000);
-  expect(await purge.round()).toBe(11 + 1 + 1 + 2 + 1);
-  expect(await names("select id_hash as n from oidc_state")).toEqual(["alive"]);
+  expect(await purge.round()).toBe(11 + 1 + 1 + 1 + 3 + 1);
+  expect(await names("select id_hash as n from oidc_state order by 1")).toEqual(["alive", "late"]);
   expect(await names("select proof_hash as n from step_up_proof")).toEqual(["new"]);
   expect(await names("select id as n from identity_revocation")).toEqual(["new"]);
   expect(await names("select id as n from service_token order by 1")).toEqual([
@@ -76,6 +78,8 @@ it("removes what ran out in portions, keeps the rest, and does not wake anybody 
 it("does so by itself, and ends when told to", async () => {
   await rig.rows("insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ('S', 'dead', '', 0)");
   const purge = purgeOf(5);
-  await expect.poll(() => names("select id_hash as n from oidc_state"), { timeout: 5_000 }).toEqual(["alive"]);
+  await expect
+    .poll(() => names("select id_hash as n from oidc_state order by 1"), { timeout: 5_000 })
+    .toEqual(["alive", "late"]);
   await purge.close();
 });

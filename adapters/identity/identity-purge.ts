@@ -1,5 +1,6 @@
 // Forgetting: what ran out is removed every minute, in bounded portions. Nothing that could still be used, or whose absence would
-// make something else usable, is touched; the tokens of development operators go with those, because their file could bring one back.
+// make something else usable, is touched; a token that a start made from the development operators' file stays as long as they do,
+// because that file could bring it back.
 import { messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -35,17 +36,24 @@ interface Kind {
 
 const clockSlackMs = 60_000;
 /** A device whose code expired is told so for a while, and not that there never was one. */
-const expiredStateMs = 3_600_000;
+const expiredDeviceCodeMs = 3_600_000;
 const deadTokenMs = 30 * 86_400_000;
 const portionsMax = 100;
 
 const kinds: readonly Kind[] = [
-  { table: "oidc_state", which: "expires_us <= $1", remove: "delete", afterMs: expiredStateMs },
+  {
+    table: "oidc_state",
+    which: "expires_us <= $1 and model = 'DeviceCode'",
+    remove: "delete",
+    afterMs: expiredDeviceCodeMs,
+  },
+  { table: "oidc_state", which: "expires_us <= $1 and model <> 'DeviceCode'", remove: "delete", afterMs: clockSlackMs },
   { table: "step_up_proof", which: "expires_us <= $1", remove: "delete", afterMs: clockSlackMs },
   { table: "identity_revocation", which: "until_us <= $1", remove: "delete", afterMs: clockSlackMs },
   {
     table: "service_token",
-    which: "not development and least(expires_us, coalesce(revoked_us, expires_us)) <= $1",
+    which:
+      "not (development and created_by = 'service:gateway') and least(expires_us, coalesce(revoked_us, expires_us)) <= $1",
     remove: "delete",
     afterMs: deadTokenMs,
   },
@@ -62,7 +70,7 @@ export function startIdentityPurge(options: IdentityPurgeOptions): IdentityPurge
     const change =
       kind.remove === "delete"
         ? `delete from ${kind.table} where ctid in (${some}) and ${kind.which}`
-        : `update ${kind.table} set pending_sealed = null, pending_us = null where ctid in (${some}) and ${kind.which}`;
+        : `update ${kind.table} set pending_sealed = null, pending_us = null, pending_session = null where ctid in (${some}) and ${kind.which}`;
     return store.transactSql(`identity.purge_${kind.table}`, async (_unit, sql) => {
       const values = [before, portionRows];
       if ((await sql.read({ text: some, values })).rowCount === 0) return 0;

@@ -4,6 +4,7 @@ import { Secret, TOTP } from "otpauth";
 import { type Instant, toUnixMs } from "../../contracts/src/instant.ts";
 import type { Random } from "../../ports/random.ts";
 
+const issuer = "Portcullis";
 const periodS = 30;
 const digits = 6;
 /** Steps of clock difference that are accepted either way. */
@@ -25,7 +26,7 @@ export function newTotpSecret(random: Random): string {
 
 function totpOf(secret: string, name: string): TOTP {
   return new TOTP({
-    issuer: "Portcullis",
+    issuer,
     label: name,
     algorithm: "SHA1",
     digits,
@@ -34,9 +35,10 @@ function totpOf(secret: string, name: string): TOTP {
   });
 }
 
-/** What the QR code says. */
+/** What the QR code says. Algorithm, digits and period are what authenticators assume, and left out: a smaller code fits a small terminal. */
 export function totpUri(secret: string, name: string): string {
-  return totpOf(secret, name).toString();
+  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(name)}`;
+  return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`;
 }
 
 /** The time step whose code this is, near that moment; undefined when it is none. */

@@ -2,7 +2,6 @@
 import { randomBytes } from "node:crypto";
 import { SignJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Secret, Secrets } from "../../ports/secrets.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics, openPeer } from "../../testkit/postgres-rig.ts";
@@ -13,26 +12,12 @@ import { systemClock } from "../system-clock.ts";
 import { systemRandom } from "../system-random.ts";
 import { systemTimers } from "../system-timers.ts";
 import { openVerifier } from "./open-verifier.ts";
+import { memorySecrets } from "./test-secrets.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
-
-function fewSecrets(): Secrets {
-  const kept = new Map<string, Secret>();
-  return {
-    get: async (path) => kept.get(path),
-    async put(path, value) {
-      const secret = { path, value, version: 1 };
-      kept.set(path, secret);
-      return secret;
-    },
-    list: async () => [],
-    rotate: () => Promise.reject(new Error("not here")),
-    close: async () => undefined,
-  };
-}
 
 async function opened(yaml: string) {
   const database = await testDatabase();
@@ -46,7 +31,7 @@ async function opened(yaml: string) {
     log: quietLog,
     metrics: noMetrics,
     store: peer.store,
-    secrets: fewSecrets(),
+    secrets: memorySecrets(),
     configuration,
   });
   ends.push(async () => {
@@ -112,12 +97,24 @@ identity:
     const refused = [
       issuer.mint({ ...person, aud: "portcullis" }),
       issuer.mint({ ...person, preferred_username: null }),
+      issuer.mint({ ...person, azp: "another-client" }),
+      issuer.mint({ ...person, azp: [issuer.clientId] }),
+      issuer.mint({ ...person, aud: [issuer.clientId, "other"], azp: "other" }),
       issuer.mint({ ...person, events: { "http://schemas.openid.net/event/backchannel-logout": {} } }),
       issuer.mint(person, { typ: "logout+jwt" }),
     ];
     for (const token of refused) {
       await expect(verifier.verify(await token)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
     }
+    await verifier.verify(await issuer.mint({ ...person, azp: issuer.clientId }));
+    const shared = await opened(`
+identity:
+  issuer: ${issuer.issuer}
+  client_id: ${issuer.clientId}
+  audience: the-platform
+`);
+    // An audience of its own is a resource that several clients may be let into.
+    await shared.verifier.verify(await issuer.mint({ ...person, aud: "the-platform", azp: "another-client" }));
     await issuer.stop();
     await verifier.verify(await issuer.mint({ ...person, jti: randomBytes(4).toString("hex") }));
   });

@@ -58,6 +58,7 @@ function issuerOf(options: OpenVerifierOptions, feed: IdentityFeed): TokenIssuer
     issuer,
     // The configuration refuses an issuer without a client id; with neither no token would be meant for us.
     audience: audience ?? client_id ?? "",
+    ...(audience === undefined && client_id !== undefined ? { authorizedParty: client_id } : {}),
     claims: { rolesClaim: roles_claim, nameClaim: name_claim, roleNames: role_names },
     keys: openExternalKeys({ ...options, issuer }),
   });

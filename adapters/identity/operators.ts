@@ -2,64 +2,34 @@
 //
 //  1. An answer takes as long for a name that nobody has as for a wrong password.
 //  2. Every wrong password is an event; too many from one address for one name are refused without looking.
-import { isRole, type Role } from "../../contracts/src/authority.ts";
-import { Fault } from "../../contracts/src/fault.ts";
+import { isRole } from "../../contracts/src/authority.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { PostgresStore } from "../postgres/store.ts";
-import { createPasswordHashing, type PasswordHashing } from "./password-hashing.ts";
-import { createWrongPasswords, type WrongPasswords } from "./wrong-passwords.ts";
-
-export interface Operator {
-  readonly name: string;
-  readonly roles: readonly Role[];
-  /** Made at the first start, for trying things out. */
-  readonly development: boolean;
-}
-
-export interface Credentials {
-  readonly name: string;
-  readonly password: string;
-  /** Where the attempt came from, as the listener saw it. */
-  readonly remoteAddress: string;
-}
-
-export type Authentication =
-  | { readonly ok: true; readonly operator: Operator }
-  | { readonly ok: false; readonly code: "UNAUTHENTICATED" }
-  | { readonly ok: false; readonly code: "RESOURCE_EXHAUSTED"; readonly retryAfterS: number };
-
-export interface Operators {
-  /** A refused attempt has left its event when this resolves; a login's own event is its owner's. */
-  authenticate(credentials: Credentials): Promise<Authentication>;
-  find(name: string): Promise<Operator | undefined>;
-  /** Makes or replaces. */
-  put(operator: Operator & { readonly password: string }): Promise<void>;
-  remove(name: string): Promise<void>;
-}
+import type { People, Person } from "./embedded/options.ts";
+import type { PasswordHashing } from "./password-hashing.ts";
+import { createWrongPasswords } from "./wrong-passwords.ts";
 
 export interface OperatorsOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly random: Random;
-  readonly hashing?: PasswordHashing;
-  readonly wrongPasswords?: WrongPasswords;
+  readonly hashing: PasswordHashing;
 }
 
 interface OperatorRow {
   readonly name: string;
   readonly roles: readonly string[];
-  readonly development: boolean;
   readonly password_hash: string;
 }
 
-export function createOperators(options: OperatorsOptions): Operators {
-  const { store, clock } = options;
-  const hashing = options.hashing ?? createPasswordHashing();
-  const wrongPasswords = options.wrongPasswords ?? createWrongPasswords(clock);
+/** A refused attempt has left its event when it is answered; a login's own event is its owner's. */
+export function createOperators(options: OperatorsOptions): People {
+  const { store, clock, hashing } = options;
+  const wrongPasswords = createWrongPasswords(clock);
   let nobodysHash: Promise<string> | undefined;
 
   /** The hash of a password that nobody knows, to verify against when there is no such person. */
@@ -77,14 +47,14 @@ export function createOperators(options: OperatorsOptions): Operators {
     return store.transactSql("identity.operator_find", async (_unit, sql) => {
       const found = await sql.read({
         name: "operator_find",
-        text: "select name, roles, development, password_hash from operator where name = $1",
+        text: "select name, roles, password_hash from operator where name = $1",
         values: [name],
       });
       return found.rows[0];
     });
   }
 
-  async function tellRefused({ name, remoteAddress }: Credentials): Promise<void> {
+  async function tellRefused(name: string, remoteAddress: string): Promise<void> {
     const address = lineOf(remoteAddress);
     await store.transact("identity.session_refused", async ({ events }) => {
       await events.publish(subjects.sessionRefused, {
@@ -99,8 +69,7 @@ export function createOperators(options: OperatorsOptions): Operators {
   }
 
   return {
-    async authenticate(credentials) {
-      const { name, password, remoteAddress } = credentials;
+    async authenticate(name, password, remoteAddress) {
       // Counted before it is looked at, so that a hundred at once are not a hundred tries.
       const retryAfterS = wrongPasswords.begin(name, remoteAddress);
       if (retryAfterS !== undefined) return { ok: false, code: "RESOURCE_EXHAUSTED", retryAfterS };
@@ -108,50 +77,22 @@ export function createOperators(options: OperatorsOptions): Operators {
       const row = await findRow(name);
       const isRight = await hashing.verify(row?.password_hash ?? nobody, password);
       if (row === undefined || !isRight) {
-        await tellRefused(credentials);
+        await tellRefused(name, remoteAddress);
         return { ok: false, code: "UNAUTHENTICATED" };
       }
       wrongPasswords.forget(name, remoteAddress);
-      return { ok: true, operator: operatorOf(row) };
+      return { ok: true, ...personOf(row) };
     },
 
     async find(name) {
       const row = await findRow(name);
-      return row === undefined ? undefined : operatorOf(row);
-    },
-
-    async put({ name, password, roles, development }) {
-      checkOperator(name, roles);
-      const passwordHash = await hashing.hash(password);
-      await store.transactSql("identity.operator_put", async (_unit, sql) => {
-        await sql.write({
-          text: `insert into operator (name, password_hash, roles, development, created_us) values ($1, $2, $3, $4, $5)
-                 on conflict (name) do update set password_hash = $2, roles = $3, development = $4`,
-          values: [name, passwordHash, [...roles], development, clock.now()],
-        });
-      });
-    },
-
-    async remove(name) {
-      await store.transactSql("identity.operator_remove", async (_unit, sql) => {
-        await sql.write({ text: "delete from operator where name = $1", values: [name] });
-      });
+      return row === undefined ? undefined : personOf(row);
     },
   };
 }
 
-function operatorOf(row: OperatorRow): Operator {
-  return { name: row.name, roles: row.roles.filter(isRole), development: row.development };
-}
-
-function checkOperator(name: string, roles: readonly Role[]): void {
-  const complaint = !idText.safeParse(name).success
-    ? "the name is not an identifier"
-    : roles.length === 0 || roles.some((role) => role === "service" || !isRole(role))
-      ? "the roles are not roles of people"
-      : undefined;
-  if (complaint === undefined) return;
-  throw new Fault("INVALID_ARGUMENT", `This operator cannot be made: ${complaint}.`, { retry: "never" });
+function personOf({ name, roles }: OperatorRow): Person {
+  return { name, roles: roles.filter(isRole) };
 }
 
 /** What a listener saw, as one line that a record can carry. */

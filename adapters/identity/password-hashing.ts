@@ -14,7 +14,7 @@ export interface PasswordHashingLimits {
   readonly waitingMax: number;
 }
 
-export const passwordBytesMax = 1_024;
+const passwordBytesMax = 1_024;
 /** The least that OWASP asks of argon2id. */
 const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 

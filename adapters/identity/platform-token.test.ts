@@ -2,37 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { platformServices } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";
-import type { Secret, Secrets } from "../../ports/secrets.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { openPlatformKey, platformToken, verifyPlatformToken } from "./platform-token.ts";
+import { memorySecrets } from "./test-secrets.ts";
 
 const path = "secret/desk/identity/platform-key";
-
-/** Secrets in memory, asynchronous enough for two to meet. */
-function memorySecrets(): Secrets & { readonly kept: Map<string, Secret> } {
-  const kept = new Map<string, Secret>();
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return {
-    kept,
-    async get(asked) {
-      await turn();
-      return kept.get(asked);
-    },
-    async put(asked, value, options) {
-      await turn();
-      const version = kept.get(asked)?.version ?? 0;
-      if (options?.expectedVersion !== undefined && options.expectedVersion !== version) {
-        throw new Fault("SECRETS_CONFLICT", "somebody was faster", { retry: "now" });
-      }
-      const secret = { path: asked, value, version: version + 1 };
-      kept.set(asked, secret);
-      return secret;
-    },
-    list: async () => [],
-    rotate: () => Promise.reject(new Error("not here")),
-    close: async () => undefined,
-  };
-}
 
 describe("platform token", () => {
   it("of many processes that start at once, all end up with the same key, also after a restart", async () => {
@@ -41,7 +15,7 @@ describe("platform token", () => {
     const keys = new Set(await Promise.all(openings));
     expect(keys.size).toBe(1);
     expect([...keys][0]).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    expect(secrets.kept.get(path)?.version).toBe(1);
+    expect((await secrets.get(path))?.version).toBe(1);
     expect(await openPlatformKey(secrets, "desk", dice(99))).toBe([...keys][0]);
   });
 

@@ -5,35 +5,23 @@ import { type PlatformService, platformServices } from "../../contracts/src/auth
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Secrets } from "../../ports/secrets.ts";
+import { findOrMakeSecret } from "./shared-secret.ts";
 
 export const platformTokenPrefix = "pci_";
 const keyBytes = 32;
 const keyForm = /^[A-Za-z0-9_-]{43}$/;
 const tokenForm = /^pci_([a-z]{1,32})_([0-9a-f]{64})$/;
 
-/** The platform key, made by whoever comes first; everybody else takes that one. */
 export async function openPlatformKey(secrets: Secrets, prefix: string, random: Random): Promise<string> {
   const path = `secret/${prefix}/identity/platform-key`;
-  const found = (await secrets.get(path)) ?? (await makeOnce(secrets, path, random));
-  if (keyForm.test(found.value)) return found.value;
+  const make = () => Buffer.from(random.bytes(keyBytes)).toString("base64url");
+  const found = await findOrMakeSecret(secrets, path, make);
+  if (keyForm.test(found)) return found;
   throw new Fault(
     "SECRETS_CORRUPT",
     `The secret ${path} is not a platform key (32 random bytes in base64url): write a new one and restart every process.`,
     { retry: "never", facts: { path } },
   );
-}
-
-async function makeOnce(secrets: Secrets, path: string, random: Random): Promise<{ readonly value: string }> {
-  const fresh = Buffer.from(random.bytes(keyBytes)).toString("base64url");
-  try {
-    return await secrets.put(path, fresh, { expectedVersion: 0 });
-  } catch (thrown) {
-    if (!(thrown instanceof Fault && thrown.code === "SECRETS_CONFLICT")) throw thrown;
-    // Another process was faster: its key counts.
-    const theirs = await secrets.get(path);
-    if (theirs === undefined) throw thrown;
-    return theirs;
-  }
 }
 
 export function platformToken(key: string, service: PlatformService): string {

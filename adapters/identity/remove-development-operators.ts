@@ -72,6 +72,8 @@ async function removePeople(
       });
     }
     if (issuer !== undefined) ended.add(`${issuer}|${name}`);
+    // What the provider still keeps of their logins is found by name alone once its address has changed.
+    ended.add(actor);
     for (const id of ended) {
       const until = personRevocationEnd(at, sessionS);
       await revoke(sql, { kind: "subject", id, at, until, actor: developmentActor });

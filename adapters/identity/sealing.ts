@@ -3,10 +3,11 @@
 //
 //  1. What was sealed for one context cannot be opened for another: a row's secret is useless in any other row.
 //  2. Changed bytes never open; neither do bytes that were sealed under another key.
-import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
+import { createCipheriv, createDecipheriv, hash } from "node:crypto";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Secrets } from "../../ports/secrets.ts";
+import { findOrMakeSecret } from "./shared-secret.ts";
 
 export interface Sealing {
   /** The context says what this is and whose; the same text opens it again. */
@@ -23,12 +24,14 @@ const headerBytes = 1 + nonceBytes;
 
 /** SHA-256 in lower-case hexadecimal. Only for what is too random to be guessed: ids, tokens, recovery codes. */
 export function hashOf(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("hex");
+  return hash("sha256", text, "hex");
 }
 
-/** Opens the sealing with the platform's key; of several processes that start at once, one makes it and all use that one. */
+/** Opens the sealing with the platform's key. */
 export async function openSealing(secrets: Secrets, prefix: string, random: Random): Promise<Sealing> {
-  return createSealing(await findOrMakeKey(secrets, `secret/${prefix}/identity/sealing-key`, random), random);
+  const path = `secret/${prefix}/identity/sealing-key`;
+  const make = () => Buffer.from(random.bytes(keyBytes)).toString("base64url");
+  return createSealing(keyOf(await findOrMakeSecret(secrets, path, make), path), random);
 }
 
 export function createSealing(key: Uint8Array, random: Random): Sealing {
@@ -69,21 +72,6 @@ function unreadable(): Fault {
     "A sealed value in the database cannot be opened: it was changed, or the sealing key in the secrets store is another one.",
     { retry: "never" },
   );
-}
-
-async function findOrMakeKey(secrets: Secrets, path: string, random: Random): Promise<Uint8Array> {
-  const found = await secrets.get(path);
-  if (found !== undefined) return keyOf(found.value, path);
-  const made = Buffer.from(random.bytes(keyBytes)).toString("base64url");
-  try {
-    return keyOf((await secrets.put(path, made, { expectedVersion: 0 })).value, path);
-  } catch (thrown) {
-    if (!(thrown instanceof Fault) || thrown.code !== "SECRETS_CONFLICT") throw thrown;
-    // Somebody else was faster; theirs is the key.
-    const theirs = await secrets.get(path);
-    if (theirs === undefined) throw thrown;
-    return keyOf(theirs.value, path);
-  }
 }
 
 function keyOf(value: string, path: string): Uint8Array {

@@ -63,7 +63,7 @@ describe("enrolment", () => {
     if (!begun.ok) throw new Error(begun.denial.code);
     const { secret, uri } = begun.value;
     expect(uri).toBe(
-      `otpauth://totp/Portcullis:duty?issuer=Portcullis&secret=${secret}&algorithm=SHA1&digits=6&period=30`,
+      `otpauth://totp/Portcullis:duty?secret=${secret}&issuer=Portcullis`,
     );
     expect(Secret.fromBase32(secret).bytes).toHaveLength(20);
     expect(await factors.stepUp(duty, halt, totp(codeOf(secret)))).toMatchObject(denial("SECOND_FACTOR_MISSING"));
@@ -100,6 +100,31 @@ describe("enrolment", () => {
     expect(await factors.confirm(duty, codeOf(secret)), "the old secret").toMatchObject(denial("SECOND_FACTOR_WRONG"));
     expect(await factors.confirm(duty, codeOf(again.value.secret))).toMatchObject({ ok: true });
     expect(await factors.confirm(duty, codeOf(again.value.secret))).toMatchObject(denial("SECOND_FACTOR_NOT_BEGUN"));
+  });
+
+  it("is confirmed by the session that began it, and by no other", async () => {
+    const begun = await factors.begin(duty, undefined);
+    if (!begun.ok) throw new Error(begun.denial.code);
+    const { sessionId: _none, ...nowhere } = duty;
+    for (const other of [{ ...duty, sessionId: "other" }, nowhere]) {
+      expect(await factors.confirm(other, codeOf(begun.value.secret))).toMatchObject(denial("SECOND_FACTOR_NOT_BEGUN"));
+    }
+    expect(await factors.confirm(duty, codeOf(begun.value.secret))).toMatchObject({ ok: true });
+    const foreign = { ...nowhere, subject: "https://login.example|1" };
+    const theirs = await factors.begin(foreign, undefined);
+    if (!theirs.ok) throw new Error(theirs.denial.code);
+    expect(await factors.confirm(foreign, codeOf(theirs.value.secret))).toMatchObject({ ok: true });
+  });
+
+  it("of another factor takes the proofs of the old one along", async () => {
+    const old = await enrol(duty);
+    expect(await factors.stepUp(duty, halt, totp(codeOf(old.secret)))).toMatchObject({ ok: true });
+    rig.clock.pass(30_000);
+    const begun = await factors.begin(duty, totp(codeOf(old.secret)));
+    if (!begun.ok) throw new Error(begun.denial.code);
+    expect(await rig.rows("select subject from step_up_proof")).toEqual([{ subject: duty.subject }]);
+    expect(await factors.confirm(duty, codeOf(begun.value.secret))).toMatchObject({ ok: true });
+    expect(await rig.rows("select subject from step_up_proof")).toEqual([]);
   });
 
   it("asks for the factor that exists, which stays in force until the new one is confirmed", async () => {

@@ -29,7 +29,7 @@ import {
 } from "./factor-rows.ts";
 import { matchTotp, newRecoveryCode, newTotpSecret, recoveryCodesCount, totpUri } from "./one-time-codes.ts";
 import type { Sealing } from "./sealing.ts";
-import { makeProof, parametersHashOf } from "./step-up-proofs.ts";
+import { dropProofs, makeProof, parametersHashOf } from "./step-up-proofs.ts";
 
 export interface SecondFactorsOptions {
   readonly store: PostgresStore;
@@ -104,7 +104,12 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     confirm: (identity, code) =>
       locked("factor_confirm", identity, enrolment, async (attempt, row) => {
         const { sql, at } = attempt;
-        if (row?.pending === undefined || millisecondsBetween(row.pending.at, at) > pendingMsMax) {
+        const { sessionId } = identity;
+        if (
+          row?.pending === undefined ||
+          row.pending.sessionId !== sessionId ||
+          millisecondsBetween(row.pending.at, at) > pendingMsMax
+        ) {
           return refuse(attempt, "totp", { code: "SECOND_FACTOR_NOT_BEGUN" });
         }
         const { secret } = row.pending;
@@ -119,6 +124,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
         const sealed = sealing.seal(secret, factorContext(identity.subject));
         await saveFactor(sql, identity, { sealed, enrolledAt: at, attempts: next });
         await saveRecoveryCodes(sql, identity.subject, recoveryCodes);
+        await dropProofs(sql, identity.subject);
         const change = row.secret === undefined ? "enrolled" : "replaced";
         await tellChange(attempt, "totp", change);
         await tellChange(attempt, "recovery_codes", change);

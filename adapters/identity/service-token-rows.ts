@@ -2,11 +2,11 @@
 // the platform would read everything again.
 import { isOperation } from "../../contracts/src/authority.ts";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
-import type { ServiceToken } from "../../ports/identity.ts";
+import type { Identity, ServiceToken } from "../../ports/identity.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
 
 export interface TokenRow extends ServiceToken {
-  /** Made for trying things out, or rotated from such a one: gone in production. */
+  /** Made for trying things out, rotated from such a one, or made by a development operator: gone in production. */
   readonly development: boolean;
 }
 
@@ -69,6 +69,16 @@ export async function findDevelopmentTokens(
     row: rowOf(raw),
     hash: raw.secret_hash,
   }));
+}
+
+/** Whether the caller is one of those who exist only outside production; the same name at another issuer is somebody else. */
+export async function isDevelopmentOperator(sql: Sql, identity: Pick<Identity, "name" | "issuer">): Promise<boolean> {
+  const found = await sql.read({
+    text: `select 1 from operator where development and name = $1
+             and exists (select 1 from identity_issuer where issuer = $2)`,
+    values: [identity.name, identity.issuer],
+  });
+  return found.rowCount === 1;
 }
 
 export async function countLive(sql: Sql, at: Instant): Promise<number> {

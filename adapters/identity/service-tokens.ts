@@ -30,10 +30,12 @@ import {
   endToken,
   findToken,
   insertToken,
+  isDevelopmentOperator,
   listTokens,
   revokeToken,
   type TokenRow,
 } from "./service-token-rows.ts";
+import { newServiceToken } from "./service-token-text.ts";
 import { parametersHashOf, redeemProof } from "./step-up-proofs.ts";
 
 export interface ServiceTokensOptions {
@@ -48,16 +50,7 @@ const liveMaxDefault = 1_000;
 const daysS = 86_400;
 const lifeS = { min: 60, max: 366 * daysS };
 const overlapS = { min: 0, max: 7 * daysS };
-const idBytes = 12;
-const secretBytes = 32;
 const idForm = /^[0-9a-f]{24}$/;
-export const serviceTokenForm = /^pcs_([0-9a-f]{24})_[A-Za-z0-9_-]{43}$/;
-
-/** A new token's text: its id, so that it can be found, and 256 random bits. */
-export function newServiceToken(random: Random): { readonly id: string; readonly token: string } {
-  const id = Buffer.from(random.bytes(idBytes)).toString("hex");
-  return { id, token: `pcs_${id}_${Buffer.from(random.bytes(secretBytes)).toString("base64url")}` };
-}
 
 type Denied = Extract<Outcome<never>, { readonly ok: false }>;
 
@@ -82,8 +75,9 @@ export function createServiceTokens(options: ServiceTokensOptions): ServiceToken
     );
   }
 
-  async function insertNew({ sql, identity, at }: Work, wish: TokenWish, development: boolean): Promise<IssuedToken> {
+  async function insertNew({ sql, identity, at }: Work, wish: TokenWish, rotated?: TokenRow): Promise<IssuedToken> {
     const { id, token } = newServiceToken(random);
+    const development = rotated?.development === true || (await isDevelopmentOperator(sql, identity));
     const row: TokenRow = {
       id,
       name: wish.name,
@@ -107,7 +101,7 @@ export function createServiceTokens(options: ServiceTokensOptions): ServiceToken
         if ((await countLive(it.sql, it.at)) >= liveMax) return tooMany(liveMax);
         const refusal = await prove(it, proof, issuing(wish));
         if (refusal !== undefined) return refusal;
-        const issued = await insertNew(it, wish, false);
+        const issued = await insertNew(it, wish);
         await tellToken(it.events, issued, "issued", it);
         return { ok: true, value: issued };
       });
@@ -127,7 +121,7 @@ export function createServiceTokens(options: ServiceTokensOptions): ServiceToken
         if ((await countLive(it.sql, it.at)) >= room) return tooMany(liveMax);
         const refusal = await prove(it, proof, rotating(wish));
         if (refusal !== undefined) return refusal;
-        const issued = await insertNew(it, { ...old, expiresInS: wish.expiresInS }, old.development);
+        const issued = await insertNew(it, { ...old, expiresInS: wish.expiresInS }, old);
         const expiresAt = earlier(old.expiresAt, plusMilliseconds(it.at, wish.overlapS * 1_000));
         await endToken(it.sql, old.id, expiresAt, issued.id);
         await tellToken(it.events, { ...old, expiresAt }, "rotated", it);

@@ -3,9 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Identity, Sessions } from "../../ports/identity.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
+import { systemRandom } from "../system-random.ts";
 import { savePending } from "./factor-rows.ts";
 import { insertToken } from "./service-token-rows.ts";
 import { createSessions, isSessionRevoked, isSubjectRevoked } from "./sessions.ts";
+import { makeProof } from "./step-up-proofs.ts";
 import { type IdentityRig, openIdentityRig, person } from "./test-rig.ts";
 
 const duty = person("duty");
@@ -16,7 +18,13 @@ let sessions: Sessions;
 beforeEach(async () => {
   database = await testDatabase();
   rig = openIdentityRig(database.address);
-  sessions = createSessions({ store: rig.store, clock: rig.clock, issuer: () => duty.issuer, sessionS: 43_200 });
+  sessions = createSessions({
+    store: rig.store,
+    clock: rig.clock,
+    issuer: () => duty.issuer,
+    sessionS: 43_200,
+    everybodyIsKnown: true,
+  });
 });
 
 afterEach(async () => {
@@ -68,6 +76,12 @@ describe("sessions", () => {
     for (const { payload } of await rig.events()) expect(payload).not.toHaveProperty("session_id");
   });
 
+  it("keeps an ended session refused for as long as the token that was shown could live", async () => {
+    const expiresAt = plusMilliseconds(rig.clock.now(), 30 * 86_400_000);
+    await sessions.logOut({ ...duty, expiresAt });
+    expect(await revocations()).toMatchObject([{ until_us: String(plusMilliseconds(expiresAt, 3_600_000)) }]);
+  });
+
   it("lets a machine give its token up for good", async () => {
     const id = "ab".repeat(12);
     const at = rig.clock.now();
@@ -86,12 +100,14 @@ describe("sessions", () => {
     expect(await rig.rows("select revoked_us, revoked_by from service_token")).toEqual([
       { revoked_us: String(at), revoked_by: "service:acme" },
     ]);
+    const own: Identity = { ...machine, actor: "service:oms", name: "oms", tokenId: "platform:oms" };
+    await expect(sessions.logOut(own)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
   it("ends everything that was issued to a person before, and nothing after", async () => {
     const foreign = { subject: "https://login.example|00u1", actor: "operator:duty" };
     await rig.store.transactSql("test", (_unit, sql) => savePending(sql, foreign, Buffer.of(1), rig.clock.now()));
-    await sessions.revokeAll(person("relief"), "operator:duty");
+    expect(await sessions.revokeAll(person("relief"), "operator:duty")).toEqual({ known: true });
     expect((await revocations()).map(({ kind, id, actor }) => [kind, id, actor])).toEqual(
       [duty.subject, foreign.subject, "operator:duty"].map((id) => ["subject", id, "operator:relief"]),
     );
@@ -101,6 +117,25 @@ describe("sessions", () => {
     rig.clock.pass(5_000);
     await sessions.revokeAll(person("relief"), "operator:duty");
     expect(await subjectRevoked(duty.subject, -1), "a later one reaches further").toBe(true);
+  });
+
+  it("says when nobody has that name, and keeps the revocation all the same", async () => {
+    expect(await sessions.revokeAll(person("relief"), "operator:nobody")).toEqual({ known: false });
+    expect((await revocations()).map(({ id }) => id)).toContain("operator:nobody");
+    const elsewhere = { issuer: () => "https://login.example", sessionS: 43_200, everybodyIsKnown: false };
+    const foreign = createSessions({ store: rig.store, clock: rig.clock, ...elsewhere });
+    expect(await foreign.revokeAll(person("relief"), "operator:nobody")).toEqual({ known: null });
+  });
+
+  it("takes the person's unused proofs along, and nobody else's", async () => {
+    const named = { action: "ResumeHalt", parameters: {} } as const;
+    for (const identity of [duty, person("relief")]) {
+      await rig.store.transactSql("test", (_unit, sql) =>
+        makeProof(sql, systemRandom(), { identity, named, at: rig.clock.now() }),
+      );
+    }
+    await sessions.revokeAll(person("relief"), "operator:duty");
+    expect(await rig.rows("select subject from step_up_proof")).toEqual([{ subject: person("relief").subject }]);
   });
 
   it("refuses what names no person", async () => {

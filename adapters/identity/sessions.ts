@@ -1,7 +1,7 @@
 // Ending logins. A token that was signed stays signed, so what ended is written down, and every verifier refuses it within the
 // promised time; the embedded provider asks the same list before it renews a login.
 import { Fault } from "../../contracts/src/fault.ts";
-import { format, fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { format, fromMicroseconds, type Instant, later, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { idText, nameText } from "../../contracts/src/records/fields.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -11,6 +11,7 @@ import type { PostgresStore } from "../postgres/store.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
 import { findToken } from "./service-token-rows.ts";
 import { revokeWithEvent } from "./service-tokens.ts";
+import { dropProofs } from "./step-up-proofs.ts";
 
 export interface SessionsOptions {
   readonly store: PostgresStore;
@@ -19,6 +20,8 @@ export interface SessionsOptions {
   issuer(): string;
   /** How long a login can last: `identity.session_s`. */
   readonly sessionS: number;
+  /** Whether all people are in our own table: with the embedded provider they are. */
+  readonly everybodyIsKnown: boolean;
 }
 
 /** A revocation outlives what it concerns by this much, so that clocks may disagree. */
@@ -44,12 +47,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       store.transactSql("identity.log_out", async ({ events }, sql) => {
         const at = clock.now();
         const { actor, sessionId } = identity;
-        const named =
-          sessionId === undefined
-            ? ({ kind: "token", id: identity.tokenId, until: plusMilliseconds(identity.expiresAt, marginMs) } as const)
-            : ({ kind: "session", id: sessionId, until: sessionRevocationEnd(at, options.sessionS) } as const);
-        await revoke(sql, { ...named, at, actor });
         if (identity.kind === "service") await giveUpToken(sql, events, identity, at);
+        else await revoke(sql, { ...loginOf(identity, at, options.sessionS), at, actor });
         await tellClosed(events, actor, at, { sessionId });
       }),
 
@@ -58,17 +57,30 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (name === undefined || !nameText.safeParse(actor).success) {
         throw new Fault("INVALID_ARGUMENT", "actor is not of the form operator:<name>.", { retry: "never" });
       }
-      await store.transactSql("identity.revoke_all", async ({ events }, sql) => {
+      return store.transactSql("identity.revoke_all", async ({ events }, sql) => {
         const at = clock.now();
         const until = personRevocationEnd(at, options.sessionS);
         const ids = await subjectsOf(sql, actor, `${options.issuer()}|${name}`);
-        for (const id of ids) await revoke(sql, { kind: "subject", id, at, until, actor: identity.actor });
+        for (const id of ids) {
+          await revoke(sql, { kind: "subject", id, at, until, actor: identity.actor });
+          await dropProofs(sql, id);
+        }
         await tellClosed(events, actor, at, {
           by: { actor: identity.actor, ...(reason === undefined ? {} : { reason }) },
         });
+        const isKnown = await isKnownPerson(sql, actor, name);
+        return { known: isKnown || options.everybodyIsKnown ? isKnown : null };
       });
     },
   };
+}
+
+/** What a person's token belongs to, and until when something of it may be alive. */
+function loginOf(identity: Identity, at: Instant, sessionS: number): Pick<Revocation, "kind" | "id" | "until"> {
+  const tokenEnd = plusMilliseconds(identity.expiresAt, marginMs);
+  if (identity.sessionId === undefined) return { kind: "token", id: identity.tokenId, until: tokenEnd };
+  // Another issuer's token may outlast what a login may last here, and must not come back to life.
+  return { kind: "session", id: identity.sessionId, until: later(tokenEnd, sessionRevocationEnd(at, sessionS)) };
 }
 
 /** When the revocation of one login may be forgotten. */
@@ -93,6 +105,14 @@ async function subjectsOf(sql: Sql, actor: string, likely: string): Promise<read
   return [...new Set<string>([likely, actor, ...found.rows.map((row) => row.subject)])];
 }
 
+async function isKnownPerson(sql: Sql, actor: string, name: string): Promise<boolean> {
+  const found = await sql.read({
+    text: `select exists (select from operator where name = $1) or exists (select from second_factor where actor = $2) as known`,
+    values: [name, actor],
+  });
+  return found.rows[0]?.known === true;
+}
+
 /** Writes it down; one that is there already only grows. */
 export async function revoke(sql: Sql, { kind, id, at, until, actor }: Revocation): Promise<void> {
   await sql.write({
@@ -105,10 +125,15 @@ export async function revoke(sql: Sql, { kind, id, at, until, actor }: Revocatio
   });
 }
 
-/** A machine that logs out gives its token up for good. */
+/** A machine that logs out gives its token up for good; those of our own processes are derived, and end only with their key. */
 async function giveUpToken(sql: Sql, events: EventWriter, identity: Identity, at: Instant): Promise<void> {
   const found = await findToken(sql, identity.tokenId);
-  if (found !== undefined) await revokeWithEvent(sql, events, found, { identity, at });
+  if (found === undefined) {
+    throw new Fault("PERMISSION_DENIED", "A token of the platform's own processes cannot be given up.", {
+      retry: "never",
+    });
+  }
+  await revokeWithEvent(sql, events, found, { identity, at });
 }
 
 async function tellClosed(

@@ -14,6 +14,8 @@ const issue: NamedAction = {
   parameters: { name: "acme", operations: ["CheckOrder", "GetEnvelope"], expires_in_s: 3_600 },
 };
 
+const { sessionId: _none, ...withoutSession } = duty;
+
 let database: TestDatabase;
 let rig: IdentityRig;
 let proof: string;
@@ -74,6 +76,8 @@ describe("a proof", () => {
     ["a proof with a null in it", { proof: "psu_\u0000" }, "STEP_UP_WRONG"],
     ["another action", { named: { ...issue, action: "RotateServiceToken" } }, "STEP_UP_WRONG"],
     ["another person", { identity: person("relief") }, "STEP_UP_WRONG"],
+    ["another session of the same person", { identity: { ...duty, sessionId: "other" } }, "STEP_UP_WRONG"],
+    ["the same person without a session", { identity: withoutSession }, "STEP_UP_WRONG"],
     ["the same name at another issuer", { identity: person("duty", "https://login.example") }, "STEP_UP_WRONG"],
     [
       "another value",
@@ -94,6 +98,14 @@ describe("a proof", () => {
   ])("does not open with %s, and is still good afterwards", async (_what, shown, code) => {
     expect(await redeem(shown)).toMatchObject({ code });
     expect(await redeem()).toBeUndefined();
+  });
+
+  it("of somebody whose issuer knows no sessions opens for them", async () => {
+    const made = await rig.store.transactSql("test", (_unit, sql) =>
+      makeProof(sql, systemRandom(), { identity: withoutSession, named: issue, at: rig.clock.now() }),
+    );
+    expect(await redeem({ proof: made.proof })).toMatchObject(wrong);
+    expect(await redeem({ proof: made.proof, identity: withoutSession })).toBeUndefined();
   });
 
   it("runs out after two minutes", async () => {

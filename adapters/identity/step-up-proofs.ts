@@ -1,7 +1,8 @@
 // Proofs of a second factor. One is made when a factor was accepted and redeemed by the transaction that does what it is for,
 // so that both happen or neither; whoever redeems one needs to know nothing of how it was earned.
 //
-//  1. A proof opens one action with exactly the parameters it was made for, for the person who earned it, once, for two minutes.
+//  1. A proof opens one action with exactly the parameters it was made for, for the person who earned it, in the login in which they
+//     did, once, for two minutes.
 //  2. Only its hash is stored.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
@@ -13,7 +14,7 @@ import type { Sql } from "../postgres/store-transaction.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { hashOf } from "./sealing.ts";
 
-export const proofMsMax = 120_000;
+const proofMsMax = 120_000;
 const proofBytes = 32;
 const proofForm = /^psu_[A-Za-z0-9_-]{43}$/;
 
@@ -23,7 +24,7 @@ export function parametersHashOf(parameters: NamedAction["parameters"]): string 
 }
 
 export interface NewProof {
-  readonly identity: Pick<Identity, "subject">;
+  readonly identity: Pick<Identity, "subject" | "sessionId">;
   readonly named: NamedAction;
   readonly at: Instant;
 }
@@ -38,16 +39,24 @@ export async function makeProof(
   const expiresAt = plusMilliseconds(at, proofMsMax);
   await sql.write({
     name: "step_up_proof_make",
-    text: `insert into step_up_proof (proof_hash, subject, action, parameters_hash, issued_us, expires_us)
-           values ($1, $2, $3, $4, $5, $6)`,
-    values: [hashOf(proof), identity.subject, named.action, parametersHashOf(named.parameters), at, expiresAt],
+    text: `insert into step_up_proof (proof_hash, subject, session_id, action, parameters_hash, issued_us, expires_us)
+           values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      hashOf(proof),
+      identity.subject,
+      identity.sessionId ?? null,
+      named.action,
+      parametersHashOf(named.parameters),
+      at,
+      expiresAt,
+    ],
   });
   return { proof, expiresAt };
 }
 
 export interface ShownProof {
   readonly proof: string | undefined;
-  readonly identity: Pick<Identity, "subject" | "actor">;
+  readonly identity: Pick<Identity, "subject" | "actor" | "sessionId">;
   readonly named: NamedAction;
   readonly at: Instant;
 }
@@ -70,8 +79,8 @@ export async function redeemProof(
     name: "step_up_proof_redeem",
     text: `update step_up_proof set redeemed_us = $5
            where proof_hash = $1 and subject = $2 and action = $3 and parameters_hash = $4
-             and redeemed_us is null and expires_us > $5`,
-    values: [hashOf(proof), identity.subject, named.action, parametersHash, at],
+             and redeemed_us is null and expires_us > $5 and session_id is not distinct from $6`,
+    values: [hashOf(proof), identity.subject, named.action, parametersHash, at, identity.sessionId ?? null],
   });
   if (redeemed.rowCount !== 1) return wrongProof(named);
   await events.publish(subjects.stepUpRedeemed, {
@@ -81,6 +90,14 @@ export async function redeemProof(
     at: format(at),
   });
   return undefined;
+}
+
+/** A proof is worth what earned it: when the factor is replaced or the person's logins are ended, those not used yet go. */
+export async function dropProofs(sql: Sql, subject: string): Promise<void> {
+  await sql.write({
+    text: "delete from step_up_proof where subject = $1 and redeemed_us is null",
+    values: [subject],
+  });
 }
 
 /** One sentence for every reason: a proof in the wrong hands must not say what it would open. */

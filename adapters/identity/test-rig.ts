@@ -1,5 +1,6 @@
 // What the tests of this folder share: a store on a test's own database with a clock that is set by hand, and a way to read
 // everything that was written, as its owner.
+import type { Role } from "../../contracts/src/authority.ts";
 import { fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/identity.ts";
@@ -67,6 +68,21 @@ export function person(name: string, issuer = "http://127.0.0.1:8080/oidc"): Ide
     issuedAt: testStart,
     expiresAt: plusMilliseconds(testStart, 300_000),
   };
+}
+
+/** A real person of the embedded provider, as an administrator would make one. */
+export async function putOperator(
+  rig: Pick<IdentityRig, "rows">,
+  {
+    name,
+    passwordHash,
+    roles,
+  }: { readonly name: string; readonly passwordHash: string; readonly roles: readonly Role[] },
+): Promise<void> {
+  await rig.rows(
+    "insert into operator (name, password_hash, roles, development, created_us) values ($1, $2, $3, false, 0)",
+    [name, passwordHash, roles],
+  );
 }
 
 const tables = [

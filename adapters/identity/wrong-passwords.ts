@@ -1,5 +1,5 @@
 // How many wrong passwords one address may try for one name. In memory and bounded: a restart forgives, and whoever sprays names
-// pays for each with a hash.
+// pays for each with a hash. The wait is short, because somebody who must drop a gate may have mistyped in a hurry.
 import { type Instant, millisecondsBetween, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 
@@ -16,7 +16,7 @@ export interface WrongPasswordsLimits {
   readonly entriesMax: number;
 }
 
-const limitsDefault: WrongPasswordsLimits = { triesMax: 10, windowMs: 300_000, entriesMax: 10_000 };
+const limitsDefault: WrongPasswordsLimits = { triesMax: 10, windowMs: 60_000, entriesMax: 10_000 };
 
 interface Entry {
   readonly since: Instant;

@@ -13,24 +13,50 @@ import { migrations } from "../../adapters/postgres/migrations/index.ts";
 import { natsServerBinary, startNatsServer } from "../../testkit/nats-server.ts";
 import { benchTools, quietLog } from "./ticket.ts";
 
-export interface PlaceFacts {
+export interface DatabaseFacts {
   readonly postgres_version: string;
-  readonly nats_server_version: string;
   readonly fsync: string;
   readonly synchronous_commit: string;
 }
 
-export interface Place {
-  readonly natsUrl: string;
-  readonly facts: PlaceFacts;
+export interface PlaceFacts extends DatabaseFacts {
+  readonly nats_server_version: string;
+}
+
+export interface DatabasePlace {
+  readonly folder: string;
+  readonly facts: DatabaseFacts;
   /** A migrated database of its own, so that no contender carries what another one published. */
   database(name: string): Promise<DatabaseAddress>;
   close(): Promise<void>;
 }
 
+export interface Place extends Omit<DatabasePlace, "folder" | "facts"> {
+  readonly natsUrl: string;
+  readonly facts: PlaceFacts;
+}
+
 const folderPrefix = "portcullis-bench-";
 
+/** With a database and a nats-server. */
 export async function openPlace(): Promise<Place> {
+  const ground = await openDatabasePlace();
+  try {
+    await putNatsServerOnPath();
+    const nats = await startNatsServer({ jetStream: true, storeFolder: join(ground.folder, "nats") });
+    const close = async (): Promise<void> => {
+      await nats.stop();
+      await ground.close();
+    };
+    const facts = { ...ground.facts, nats_server_version: nats.version };
+    return { natsUrl: nats.url, facts, database: ground.database, close };
+  } catch (thrown) {
+    await ground.close();
+    throw thrown;
+  }
+}
+
+export async function openDatabasePlace(): Promise<DatabasePlace> {
   await removeAbandoned();
   const endings: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
@@ -47,12 +73,8 @@ export async function openPlace(): Promise<Place> {
     const { path, runtimeFolder } = dataFolder;
     const server = await startEmbeddedPostgres({ ...tools, dataFolder: path, runtimeFolder });
     endings.push(() => server.stop());
-    await putNatsServerOnPath();
-    const nats = await startNatsServer({ jetStream: true, storeFolder: join(folder, "nats") });
-    endings.push(() => nats.stop());
-    const facts = { ...(await databaseFacts(server.address)), nats_server_version: nats.version };
     const database = (name: string): Promise<DatabaseAddress> => makeDatabase(server.address, name);
-    return { natsUrl: nats.url, facts, database, close };
+    return { folder, facts: await databaseFacts(server.address), database, close };
   } catch (thrown) {
     await close();
     throw thrown;
@@ -65,7 +87,7 @@ async function putNatsServerOnPath(): Promise<void> {
   process.env["PATH"] = `${process.env["PATH"] ?? ""}${delimiter}${dirname(binary)}`;
 }
 
-async function databaseFacts(address: DatabaseAddress): Promise<Omit<PlaceFacts, "nats_server_version">> {
+async function databaseFacts(address: DatabaseAddress): Promise<DatabaseFacts> {
   const client = await openClient(address.owner, { log: quietLog, applicationName: "bench" });
   try {
     const setting = (name: string): string => `current_setting('${name}')`;

@@ -15,7 +15,7 @@ export interface BearerPorts {
 }
 
 /** A token with less life than this is renewed first, so that it does not run out on the way. */
-export const renewBelowMs = 30_000;
+const renewBelowMs = 30_000;
 
 export async function bearerOf(settings: Settings, ports: BearerPorts): Promise<string> {
   if (settings.token !== undefined) return settings.token;
@@ -27,7 +27,8 @@ export async function bearerOf(settings: Settings, ports: BearerPorts): Promise<
 
 /** The profile, if it may be used for this server at all: a token goes to the server that it was got from and to no other. */
 export function ownProfile(settings: Settings): Profile {
-  const { stored, server, profile } = settings;
+  const { stored, damaged, server, profile } = settings;
+  if (damaged !== undefined) throw damaged;
   if (stored === undefined) throw loginRefusal(`Nobody is logged in under the profile "${profile.value}".`);
   if (stored.server !== server.value) {
     throw loginRefusal(
@@ -41,7 +42,7 @@ export function ownProfile(settings: Settings): Profile {
 async function renewed(settings: Settings, ports: BearerPorts): Promise<string> {
   // Whoever held the lock before may have renewed it, logged out or logged in elsewhere.
   const stored = readProfile(settings.profilePath);
-  const profile = ownProfile({ ...settings, stored });
+  const profile = ownProfile({ ...settings, stored, damaged: undefined });
   if (leftOf(profile, ports) >= renewBelowMs) return profile.token;
   const { renew } = await import("./issuer.ts");
   try {

@@ -2,6 +2,8 @@
 import { spawn } from "node:child_process";
 import type { Environment } from "./terminal.ts";
 
+export type OpenBrowser = typeof openBrowser;
+
 export function openBrowser(address: string, environment: Environment): void {
   // The address came over the network: only web addresses are handed to the system, as one argument and without a shell.
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) return;

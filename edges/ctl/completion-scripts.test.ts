@@ -1,10 +1,11 @@
 // Completion: each script is one that its shell accepts, and bash, which is everywhere, is asked to complete for real.
 import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { serviceOperations } from "../../contracts/src/authority.ts";
 import { completionScript, type Shell } from "./completion-scripts.ts";
 import { groups, verbs } from "./verbs/index.ts";
 
-const script = (shell: Shell): string => completionScript(shell, { verbs, groups });
+const script = (shell: Shell): string => completionScript(shell, { verbs, groups }, { operation: serviceOperations });
 const has = (program: string): boolean => spawnSync(program, ["-c", "exit 0"]).status === 0;
 
 describe("syntax", () => {
@@ -62,6 +63,16 @@ describe("bash completes", () => {
   });
 
   it("nothing after an option whose value nobody can know", () => {
-    expect(complete("auth", "login", "--dev", "")).toEqual([]);
+    expect(complete("auth", "login", "--profile", "")).toEqual([]);
+  });
+
+  it("known values, topics of help, and the version where it is one", () => {
+    expect(complete("auth", "login", "--dev", "")).toEqual(["duty", "relief", "viewer"]);
+    expect(complete("auth", "tokens", "issue", "acme", "--operation", "Check")).toEqual(["CheckOrder", "CheckOrders"]);
+    expect(complete("help", "")).toEqual(expect.arrayContaining(["exit-codes", "auth", "up"]));
+    expect(complete("help", "auth", "tokens", "r")).toEqual(["rotate", "revoke"]);
+    expect(complete("help", "auth", "login", "l")).toEqual([]);
+    expect(complete("--ver")).toEqual(["--version"]);
+    expect(complete("auth", "--ver")).toEqual([]);
   });
 });

@@ -24,9 +24,20 @@ interface Table {
 }
 
 const helpOption: VerbOption = { name: "help", sentence: "Show this help." };
+const versionOption: VerbOption = { name: "version", sentence: "Show the version." };
 
-export function completionScript(shell: Shell, grammar: Grammar): string {
-  const table = tableOf(grammar);
+/** Values of options that would make the list of verbs slow to load, by the option's name. */
+export type KnownValues = Readonly<Record<string, readonly string[]>>;
+
+export function completionScript(shell: Shell, grammar: Grammar, known: KnownValues = {}): string {
+  const verbs = grammar.verbs.map((verb) => ({
+    ...verb,
+    options: verb.options.map((option) => {
+      const values = known[option.name] ?? option.values;
+      return values === undefined ? option : { ...option, values };
+    }),
+  }));
+  const table = tableOf({ ...grammar, verbs });
   switch (shell) {
     case "bash":
       return bash(table);
@@ -48,14 +59,26 @@ function tableOf({ verbs, groups }: Grammar): Table {
     nodes
       .filter(({ word }) => parentOf(word) === line)
       .map(({ word, sentence }) => ({ word: word.split(" ").at(-1) ?? word, sentence }));
-  const grouping = ["", ...Object.keys(groups)].map((line) => ({ line, next: childrenOf(line), options: [] }));
+  const grouping = ["", ...Object.keys(groups)].map((line) => ({
+    line,
+    next: childrenOf(line),
+    options: line === "" ? [versionOption] : [],
+  }));
+  // `help` takes every command line as its topic.
+  const topics = nodes.map(({ word }) => ({ line: `help ${word}`, next: childrenOf(word), options: [] }));
   const leaves = verbs.map(({ name, arguments: takes, options }) => ({
     line: name,
-    next: takes.flatMap(({ values, sentence }) => (values ?? []).map((word) => ({ word, sentence }))),
+    next: [
+      ...takes.flatMap(({ values, sentence }) => (values ?? []).map((word) => ({ word, sentence }))),
+      ...(name === "help" ? childrenOf("") : []),
+    ],
     options,
   }));
   const every = [...globalOptions, helpOption];
-  const places = [...grouping, ...leaves].map((place) => ({ ...place, options: [...place.options, ...every] }));
+  const places = [...grouping, ...topics, ...leaves].map((place) => ({
+    ...place,
+    options: [...place.options, ...every],
+  }));
   const taking = [...verbs.flatMap(({ options }) => options), ...globalOptions].filter(
     ({ value }) => value !== undefined,
   );

@@ -1,12 +1,22 @@
 // The checks of `ctl doctor`, one function each: a name, a state, what was seen, and what to do about it.
 import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import { millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
 import type { Client } from "../client/src/types.ts";
 import type { Context } from "./context.ts";
 import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "./data-folder.ts";
-import { failureOf } from "./failure.ts";
-import { exposure } from "./profile.ts";
-import { configFolder, isLoopback, profileNamed, profilePathOf, type Settings, tokenVariable } from "./settings.ts";
+import { type Failure, failureOf, Refusal } from "./failure.ts";
+import { ensureWritable, exposure, profileOnDisk, removeMade } from "./profile.ts";
+import { fromPortcullis, notPortcullis } from "./reach.ts";
+import {
+  configFolder,
+  hintFor,
+  isLoopback,
+  profileNamed,
+  profilePathOf,
+  type Settings,
+  tokenVariable,
+} from "./settings.ts";
 import { moment, span } from "./text.ts";
 
 export interface Check {
@@ -22,13 +32,30 @@ const clockFailMs = 30_000;
 const checkTimeoutMs = 5_000;
 
 export async function allChecks(context: Context): Promise<readonly Check[]> {
-  const here = [nodeVersion(), version(context), profileFile(context), dataFolder(context)];
+  const checks = await everything(context);
+  const { value: profileName } = profileNamedOrDefault(context);
+  return checks.map((check) =>
+    check.advice === undefined ? check : { ...check, advice: hintFor(check.advice, profileName) },
+  );
+}
+
+function profileNamedOrDefault(context: Context): { readonly value: string } {
+  try {
+    return profileNamed(context.flags, context.environment);
+  } catch {
+    // The check of the profile file says what is wrong with the name.
+    return { value: "default" };
+  }
+}
+
+async function everything(context: Context): Promise<readonly Check[]> {
+  const here = [nodeVersion(), version(context), ...profileChecks(context), dataFolder(context)];
   const settings = settingsOf(context);
   if ("name" in settings) return [...here, settings];
   const reached = await server(context, settings);
   // Everything else would only say once more that nobody answers.
   if (reached.state === "fail") return [...here, reached];
-  const away = [health(context), clock(context), login(context, settings)];
+  const away = [health(context), issuer(context), clock(context), login(context, settings)];
   return [...here, reached, ...(await Promise.all(away)).flat()];
 }
 
@@ -43,10 +70,30 @@ function version(context: Context): Check {
   return { name: "version", state: "ok", detail: `ctl ${context.version()} from ${context.repository}` };
 }
 
-function profileFile(context: Context): Check {
-  const name = "profile file";
+function profileChecks(context: Context): readonly Check[] {
   try {
     const path = profilePathOf(context.environment, profileNamed(context.flags, context.environment).value);
+    return [loginFolder(dirname(path)), profileFile(context, path)];
+  } catch (error) {
+    const advice = "Choose another --profile.";
+    return [{ name: "profile file", state: "fail", detail: messageOf(error), advice }];
+  }
+}
+
+/** By doing it: what permissions say is not what a file system does. Nothing of it stays. */
+function loginFolder(folder: string): Check {
+  const name = "login folder";
+  try {
+    removeMade(ensureWritable(folder));
+    return { name, state: "ok", detail: `${folder} can be written` };
+  } catch (error) {
+    return { name, state: "fail", detail: messageOf(error), ...adviceOf(error) };
+  }
+}
+
+function profileFile(context: Context, path: string): Check {
+  const name = "profile file";
+  try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return { name, state: "ok", detail: `none yet at ${path}` };
     const open = exposure(found);
@@ -56,15 +103,21 @@ function profileFile(context: Context): Check {
       const advice = `chmod 700 ${configFolder(context.environment)}`;
       return { name, state: "warn", detail: `others may write in ${configFolder(context.environment)}`, advice };
     }
+    const held = profileOnDisk(path);
+    if (held instanceof Refusal) throw held;
     return { name, state: "ok", detail: `${path}, for you alone` };
   } catch (error) {
-    return {
-      name,
-      state: "fail",
-      detail: error instanceof Error ? error.message : String(error),
-      advice: "Choose another --profile.",
-    };
+    return { name, state: "fail", detail: messageOf(error), ...adviceOf(error) };
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function adviceOf(error: unknown): { readonly advice?: string } {
+  const advice = error instanceof Refusal ? error.hint : undefined;
+  return advice === undefined ? {} : { advice };
 }
 
 function dataFolder(context: Context): Check {
@@ -85,7 +138,7 @@ function dataFolder(context: Context): Check {
       advice,
     };
   } catch (error) {
-    return { name, state: "warn", detail: error instanceof Error ? error.message : String(error) };
+    return { name, state: "warn", detail: messageOf(error) };
   }
 }
 
@@ -93,13 +146,7 @@ function settingsOf(context: Context): Settings | Check {
   try {
     return context.settings();
   } catch (error) {
-    const advice = (error as { hint?: string }).hint;
-    return {
-      name: "settings",
-      state: "fail",
-      detail: (error as Error).message,
-      ...(advice === undefined ? {} : { advice }),
-    };
+    return { name: "settings", state: "fail", detail: messageOf(error), ...adviceOf(error) };
   }
 }
 
@@ -108,7 +155,14 @@ async function server(context: Context, { server: { value, from } }: Settings): 
   const detail = `${value} (from ${from})`;
   const answer = await outcome(context, (client) => client.getLoginConfiguration());
   if (answer.failed !== undefined)
-    return { name, state: "fail", detail: `${detail}: ${answer.failed}`, advice: reachAdvice(context) };
+    return {
+      name,
+      state: "fail",
+      detail: `${detail}: ${answer.failed.detail}`,
+      advice: reachAdvice(context, answer.failed),
+    };
+  if (!Array.isArray(answer.value.authorization_servers))
+    return { name, state: "fail", detail: notPortcullis(value).message, advice: reachAdvice(context) };
   if (value.startsWith("http:") && !isLoopback(value)) {
     const advice = "Put TLS before it and use its https address: a token can be read on the way.";
     return { name, state: "warn", detail: `${detail}, reached without encryption`, advice };
@@ -116,11 +170,13 @@ async function server(context: Context, { server: { value, from } }: Settings): 
   return { name, state: "ok", detail };
 }
 
-function reachAdvice(context: Context): string {
+function reachAdvice(context: Context, failed?: Failure): string {
   const running = runningPlatform(context);
   const address = running === undefined ? undefined : operatorAddress(running);
   if (address === undefined || address === context.settings().server.value)
-    return "`ctl up` starts a platform here; PORTCULLIS_URL names another.";
+    return failed?.hint?.startsWith("Use ") === true
+      ? failed.hint
+      : "`ctl up` starts a platform here; PORTCULLIS_URL names another.";
   return `A platform of this folder listens at ${address}: use --server or PORTCULLIS_URL.`;
 }
 
@@ -131,9 +187,34 @@ async function health(context: Context): Promise<Check> {
   return {
     name,
     state: "fail",
-    detail: answer.failed,
+    detail: answer.failed.detail,
     advice: "Its log says more; docs/operations.md says where the log is.",
   };
+}
+
+/** Logging in and renewing go there, from this machine. */
+async function issuer(context: Context): Promise<Check> {
+  const name = "issuer";
+  const answer = await outcome(context, (client) => client.getLoginConfiguration());
+  const [address] = answer.failed === undefined ? (answer.value.authorization_servers ?? []) : [];
+  if (answer.failed !== undefined || address === undefined) {
+    const advice = "The server's log and its identity.issuer say why; docs/identity.md explains them.";
+    return { name, state: "fail", detail: "the server does not say where to log in", advice };
+  }
+  try {
+    const { client_id, audience } = answer.value;
+    const { hasDeviceFlow } = await (await import("./issuer.ts")).lookAt(
+      { issuer: address, client_id, audience },
+      checkTimeoutMs,
+    );
+    if (hasDeviceFlow) return { name, state: "ok", detail: `${address} answers` };
+    const advice =
+      "Switch the device flow on there for this client, or set PORTCULLIS_TOKEN to a token from elsewhere.";
+    return { name, state: "warn", detail: `${address} answers, but has no device flow: ctl cannot log in`, advice };
+  } catch (error) {
+    const advice = "Logging in and renewing need it: see that it runs, and that this machine reaches its address.";
+    return { name, state: "fail", detail: (await failureOf(error)).detail, advice };
+  }
 }
 
 async function clock(context: Context): Promise<Check> {
@@ -197,20 +278,19 @@ function factor(seen: Factor, now: Parameters<typeof moment>[1]): Check {
       advice: "Wait; then use the right code.",
     };
   }
-  if (seen.recovery_codes_left < 2) {
-    const advice = "`ctl auth enrol-totp --totp CODE` gives a new set.";
-    return { name, state: "warn", detail: `${seen.recovery_codes_left} recovery codes left`, advice };
-  }
-  return { name, state: "ok", detail: `set up, ${seen.recovery_codes_left} recovery codes left` };
+  // Codes are a convenience: whoever has none, as development operators do, is as safe as anybody.
+  const more = seen.recovery_codes_left < 2 ? "; `ctl auth enrol-totp --totp CODE` gives a set" : "";
+  return { name, state: "ok", detail: `set up, ${seen.recovery_codes_left} recovery codes left${more}` };
 }
 
-type Outcome<Value> = { readonly value: Value; readonly failed: undefined } | { readonly failed: string };
+type Outcome<Value> = { readonly value: Value; readonly failed: undefined } | { readonly failed: Failure };
 
 /** Asked as nobody: these answers are for anyone. */
 async function outcome<Value>(context: Context, ask: (client: Client) => Promise<Value>): Promise<Outcome<Value>> {
   try {
-    return { value: await ask(await context.clientWith(undefined, checkTimeoutMs)), failed: undefined };
+    const client = await context.clientWith(undefined, checkTimeoutMs);
+    return { value: await fromPortcullis(context.settings().server.value, () => ask(client)), failed: undefined };
   } catch (error) {
-    return { failed: (await failureOf(error)).detail };
+    return { failed: await failureOf(error) };
   }
 }

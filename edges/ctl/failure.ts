@@ -65,7 +65,7 @@ export function isApiError(thrown: unknown): thrown is ApiErrorLike {
 export function connectionProblem(thrown: unknown): string | undefined {
   for (let at: unknown = thrown, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
     const code = (at as { code?: unknown }).code;
-    if (typeof code === "string" && /^(E[A-Z]+|UND_ERR_[A-Z_]+|[A-Z_]*CERT[A-Z_]*|ERR_TLS[A-Z_]*)$/.test(code))
+    if (typeof code === "string" && /^(E[A-Z]+|UND_ERR_[A-Z_]+|[A-Z_]*CERT[A-Z_]*|ERR_(TLS|SSL)[A-Z_]*)$/.test(code))
       return code;
     if (at.name === "TimeoutError") return "no answer in time";
   }
@@ -78,11 +78,26 @@ export async function failureOf(thrown: unknown): Promise<Failure> {
   }
   if (isApiError(thrown)) return apiFailure(thrown);
   // The client's word for a server that did not answer, or not in our language.
-  if (thrown instanceof Error && thrown.name === "UnreachableError")
-    return failureOf(unreachable(`${thrown.message}.`));
+  if (thrown instanceof Error && thrown.name === "UnreachableError") return failureOf(unreached(thrown));
   if (thrown instanceof Error && thrown.name === "AbortError") return failureOf(interrupted());
   const detail = thrown instanceof Error ? thrown.message : String(thrown);
   return { exit: exitCodes.failed, code: "INTERNAL", detail, hint: undefined, problem: undefined };
+}
+
+function unreached(thrown: Error & { readonly baseUrl?: unknown }): Refusal {
+  const { baseUrl } = thrown;
+  // What a TLS library says when the answer to its greeting is plain text.
+  const isPlain = /ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)/.test(
+    connectionProblem(thrown) ?? "",
+  );
+  if (!isPlain || typeof baseUrl !== "string") return unreachable(`${thrown.message}.`);
+  return new Refusal(
+    exitCodes.unavailable,
+    "SERVICE_UNAVAILABLE",
+    `${baseUrl} cannot be reached: it speaks http, not https.`,
+    `Use ${baseUrl.replace(/^https:/, "http:")} with --server or PORTCULLIS_URL.`,
+    thrown,
+  );
 }
 
 async function apiFailure(error: ApiErrorLike): Promise<Failure> {
@@ -92,11 +107,11 @@ async function apiFailure(error: ApiErrorLike): Promise<Failure> {
   const problem = typeof error.problem === "object" && error.problem !== null ? { ...error.problem } : undefined;
   const detail = error.detail ?? entry?.sentence ?? `The server answered ${error.status}.`;
   const wait = error.retryAfterS === undefined ? undefined : `Try again in ${error.retryAfterS} s.`;
-  return { exit, code: error.code, detail, hint: wait ?? hintFor(exit), problem };
+  return { exit, code: error.code, detail, hint: wait ?? hintFor(exit, error.code), problem };
 }
 
 /** For an answer whose code is not ours: a proxy in between, or a newer server. */
-export function exitOfStatus(status: number): ExitCode {
+function exitOfStatus(status: number): ExitCode {
   const known: Readonly<Record<number, ExitCode>> = {
     400: exitCodes.usage,
     401: exitCodes.notLoggedIn,
@@ -112,10 +127,10 @@ export function exitOfStatus(status: number): ExitCode {
   return known[status] ?? exitCodes.failed;
 }
 
-function hintFor(exit: CtlExit): string | undefined {
+function hintFor(exit: CtlExit, code: string): string | undefined {
   if (exit === exitCodes.notLoggedIn)
     return "`ctl auth whoami` says which token was used; `ctl auth login` gets a new one.";
-  if (exit === exitCodes.forbidden) return "`ctl auth whoami` shows your roles.";
+  if (code === "PERMISSION_DENIED") return "`ctl auth whoami` shows your roles.";
   if (exit === exitCodes.unavailable) return "Try again in a moment; `ctl doctor` looks closer.";
   return undefined;
 }

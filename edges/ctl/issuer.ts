@@ -1,6 +1,7 @@
 // Talking to the OIDC issuer, whichever it is: the device flow for people, the development grant for a platform on this machine, renewal and
 // revocation. The library does the protocol; here it is decided what is trusted and what is said when it fails.
-import type { Configuration, DeviceAuthorizationResponse, TokenEndpointResponse } from "openid-client";
+import { hostname } from "node:os";
+import type { Configuration, CustomFetch, DeviceAuthorizationResponse, TokenEndpointResponse } from "openid-client";
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -36,18 +37,37 @@ const requestTimeoutS = 10;
 /** How far this machine's clock may be from the issuer's. */
 const clockToleranceS = 60;
 
-async function discover(facts: IssuerFacts): Promise<{ oidc: typeof import("openid-client"); found: Configuration }> {
+async function discover(
+  facts: IssuerFacts,
+  timeoutS = requestTimeoutS,
+): Promise<{ oidc: typeof import("openid-client"); found: Configuration }> {
   const url = issuerUrl(facts.issuer);
   const oidc = await import("openid-client");
   const metadata = { [oidc.clockTolerance]: clockToleranceS };
   const execute = url.protocol === "http:" ? [oidc.allowInsecureRequests] : [];
   try {
-    const options = { execute, timeout: requestTimeoutS };
+    const options = { execute, timeout: timeoutS, [oidc.customFetch]: namedFetch };
     return { oidc, found: await oidc.discovery(url, facts.client_id, metadata, oidc.None(), options) };
   } catch (error) {
     throw issuerFailure(error, facts.issuer);
   }
 }
+
+/** Whether the issuer answers as one, within that time, and what ctl needs of it. */
+export async function lookAt(facts: IssuerFacts, timeoutMs: number): Promise<{ readonly hasDeviceFlow: boolean }> {
+  const { found } = await discover(facts, timeoutMs / 1_000);
+  return { hasDeviceFlow: found.serverMetadata().device_authorization_endpoint !== undefined };
+}
+
+/** Whoever is asked to approve sees this beside the code: it must be their own program on their own machine. */
+const namedFetch: CustomFetch = (url, { body, ...request }) => {
+  const headers = new Headers(request.headers);
+  const host = hostname()
+    .replaceAll(/[^A-Za-z0-9._-]/g, "")
+    .slice(0, 63);
+  headers.set("user-agent", `ctl on ${host} (${process.platform} ${process.arch})`);
+  return fetch(url, { ...request, headers, body: body ?? null });
+};
 
 function issuerUrl(issuer: string): URL {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
@@ -107,14 +127,24 @@ async function poll(
     } catch (error) {
       const answer = (error as { error?: unknown } | undefined)?.error;
       if (answer === "slow_down") intervalMs += 5_000;
-      else if (isLostConnection(error)) intervalMs = Math.min(intervalMs * 2, 30_000);
+      else if (isPassing(error)) intervalMs = Math.min(intervalMs * 2, 30_000);
       else if (answer !== "authorization_pending") throw issuerFailure(error, issuer);
     }
   }
 }
 
-function isLostConnection(error: unknown): boolean {
-  return connectionProblem(error) !== undefined || (error as { code?: unknown } | undefined)?.code === "OAUTH_TIMEOUT";
+/** What passes by itself: a lost connection, no answer in time, an issuer that starts, has too much to do or trouble of its own. */
+function isPassing(error: unknown): boolean {
+  const status = answeredStatus(error) ?? 0;
+  const isLate = (error as { code?: unknown } | undefined)?.code === "OAUTH_TIMEOUT";
+  return connectionProblem(error) !== undefined || isLate || status === 429 || status >= 500;
+}
+
+/** The library hands on the status of an OAuth error, and the whole answer when it was none. */
+function answeredStatus(error: unknown): number | undefined {
+  const { status, cause } = (error ?? {}) as { status?: unknown; cause?: unknown };
+  if (cause instanceof Response) return cause.status;
+  return typeof status === "number" ? status : undefined;
 }
 
 /** Only a platform with development operators knows this grant. */
@@ -211,13 +241,19 @@ const oauthSentences = {
 function issuerFailure(error: unknown, issuer: string): Refusal {
   if (error instanceof Refusal) return error;
   const oauthCode = (error as { error?: unknown } | undefined)?.error;
-  if (typeof oauthCode === "string") {
+  if (typeof oauthCode === "string" && !isPassing(error)) {
     const description = (error as { error_description?: unknown }).error_description;
     const said = typeof description === "string" ? ` It says: ${clean(description).slice(0, 300)}` : "";
     const known = (oauthSentences as Readonly<Record<string, string>>)[oauthCode];
     return loginRefusal(known ?? `The issuer answered ${clean(oauthCode).slice(0, 80)}.${said}`);
   }
-  const why = connectionProblem(error) ?? (error instanceof Error ? clean(error.message).slice(0, 200) : "no reason");
+  const status = answeredStatus(error);
+  const said = status === undefined ? messageOf(error) : `status ${status}`;
+  const why = connectionProblem(error) ?? said;
   const detail = `The issuer ${clean(issuer)} did not answer as it should (${why}).`;
   return new Refusal(exitCodes.unavailable, "IDENTITY_UNAVAILABLE", detail, "`ctl doctor` looks closer.", error);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? clean(error.message).slice(0, 200) : "no reason";
 }

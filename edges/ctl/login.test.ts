@@ -1,7 +1,16 @@
 // Logging in and out against an issuer that says everything an issuer can say: approved, not yet, slower, refused, too late, gone.
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FakeAnswer, type FakeServer, fakeJwt, problem, runFake, startFakeServer, virtualTime } from "./fakes.ts";
 import { readProfile } from "./profile.ts";
@@ -134,6 +143,26 @@ describe("the device flow", () => {
     expect((await waiting).exit).toBe(130);
   });
 
+  it("lives through an issuer that starts, has too much to do or trouble of its own", async () => {
+    const starting = problem(503, "IDENTITY_UNAVAILABLE", "The gateway is starting.");
+    const busy = problem(429, "RESOURCE_EXHAUSTED", "Too many attempts.");
+    const troubled = { status: 503, body: { error: "server_error" } };
+    answers(starting, busy, troubled, refused("authorization_pending"), granted());
+    const { exit, stderr } = await run("auth login");
+    expect(exit, stderr).toBe(0);
+    expect(time.slept).toEqual([1_000, 2_000, 4_000, 8_000, 8_000]);
+  });
+
+  it("does not take an issuer with trouble of its own for the end of the login", async () => {
+    answers(granted(), { status: 503, body: { error: "server_error" } });
+    expect((await run("auth login")).exit).toBe(0);
+    time = virtualTime(startMs + 280_000);
+    expect((await run("auth whoami")).exit).toBe(0);
+    time = virtualTime(startMs + 301_000);
+    expect(await run("auth whoami")).toMatchObject({ exit: 9, stderr: expect.stringContaining("(status 503)") });
+    expect(readProfile(path)).toMatchObject({ refresh_token: "refresh-1" });
+  });
+
   it.each([
     ["access_denied", /refused in the browser/],
     ["expired_token", /ran out before it was approved/],
@@ -226,6 +255,66 @@ describe("the device flow", () => {
     answers(granted());
     const { stderr } = await run("auth login");
     expect(stderr).toContain("AB C");
+  });
+});
+
+describe("what is on disk already", () => {
+  const leave = (text: string, mode = 0o600) => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, text, { mode });
+    chmodSync(path, mode);
+  };
+
+  it.each(["", "{", '{"token":"half-a-secret"}', "x".repeat(70_000)])(
+    "a damaged profile counts as none at login and logout, which say so",
+    async (text) => {
+      answers(granted());
+      leave(text);
+      expect(await run("auth whoami")).toMatchObject({ exit: 4, stderr: expect.stringContaining("`ctl auth login`") });
+      const login = await run("auth login");
+      expect(login).toMatchObject({ exit: 0, stderr: expect.stringContaining("It is written anew.") });
+      expect(login.stderr).not.toContain("half-a-secret");
+      expect(readProfile(path)).toMatchObject({ refresh_token: "refresh-1" });
+      leave(text);
+      const logout = await run("auth logout");
+      expect(logout).toMatchObject({ exit: 0, stderr: expect.stringContaining("It is removed") });
+      expect(existsSync(path)).toBe(false);
+    },
+  );
+
+  it("one that others can read is never taken for damaged", async () => {
+    answers(granted());
+    leave("{", 0o644);
+    for (const line of ["auth login", "auth logout"]) {
+      expect(await run(line)).toMatchObject({ exit: 4, stderr: expect.stringContaining("chmod 600") });
+    }
+    expect(server.seen).toEqual([]);
+    expect(readFileSync(path, "utf8")).toBe("{");
+  });
+
+  it("a folder that cannot be written is found before the server is asked", async () => {
+    writeFileSync(join(home, "file"), "");
+    for (const folder of ["/proc/nonesuch/deeper", join(home, "file", "below")]) {
+      const { exit, stderr } = await run("auth login", { environment: { XDG_CONFIG_HOME: folder } });
+      expect(exit).toBe(1);
+      expect(stderr).toMatch(/Nothing can be written in .*portcullis\/profiles \(E[A-Z]+\)\.\n.*XDG_CONFIG_HOME/);
+    }
+    expect(server.seen).toEqual([]);
+  });
+
+  it("whoami says that a login is renewed by itself, and where a profile's name came from only when it is not the default", async () => {
+    answers(granted());
+    await run("auth login");
+    const { stdout } = await run("auth whoami");
+    expect(stdout).toMatch(/Until .*, renewed by itself\n/);
+    expect(stdout).toContain("(profile default)\n");
+    answers(granted({ refresh_token: undefined }));
+    const login = await run("auth login --profile desk");
+    expect(login.stderr).toContain("ctl --profile desk auth whoami");
+    const other = await run("auth whoami --profile desk");
+    expect(other.stdout).not.toContain("renewed by itself");
+    expect(other.stdout).toContain("(profile desk, from --profile)");
+    expect(other.stdout).toContain("`ctl --profile desk auth enrol-totp`");
   });
 });
 
@@ -348,6 +437,25 @@ describe("the second factor", () => {
     expect(stderr).toContain("JBSWY3DP");
     expect(stderr).toContain("█");
     expect(stderr).toContain("not the code");
+    expect(stderr.indexOf("JBSWY3DP")).toBeLessThan(stderr.indexOf("█"));
+  });
+
+  it("the QR code is black on white by itself, and fits 80 by 24 with the secret and the question", async () => {
+    const secret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
+    const uri = `otpauth://totp/Portcullis:duty?secret=${secret}&issuer=Portcullis`;
+    server.on("POST /v1/auth/second-factor", { status: 201, body: { secret, uri } });
+    const { stderr } = await run("auth enrol-totp", { environment, typed: ["123456"] });
+    const lines = stderr.slice(0, stderr.indexOf("First code")).split("\n");
+    expect(lines.length).toBeLessThanOrEqual(24);
+    const drawn = lines.filter((line) => line.includes("█"));
+    for (const line of drawn) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours are what is looked for
+      expect(line).toMatch(/^\u001b\[38;5;16;48;5;231m[ █▀▄]{21,80}\u001b\[0m$/);
+    }
+    const plain = await run("auth enrol-totp", { environment: { ...environment, NO_COLOR: "1" }, typed: ["123456"] });
+    expect(plain.stderr).not.toContain("\u001b[38;5");
+    // The quiet edge is ink there, and paper here.
+    expect(plain.stderr).toMatch(/\n█▀+█/);
   });
 
   it("without a terminal: pending with the secret, then confirmed by --code", async () => {

@@ -54,6 +54,10 @@ describe("exit codes", () => {
     [409, "LOOSENING_DURING_HALT", 6],
     [429, "RESOURCE_EXHAUSTED", 9],
     [429, "SECOND_FACTOR_LOCKED", 5],
+    [409, "SECOND_FACTOR_NOT_BEGUN", 7],
+    [404, "SERVICE_TOKEN_NOT_ACTIVE", 7],
+    [409, "SERVICE_TOKEN_LIMIT", 7],
+    [409, "SIGNING_KEYS_EXTERNAL", 1],
     [503, "SERVICE_UNAVAILABLE", 9],
     [500, "INTERNAL", 1],
     [400, "INVALID_ARGUMENT", 2],
@@ -82,6 +86,46 @@ describe("exit codes", () => {
     expect(nobody).toMatchObject({ exit: 9, stdout: "", stderr: expect.stringContaining("ECONNREFUSED") });
     server.on("GET /v1/auth/identity", { status: 302, headers: { location: "https://elsewhere.example" } });
     expect(await run("auth whoami")).toMatchObject({ exit: 9 });
+  });
+
+  it.each([
+    ["an answer of 404", { status: 404, body: "nothing" }],
+    ["an answer that is not ours", { status: 403, body: { error: "forbidden" } }],
+    ["JSON of something else", { body: { hello: "world" } }],
+  ])("%s is no Portcullis server, which is 9 and said", async (_name, answer) => {
+    server.on("GET /.well-known/oauth-protected-resource", answer);
+    server.on("GET /v1/healthz", answer);
+    const sentence = `${server.url} answers, but not as a Portcullis operators' port (default 8080).`;
+    expect(await run("auth login")).toMatchObject({ exit: 9, stderr: expect.stringContaining(sentence) });
+    expect(await run("doctor")).toMatchObject({ exit: 1, stdout: expect.stringContaining(sentence) });
+  });
+
+  it("so is a page, and a port that speaks no HTTP; a proxy without its server is only unavailable", async () => {
+    for (const text of ["HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n<html>", "\u0000\u0000\u0012\u0004"]) {
+      const other = createServer(
+        (socket) =>
+          void socket
+            .resume()
+            .end(text)
+            .on("error", () => undefined),
+      );
+      await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+      const { port } = other.address() as AddressInfo;
+      const login = await run(`auth login --server http://127.0.0.1:${port}`);
+      expect(login).toMatchObject({ exit: 9, stderr: expect.stringContaining("not as a Portcullis operators' port") });
+      await new Promise((resolve) => other.close(resolve));
+    }
+    server.on("GET /.well-known/oauth-protected-resource", { status: 502, body: {} });
+    const proxy = await run("auth login");
+    expect(proxy.exit).toBe(9);
+    expect(proxy.stderr).not.toContain("operators' port");
+  });
+
+  it("https to a port that speaks http is said as that", async () => {
+    const { exit, stderr } = await run(`auth whoami --server ${server.url.replace("http:", "https:")}`);
+    expect(exit).toBe(9);
+    expect(stderr).toContain("it speaks http, not https");
+    expect(stderr).toContain(`Use ${server.url} `);
   });
 
   it("nobody logged in is 4, a bad command line 2, a broken profile 4", async () => {
@@ -119,6 +163,21 @@ describe("output", () => {
     const words = await run("auth whoami");
     expect(words.stdout).toMatch(/Token from\s+PORTCULLIS_TOKEN/);
     expect(words.stdout).toContain("8 recovery codes left");
+  });
+
+  it("says where a refused token came from, and what helps only when it would", async () => {
+    server.on("GET /v1/auth/identity", problem(401, "UNAUTHENTICATED", "It ran out."));
+    expect((await run("auth whoami")).stderr).toContain("The token came from PORTCULLIS_TOKEN.");
+    server.on("GET /v1/service-tokens", problem(403, "PERMISSION_DENIED", "Not you."));
+    expect((await run("auth tokens list")).stderr).toContain("shows your roles");
+    server.on("GET /v1/service-tokens", problem(403, "SECOND_FACTOR_WRONG", "Not that."));
+    expect((await run("auth tokens list")).stderr).not.toContain("shows your roles");
+  });
+
+  it("asks for no code when no machine may be given the operation", async () => {
+    const issue = await run("auth tokens issue acme --operation ResumeHalt --totp 123456");
+    expect(issue).toMatchObject({ exit: 2, stderr: expect.stringContaining('no operation "ResumeHalt" for machines') });
+    expect(server.seen).toEqual([]);
   });
 
   it("control characters and direction marks from elsewhere do not reach the terminal", async () => {
@@ -163,28 +222,56 @@ describe("output", () => {
   });
 });
 
+describe("revoke-sessions", () => {
+  it.each([
+    [{ known: false }, 1, /Nobody of that name is known here; the revocation is kept in case they log in\./],
+    [{ known: true }, 0, /Every login of operator:relief is ended/],
+    [{ known: null }, 0, /Every login of operator:relief is ended/],
+    [{}, 0, /Every login of operator:relief is ended/],
+  ])("%j is exit %i", async (more, exit, sentence) => {
+    server.on("POST /v1/auth/sessions/revoke", { body: { effective_within_ms: 2_000, ...more } });
+    expect(await run("auth revoke-sessions relief")).toMatchObject({ exit, stdout: expect.stringMatching(sentence) });
+    const json = await run("auth revoke-sessions relief --json");
+    expect(json.exit).toBe(exit);
+    expect(JSON.parse(json.stdout)).toEqual({ actor: "operator:relief", effective_within_ms: 2_000, ...more });
+  });
+});
+
 describe("doctor", () => {
-  const login = { time: new Date().toISOString(), authorization_servers: [], development_login: true };
+  const login = { time: new Date().toISOString(), client_id: "c", audience: "a", development_login: true };
+  const issuerFacts = () => ({ authorization_servers: [`${server.url}/oidc`] });
+  const discovery = (more: object = {}) => ({
+    issuer: `${server.url}/oidc`,
+    token_endpoint: `${server.url}/t`,
+    ...more,
+  });
+  beforeEach(() => {
+    const body = () => ({ ...login, ...issuerFacts(), time: new Date().toISOString() });
+    server.on("GET /.well-known/oauth-protected-resource", () => ({ body: body() }));
+    const device_authorization_endpoint = `${server.url}/d`;
+    server.on("GET /oidc/.well-known/openid-configuration", { body: discovery({ device_authorization_endpoint }) });
+    server.on("GET /v1/healthz", { body: { status: "ok" } });
+    server.on("GET /v1/auth/identity", { body: identity });
+  });
   const checksOf = (stdout: string) => {
     const { checks } = JSON.parse(stdout) as { checks: { name: string; state: string }[] };
     return Object.fromEntries(checks.map(({ name, state }) => [name, state]));
   };
 
   it("is content when everything is in order", async () => {
-    server.on("GET /.well-known/oauth-protected-resource", () => ({
-      body: { ...login, time: new Date().toISOString() },
-    }));
-    server.on("GET /v1/healthz", { body: { status: "ok" } });
-    server.on("GET /v1/auth/identity", { body: identity });
     const { exit, stdout } = await run("doctor --json");
     expect(exit).toBe(0);
+    // Whatever it tried, nothing of it stays.
+    expect(readdirSync(home)).toEqual([]);
     expect(checksOf(stdout)).toEqual({
       node: "ok",
       version: "ok",
+      "login folder": "ok",
       "profile file": "ok",
       "platform here": "ok",
       server: "ok",
       health: "ok",
+      issuer: "ok",
       clock: "ok",
       login: "ok",
       "second factor": "ok",
@@ -193,7 +280,7 @@ describe("doctor", () => {
 
   it("names what fails, with what to do, and exits 1", async () => {
     const late = new Date(Date.now() - 3_600_000).toISOString();
-    server.on("GET /.well-known/oauth-protected-resource", { body: { ...login, time: late } });
+    server.on("GET /.well-known/oauth-protected-resource", { body: { ...login, ...issuerFacts(), time: late } });
     server.on("GET /v1/healthz", problem(503, "SERVICE_UNAVAILABLE", "oms is failing: the database does not answer."));
     server.on("GET /v1/auth/identity", problem(401, "UNAUTHENTICATED", "The token was revoked."));
     const profiles = join(home, "portcullis", "profiles");
@@ -208,6 +295,39 @@ describe("doctor", () => {
     chmodSync(join(profiles, "default.json"), 0o644);
     const open = await run("doctor");
     expect(open).toMatchObject({ exit: 1, stdout: expect.stringContaining("chmod 600") });
+    chmodSync(join(profiles, "default.json"), 0o600);
+    const damaged = await run("doctor");
+    expect(damaged.stdout).toMatch(/fail {2}profile file .*lacks server\.\n *-> `ctl auth login` writes it anew/);
+  });
+
+  it("looks at the issuer, in bounded time", async () => {
+    server.on("GET /oidc/.well-known/openid-configuration", { body: discovery() });
+    expect(await run("doctor")).toMatchObject({ exit: 0, stdout: expect.stringContaining("has no device flow") });
+    server.on("GET /oidc/.well-known/openid-configuration", { status: 404, body: {} });
+    const gone = await run("doctor");
+    expect(gone).toMatchObject({ exit: 1, stdout: expect.stringMatching(/fail {2}issuer .*\(status 404\)/) });
+    expect(gone.stdout).toContain("Logging in and renewing need it");
+  });
+
+  it("takes having no recovery codes for in order, and says how to get a set", async () => {
+    const second_factor = { ...identity.second_factor, recovery_codes_left: 0 };
+    server.on("GET /v1/auth/identity", { body: { ...identity, second_factor } });
+    const { stdout } = await run("doctor");
+    expect(stdout).toMatch(/ok {4}second factor .*0 recovery codes left; `ctl auth enrol-totp --totp CODE`/);
+    expect(stdout).toContain("All in order.");
+  });
+
+  it("says that nothing can be written, and which variable to set", async () => {
+    const { exit, stdout } = await run("doctor", { XDG_CONFIG_HOME: "/proc/nonesuch" });
+    expect(exit).toBe(1);
+    expect(stdout).toMatch(/fail {2}login folder .*ENOENT.*\n *-> .*XDG_CONFIG_HOME/);
+  });
+
+  it("names the profile in what it advises", async () => {
+    const environment = { PORTCULLIS_TOKEN: "", PORTCULLIS_PROFILE: "desk" };
+    expect((await run("doctor", environment)).stdout).toContain("`ctl --profile desk auth login`");
+    expect((await run("auth whoami", environment)).stderr).toContain("`ctl --profile desk auth login`");
+    expect((await run("auth whoami", { PORTCULLIS_TOKEN: "" })).stderr).toContain("`ctl auth login`");
   });
 });
 

@@ -1,9 +1,10 @@
 // A command line in, an exit code out. stdout gets exactly one answer, or nothing when the command failed; stderr gets the talk and, under
 // --json, one last line with the error as JSON.
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { createContext, type World } from "./context.ts";
+import { type Context, createContext, type World } from "./context.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { parseCommandLine } from "./program.ts";
+import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { clean, jsonText } from "./text.ts";
 import { groups, verbs } from "./verbs/index.ts";
@@ -17,6 +18,8 @@ export async function runCtl(argv: readonly string[], { streams, ...world }: Ctl
   const terminal = createTerminal(streams, world.environment);
   // Known before parsing, because a command line that cannot be parsed must fail in the form that was asked for.
   const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
+  // Until it is known which profile is used, hints are as they were written.
+  let hint = (text: string): string => text;
   try {
     const parsed = parseCommandLine(argv, { verbs, groups }, terminal.paintAnswer);
     switch (parsed.kind) {
@@ -29,11 +32,13 @@ export async function runCtl(argv: readonly string[], { streams, ...world }: Ctl
         throw parsed.refusal;
       case "verb": {
         const context = createContext({ ...world, terminal, verbs }, parsed.typed);
-        return answered(terminal, await parsed.verb.run(context), parsed.typed.json);
+        hint = (text) => hintFor(text, profileNameOf(context));
+        return answered(terminal, await parsed.verb.run(context), parsed.typed.json, hint);
       }
     }
   } catch (error) {
-    return failed(terminal, await failureOf(error), json);
+    const failure = await failureOf(error);
+    return failed(terminal, failure.hint === undefined ? failure : { ...failure, hint: hint(failure.hint) }, json);
   }
 }
 
@@ -42,12 +47,22 @@ function printed(terminal: Terminal, text: string): number {
   return exitCodes.ok;
 }
 
-function answered(terminal: Terminal, answer: Answer, json: boolean): number {
+/** For hints: a name that cannot be used is refused elsewhere. */
+function profileNameOf({ flags, environment }: Context): string {
+  try {
+    return profileNamed(flags, environment).value;
+  } catch {
+    // The refusal that this would be is what the verb itself ends with.
+    return "default";
+  }
+}
+
+function answered(terminal: Terminal, answer: Answer, json: boolean, hint: (text: string) => string): number {
   if (json) terminal.write(`${jsonText(answer.data)}\n`);
   else if (answer.text !== "") terminal.write(`${answer.text}\n`);
   if (!json && answer.next !== undefined && answer.next.length > 0) {
     terminal.say(`\n${terminal.paint.bold("Next:")}`);
-    for (const line of answer.next) terminal.say(`  ${line}`);
+    for (const line of answer.next) terminal.say(`  ${hint(line)}`);
   }
   return answer.exit ?? exitCodes.ok;
 }

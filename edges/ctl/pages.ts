@@ -12,7 +12,7 @@ const sentences: Readonly<Record<keyof typeof exitCodes, string>> = {
   notLoggedIn: "Nobody is logged in, or the login ran out or was revoked.",
   forbidden: "You are known and may not do this, or the second factor was wrong.",
   refused: "Risk limits or a halt refused it.",
-  conflict: "Somebody else was faster, or it exists already.",
+  conflict: "Somebody else was faster, it exists already, or it is no longer as this needs it.",
   pending: "It waits for somebody: a second person, or a confirmation.",
   unavailable: "The server or a part of it cannot be reached, or has too much to do; try again.",
   verificationFailed: "A verification found a difference.",

@@ -9,8 +9,10 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -35,14 +37,25 @@ export interface Profile {
 const sizeMax = 65_536;
 const mustBeText = ["server", "issuer", "client_id", "audience", "name", "token", "expires_at"] as const;
 
-/** The profile, or undefined when there is no such file. A file that others may read is refused, not used. */
+/** The profile, or undefined when there is no such file. A file that others may read is refused, not used; so is a damaged one. */
 export function readProfile(path: string): Profile | undefined {
+  const found = profileOnDisk(path);
+  if (found instanceof Refusal) throw found;
+  return found;
+}
+
+/**
+ * As above, but what is wrong inside a private file comes back as a value: logging in may overwrite such a file, while one that others
+ * can read, or that cannot be read at all, stays an error for everybody.
+ */
+export function profileOnDisk(path: string): Profile | Refusal | undefined {
   let handle: number;
   try {
     handle = openSync(path, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw unusable(path, `cannot be read (${(error as NodeJS.ErrnoException).code})`, "Check who owns it.");
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw unusable(path, `cannot be read (${code})`, "Check who owns it, or let XDG_CONFIG_HOME name another folder.");
   }
   try {
     const found = fstatSync(handle);
@@ -50,7 +63,8 @@ export function readProfile(path: string): Profile | undefined {
     const open = exposure(found);
     if (open !== undefined)
       throw unusable(path, open, `Run \`chmod 600 ${path}\`, and log in again if somebody else may have read it.`);
-    if (!found.isFile() || found.size > sizeMax) throw unusable(path, "is not a profile");
+    if (!found.isFile()) throw unusable(path, "is not a file", "Move it away; `ctl auth login` writes it anew.");
+    if (found.size > sizeMax) return unusable(path, "is not a profile");
     return parseProfile(path, readFileSync(handle, "utf8"));
   } finally {
     closeSync(handle);
@@ -65,22 +79,22 @@ export function exposure(found: { readonly mode: number; readonly uid: number })
   return own !== undefined && found.uid !== own && own !== 0 ? "belongs to another user" : undefined;
 }
 
-function parseProfile(path: string, text: string): Profile {
+function parseProfile(path: string, text: string): Profile | Refusal {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     // The parser's message would repeat a piece of the file, and the file holds a token.
-    throw unusable(path, "is not JSON");
+    return unusable(path, "is not JSON");
   }
-  if (typeof value !== "object" || value === null) throw unusable(path, "is not a profile");
+  if (typeof value !== "object" || value === null) return unusable(path, "is not a profile");
   const fields = value as Readonly<Record<string, unknown>>;
   const wrong = mustBeText.find((field) => typeof fields[field] !== "string" || fields[field] === "");
-  if (wrong !== undefined) throw unusable(path, `lacks ${wrong}`);
+  if (wrong !== undefined) return unusable(path, `lacks ${wrong}`);
   if (fields["token_kind"] !== "access_token" && fields["token_kind"] !== "id_token")
-    throw unusable(path, "lacks token_kind");
+    return unusable(path, "lacks token_kind");
   if (fields["refresh_token"] !== undefined && typeof fields["refresh_token"] !== "string") {
-    throw unusable(path, "has a refresh_token that is no text");
+    return unusable(path, "has a refresh_token that is no text");
   }
   return value as Profile;
 }
@@ -116,12 +130,73 @@ export function removeProfile(path: string): void {
 
 /** Our two folders, for the owner alone, also when an older umask made them wider. */
 export function privateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder);
   if (process.platform === "win32") return;
   for (const each of [dirname(folder), folder]) {
     const isOurs = basename(each) === "portcullis" || each === folder;
     if (isOurs && (statSync(each).mode & 0o077) !== 0) chmodSync(each, 0o700);
   }
+}
+
+/** Makes sure that a login can be kept here, by doing it; answers the folders that were made for that, the outermost first. */
+export function ensureWritable(folder: string): readonly string[] {
+  const made = makeFolders(folder);
+  const probe = join(folder, `.${process.pid}.tmp`);
+  try {
+    writeFileSync(probe, "", { mode: 0o600 });
+    rmSync(probe, { force: true });
+  } catch (error) {
+    removeMade(made);
+    throw unwritable(folder, error);
+  }
+  return made;
+}
+
+/** Takes back folders that were made for nothing. One that somebody uses by now stays. */
+export function removeMade(made: readonly string[]): void {
+  for (const folder of made.toReversed()) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // It is in use by now, or stays empty: neither is worth hiding what went wrong before.
+      return;
+    }
+  }
+}
+
+/** Level by level: asked to make all levels at once, Node tries without end on file systems where nothing can be made, such as /proc. */
+function makeFolders(folder: string): readonly string[] {
+  const missing: string[] = [];
+  try {
+    for (let at = folder; statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at)) missing.unshift(at);
+    for (const each of missing) makeFolder(each);
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+  return missing;
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another ctl was faster.
+    const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isThere) throw error;
+  }
+}
+
+function unwritable(folder: string, error: unknown): Refusal {
+  const why = (error as NodeJS.ErrnoException).code ?? "no reason";
+  const hint =
+    "Let XDG_CONFIG_HOME name a folder that you may write in: logins are kept in portcullis/profiles below it.";
+  return new Refusal(
+    exitCodes.failed,
+    "DATA_FOLDER_UNUSABLE",
+    `Nothing can be written in ${folder} (${why}).`,
+    hint,
+    error,
+  );
 }
 
 function flushFolder(folder: string): void {

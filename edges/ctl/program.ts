@@ -138,9 +138,10 @@ function fill(command: Command, verb: Verb): Command {
   return command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
 }
 
-function optionOf({ name, value, sentence, repeats, required, standard, values }: VerbOption): Option {
-  const option = new Option(`--${name}${value === undefined ? "" : ` <${value}>`}`, sentence);
-  if (values !== undefined) option.choices([...values]);
+function optionOf({ name, value, sentence, repeats, required, standard, values, closed }: VerbOption): Option {
+  const told = required === true ? `${sentence} (required)` : sentence;
+  const option = new Option(`--${name}${value === undefined ? "" : ` <${value}>`}`, told);
+  if (closed === true && values !== undefined) option.choices([...values]);
   if (standard !== undefined) option.default(standard);
   if (repeats === true) {
     option.argParser((next: string, before: unknown) => [...(Array.isArray(before) ? before : []), ...next.split(",")]);

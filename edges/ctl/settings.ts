@@ -2,8 +2,8 @@
 // file beats the default; every value remembers its source, because a forgotten variable is the classic reason to be somebody else.
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { usageRefusal } from "./failure.ts";
-import { type Profile, readProfile } from "./profile.ts";
+import { Refusal, usageRefusal } from "./failure.ts";
+import { type Profile, profileOnDisk } from "./profile.ts";
 import type { Environment } from "./terminal.ts";
 
 export const serverVariable = "PORTCULLIS_URL";
@@ -23,6 +23,8 @@ export interface Settings {
   readonly profilePath: string;
   /** What the profile file holds; undefined when there is none. */
   readonly stored: Profile | undefined;
+  /** What is wrong with a file that is there and holds no profile; such a file counts as none until somebody needs a login. */
+  readonly damaged: Refusal | undefined;
   /** The token from the environment, which beats the file's. */
   readonly token: string | undefined;
 }
@@ -53,6 +55,12 @@ export function profileNamed(flags: Flags, environment: Environment): Named {
   return named;
 }
 
+/** A hint for whoever uses this profile: the commands in it that depend on the login name the profile, unless they do already. */
+export function hintFor(text: string, profileName: string): string {
+  if (profileName === "default") return text;
+  return text.replaceAll(/(^|`)ctl (auth|doctor)\b(?![^`]*--profile)/g, `$1ctl --profile ${profileName} $2`);
+}
+
 export function profilePathOf(environment: Environment, name: string): string {
   return join(configFolder(environment), "profiles", `${name}.json`);
 }
@@ -60,7 +68,8 @@ export function profilePathOf(environment: Environment, name: string): string {
 export function resolveSettings(flags: Flags, environment: Environment): Settings {
   const profile = profileNamed(flags, environment);
   const profilePath = profilePathOf(environment, profile.value);
-  const stored = readProfile(profilePath);
+  const found = profileOnDisk(profilePath);
+  const [stored, damaged] = found instanceof Refusal ? [undefined, found] : [found, undefined];
   const server: Named =
     (flags.server !== undefined ? { value: flags.server, from: "--server" } : undefined) ??
     present(environment[serverVariable], serverVariable) ??
@@ -72,7 +81,7 @@ export function resolveSettings(flags: Flags, environment: Environment): Setting
       `${tokenVariable} does not hold a token: it has spaces, line breaks or other characters that none has.`,
     );
   }
-  return { profile, profilePath, stored, token, server: { ...server, value: normalServer(server) } };
+  return { profile, profilePath, stored, damaged, token, server: { ...server, value: normalServer(server) } };
 }
 
 function present(value: string | undefined, from: string): Named | undefined {

@@ -80,7 +80,10 @@ describe("through the client", () => {
     expect(await client.issueServiceToken(wish)).toMatchObject({ token: "pcs_k1_value" });
     expect(await client.rotateServiceToken({ tokenId: "k1", overlapS: 0, expiresInS: 60 })).toMatchObject({ id: "k1" });
     expect(await client.revokeServiceToken({ tokenId: "k1" })).toMatchObject({ id: "k1" });
-    expect(await client.revokeSessions({ actor: "operator:relief" })).toEqual({ effective_within_ms: 2_000 });
+    expect(await client.revokeSessions({ actor: "operator:relief" })).toEqual({
+      effective_within_ms: 2_000,
+      known: true,
+    });
     expect(await client.rotateSigningKeys({ retire: "at_once" })).toEqual({ key_id: "key-2" });
     expect(await client.logOut()).toEqual({ effective_within_ms: 2_000 });
     expect(calls.map(([name]) => name)).toEqual([

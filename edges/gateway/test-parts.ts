@@ -87,7 +87,10 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
     },
     sessions: {
       logOut: async (...given) => void calls.push(["logOut", ...given]),
-      revokeAll: async (...given) => void calls.push(["revokeAll", ...given]),
+      revokeAll: async (...given) => {
+        calls.push(["revokeAll", ...given]);
+        return { known: true };
+      },
     },
     signingKeys:
       behaviour.externalIssuer === true

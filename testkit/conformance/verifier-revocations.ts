@@ -55,6 +55,19 @@ export const revocationChecks: readonly VerifierCheck[] = [
   },
   {
     promise: 2,
+    sentence: "a token that was renewed after the revocation is refused when it goes back to a login from before",
+    async run(rig) {
+      const { issuedAt } = await rig.verifier.verify(await rig.sign({ sub: "kurt" }));
+      const loginS = issuedAt / 1_000_000;
+      await rig.verifier.verify(await rig.sign({ sub: "kurt", auth_time: loginS }));
+      await rig.revoke("subject", `${rig.issuer}|kurt`);
+      await rig.passTime(10_000);
+      await refusedInTime(rig, await rig.sign({ sub: "kurt", auth_time: loginS }));
+      await rig.verifier.verify(await rig.sign({ sub: "kurt", auth_time: loginS + 10 }));
+    },
+  },
+  {
+    promise: 2,
     sentence: "a store that is gone is IDENTITY_UNAVAILABLE after ten seconds, for what was accepted before as well",
     async run(rig) {
       const token = await rig.sign({ sub: "jana" });

@@ -3,7 +3,7 @@
 import type { Account, FindAccount, interactionPolicy, KoaContextWithOIDC } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
 import type { Library } from "./load-library.ts";
-import { type EmbeddedProviderOptions, type Person, subjectOf } from "./options.ts";
+import { actorOf, type EmbeddedProviderOptions, type Person, subjectOf } from "./options.ts";
 import { sessionIdOf } from "./state-adapter.ts";
 
 type AccountOptions = Pick<EmbeddedProviderOptions, "issuer" | "people" | "revocations" | "clock" | "sessionS">;
@@ -42,6 +42,7 @@ export function accountFinder(options: AccountOptions): FindAccount {
     const revoked = await revocations.isRevoked({
       sessionId: login.sessionId,
       subject: subjectOf(options.issuer, name),
+      actor: actorOf(name),
       issuedAt: instant.earlier(instant.fromUnixMs(login.issuedS * 1_000), clock.now()),
     });
     if (revoked) return undefined;
@@ -71,12 +72,32 @@ export function personOf(account: Account | undefined): Person | undefined {
   return (account as PersonAccount | undefined)?.person;
 }
 
+const parameterLengthMax = 2_048;
+
+/** State, nonce and their like are kept as they came until the login is over, so they have a bound. */
+export function checkLengths({ oidc }: KoaContextWithOIDC, library: Library): void {
+  const tooLong = Object.entries(oidc.params ?? {}).find(
+    ([, value]) => typeof value === "string" && value.length > parameterLengthMax,
+  );
+  if (tooLong === undefined) return;
+  // It would be sent back with the refusal.
+  if (oidc.params !== undefined) oidc.params[tooLong[0]] = undefined;
+  throw new library.errors.InvalidRequest(`${tooLong[0]} is too long`);
+}
+
 /** The library's own order of questions, and one more: a session whose person is gone or whose login ended starts over. */
 export function loginPolicy(library: Library): interactionPolicy.DefaultPolicy {
   const { base, Check } = library.policy;
   const policy = base();
   const isOver = ({ oidc }: KoaContextWithOIDC): boolean =>
     oidc.session?.accountId !== undefined && oidc.account === undefined;
+  // Asked before anything of the request is kept.
+  policy.get("login")?.checks.add(
+    new Check("too_long", "a parameter is too long", (context) => {
+      checkLengths(context, library);
+      return false;
+    }),
+  );
   policy.get("login")?.checks.add(new Check("login_over", "the login has ended", isOver));
   return policy;
 }

@@ -125,6 +125,59 @@ describe("the code flow", () => {
     expect((await redeem(code, verifier, { redirect_uri: `${callback}x` })).body["error"]).toBe("invalid_grant");
   });
 
+  test("discovery names what there is and nothing more, and what there is not is not answered", async () => {
+    const discovery = (await (await fetch(`${rig.issuer}/.well-known/openid-configuration`)).json()) as object;
+    expect(Object.keys(discovery).sort()).toEqual([
+      "authorization_endpoint",
+      "authorization_response_iss_parameter_supported",
+      "claim_types_supported",
+      "claims_parameter_supported",
+      "claims_supported",
+      "code_challenge_methods_supported",
+      "device_authorization_endpoint",
+      "end_session_endpoint",
+      "grant_types_supported",
+      "id_token_signing_alg_values_supported",
+      "issuer",
+      "jwks_uri",
+      "request_uri_parameter_supported",
+      "response_modes_supported",
+      "response_types_supported",
+      "revocation_endpoint",
+      "scopes_supported",
+      "subject_types_supported",
+      "token_endpoint",
+      "token_endpoint_auth_methods_supported",
+    ]);
+    expect(discovery).toMatchObject({ response_modes_supported: ["query"] });
+    for (const path of ["/request", "/reg", "/me", "/token/introspection", "/backchannel"]) {
+      expect((await fetch(`${rig.issuer}${path}`, { method: "POST" })).status, path).toBe(404);
+    }
+  });
+
+  test("parameters that nobody needs that long are refused and not kept", async () => {
+    const before = await peer.pool.query("select count(*)::int as n from oidc_state");
+    const long = "x".repeat(2_049);
+    for (const name of ["state", "nonce", "login_hint", "ui_locales"]) {
+      const query = new URLSearchParams({
+        client_id: "portcullis-web",
+        response_type: "code",
+        redirect_uri: new URL("/auth/callback", rig.issuer).href,
+        scope: "openid",
+        code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+        code_challenge_method: "S256",
+        [name]: long,
+      });
+      const answer = await fetch(`${rig.issuer}/auth?${query}`, { redirect: "manual" });
+      const told = new URL(answer.headers.get("location") ?? "").searchParams;
+      expect([told.get("error"), told.get("error_description")]).toEqual(["invalid_request", `${name} is too long`]);
+    }
+    const asked = await rig.post("/device/auth", { client_id: "portcullis-cli", scope: "openid", nonce: long });
+    expect(asked).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    const after = await peer.pool.query("select count(*)::int as n from oidc_state where model <> 'Session'");
+    expect(after.rows[0].n).toBeLessThanOrEqual(before.rows[0].n);
+  });
+
   test("denied, the desk hears so", async () => {
     const browser = rig.browser();
     const consent = await logIn(browser, await browser.open(authorizationUrl(newVerifier())));

@@ -199,6 +199,24 @@ describe("the device flow", () => {
     expect(await send({ cookie, origin })).toBe(303);
   });
 
+  test("a form that comes without its browser's session gets a page, and no line in the log", async () => {
+    const linesBefore = rig.lines.length;
+    const cookie = "portcullis_session=gone; portcullis_session.sig=none";
+    for (const path of ["/device", "/session/end/confirm"]) {
+      for (const headers of [{}, { cookie }, { accept: "text/html" }, { accept: "text/html", cookie }]) {
+        const answer = await fetch(`${rig.issuer}${path}`, {
+          method: "POST",
+          headers,
+          body: new URLSearchParams({ xsrf: "x", user_code: "BCDF-GHJK", logout: "yes" }),
+        });
+        expect(answer.status, `${path} ${JSON.stringify(headers)}`).toBe(400);
+        expect(answer.headers.get("content-type")).toContain("text/html");
+        expect(await answer.text()).toContain("start again");
+      }
+    }
+    expect(rig.lines.slice(linesBefore)).toEqual([]);
+  });
+
   test("a code that is wrong, used or expired is told apart, and two browsers cannot take over one code", async () => {
     const browser = rig.browser();
     const input = await browser.open(`${rig.issuer}/device`);

@@ -89,6 +89,9 @@ export function libraryPages(formOrigins: readonly string[]) {
       const { accountId } = await context.oidc.provider.Session.get(context);
       show(context, accountId === undefined ? loggedOutPage() : stillLoggedInPage(accountId));
     },
+    startAgain(context: KoaContextWithOIDC): void {
+      show(context, errorPage(400, "This form has expired, or your browser keeps no cookies.", "session_not_found"));
+    },
     renderError(context: KoaContextWithOIDC, out: ErrorOut): void {
       show(context, errorPage(context.status, sentenceOf(out), out.error));
     },

@@ -2,7 +2,7 @@
 // refresh tokens that are used once, and nothing else.
 import type { ClientMetadata, Configuration, JWK } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
-import { accountFinder, loginPolicy, personOf, remainingS } from "./accounts.ts";
+import { accountFinder, checkLengths, loginPolicy, personOf, remainingS } from "./accounts.ts";
 import { developmentGrantType } from "./development-grant.ts";
 import { deviceInfoOf, libraryPages } from "./device-pages.ts";
 import { accepted, type KeyRing } from "./key-ring.ts";
@@ -89,19 +89,48 @@ function clients(options: LibraryOptions): ClientMetadata[] {
   ];
 }
 
+/** Said one by one, because some are on by default and the next release may turn on more: what is not needed is not there to attack. */
+const unused = {
+  attestClientAuth: { enabled: false },
+  backchannelLogout: { enabled: false },
+  ciba: { enabled: false },
+  claimsParameter: { enabled: false },
+  clientCredentials: { enabled: false },
+  clientIdMetadataDocument: { enabled: false },
+  devInteractions: { enabled: false },
+  dPoP: { enabled: false },
+  encryption: { enabled: false },
+  externalSigningSupport: { enabled: false },
+  fapi: { enabled: false },
+  introspection: { enabled: false },
+  jwtIntrospection: { enabled: false },
+  jwtResponseModes: { enabled: false },
+  jwtUserinfo: { enabled: false },
+  mTLS: { enabled: false },
+  pushedAuthorizationRequests: { enabled: false },
+  registration: { enabled: false },
+  registrationManagement: { enabled: false },
+  requestObjects: { enabled: false },
+  richAuthorizationRequests: { enabled: false },
+  rpMetadataChoices: { enabled: false },
+  userinfo: { enabled: false },
+  webMessageResponseMode: { enabled: false },
+} as const satisfies Configuration["features"];
+
 function features(options: LibraryOptions): NonNullable<Configuration["features"]> {
   const pages = libraryPages(options.formOrigins);
   const parent = new URL(".", options.issuer).href.replace(/\/$/, "");
   const names = new Set([resourceIndicator, parent, `${parent}/`]);
   return {
-    devInteractions: { enabled: false },
-    userinfo: { enabled: false },
-    claimsParameter: { enabled: false },
+    ...unused,
     deviceFlow: {
       enabled: true,
       charset: "base-20",
       mask: "****-****",
-      deviceInfo: deviceInfoOf,
+      deviceInfo: (context) => {
+        checkLengths(context, options.library);
+        return deviceInfoOf(context);
+      },
       userCodeInputSource: pages.userCodeInputSource,
       userCodeConfirmSource: pages.userCodeConfirmSource,
       successSource: pages.successSource,

@@ -7,11 +7,7 @@ import type { Random } from "../../../ports/random.ts";
 import type { Secrets } from "../../../ports/secrets.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
-
-export interface Sealing {
-  seal(text: string, context: string): Uint8Array;
-  open(sealed: Uint8Array, context: string): string;
-}
+import type { Sealing } from "../sealing.ts";
 
 export interface Person {
   readonly name: string;
@@ -32,6 +28,8 @@ export interface Revocations {
   isRevoked(login: {
     readonly sessionId: string;
     readonly subject: string;
+    /** As records name the person; it stays the same when the issuer's address, and with it the subject, changes. */
+    readonly actor: string;
     readonly issuedAt: Instant;
   }): Promise<boolean>;
   /** Refuses the session's tokens everywhere; that it ended is told by the provider. */
@@ -41,8 +39,6 @@ export interface Revocations {
 export interface EmbeddedProviderOptions {
   /** Where everybody reaches the provider, for example `http://127.0.0.1:8080/oidc`; requests come in under its path. */
   readonly issuer: string;
-  /** Where the web desk takes its codes; `<issuer's parent>/auth/callback` when absent. */
-  readonly webRedirectUris?: readonly string[];
   /** Lets `portcullis-cli` exchange a name and a password for tokens, without a browser. */
   readonly development: boolean;
   /** identity.access_token_s, identity.session_s and identity.signing_key_s. */
@@ -64,8 +60,6 @@ export interface EmbeddedProviderOptions {
 
 export const cliClientId = "portcullis-cli";
 export const webClientId = "portcullis-web";
-/** Whom access tokens are for. */
-export const audience = "portcullis";
 /** What clients would name as the resource, if they named one; ours and the issuer's parent mean the same. */
 export const resourceIndicator = "urn:portcullis:api";
 export const scopes = ["openid", "profile", "offline_access"] as const;

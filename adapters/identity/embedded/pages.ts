@@ -81,7 +81,7 @@ function scopeText(scope: string, facts: ConsentFacts): string | undefined {
 
 function deviceRows(device: DeviceFacts): Html {
   return html`<dt>Code</dt><dd>${device.code}</dd>
-<dt>Address</dt><dd>${device.address}</dd>
+<dt>Asked from</dt><dd>${device.address}</dd>
 <dt>Program</dt><dd>${device.program}</dd>`;
 }
 
@@ -139,7 +139,7 @@ export function deviceConfirmPage(form: DeviceForm, clientName: string, device: 
 <p><strong>${clientName}</strong> asks to be let in. Your device must show this code:</p>
 <p class="userCode">${device.code}</p>
 <dl>
-<dt>Address</dt><dd>${device.address}</dd>
+<dt>Asked from</dt><dd>${device.address}</dd>
 <dt>Program</dt><dd>${device.program}</dd>
 </dl>
 <p class="quiet">If somebody sent you the code or this link, it is not yours: choose “No”.</p>

@@ -5,7 +5,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import type { SigningKeys } from "../../../ports/identity.ts";
+import { findOrMakeSecret } from "../shared-secret.ts";
 import { registerDevelopmentGrant } from "./development-grant.ts";
+import { libraryPages } from "./device-pages.ts";
 import { createInteractions, interactionIdOf } from "./interactions.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { type LibraryOptions, libraryConfiguration } from "./library-configuration.ts";
@@ -28,6 +30,10 @@ const tendEveryMs = 10_000;
 /** RFC 8628: how long a device waits between two questions. */
 const deviceIntervalS = 5;
 
+/** Forms of the library's that carry a secret of the browser's session. */
+const sessionForms: ReadonlySet<string> = new Set(["/device", "/session/end/confirm"]);
+const discoveryPath = "/.well-known/openid-configuration";
+
 interface Instance {
   readonly provider: ProviderInstance;
   readonly answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -38,7 +44,8 @@ export async function openEmbeddedProvider(options: EmbeddedProviderOptions): Pr
   const issuer = new URL(options.issuer);
   const library = await loadLibrary();
   const scope = createRequestScope();
-  const redirectUris = options.webRedirectUris ?? [new URL("auth/callback", options.issuer).href];
+  // Where the web desk takes its codes.
+  const redirectUris = [new URL("auth/callback", options.issuer).href];
   const formOrigins = [...new Set(redirectUris.map((uri) => new URL(uri).origin))];
   const libraryOptions: LibraryOptions = {
     ...options,
@@ -96,12 +103,20 @@ function createInstance(options: LibraryOptions, ring: KeyRing): Instance {
   const { log, library } = options;
   const provider = new library.Provider(options.issuer, libraryConfiguration(options, ring));
   checkModelNames(provider);
+  const { startAgain } = libraryPages(options.formOrigins);
   // Only the header that we put in ourselves is left to be believed.
   provider.proxy = true;
   if (options.development) registerDevelopmentGrant(provider, options);
   provider.use(async (context, next) => {
     context.set(pageHeaders(options.formOrigins));
+    // The library adds its own part later; what is asked of it here does not need that.
+    const early = context as unknown as KoaContextWithOIDC;
+    if (context.method === "POST" && sessionForms.has(context.path) && !(await hasSession(provider, early))) {
+      return startAgain(early);
+    }
     await next();
+    // The clients may use no other, whatever the library itself could do.
+    if (context.path === discoveryPath) Object.assign(context.body ?? {}, { response_modes_supported: ["query"] });
     // Where the library added the hash of its own script, the word that forbids all scripts must not stand beside it.
     const policy = context.response.get("content-security-policy");
     context.set("content-security-policy", policy.replace("script-src 'none' ", "script-src "));
@@ -124,17 +139,19 @@ function createInstance(options: LibraryOptions, ring: KeyRing): Instance {
   return { provider, answer: provider.callback() };
 }
 
+/** Whether the browser still has the session that a form of ours belongs to; without one the library fails at its own error page. */
+async function hasSession(provider: ProviderInstance, context: KoaContextWithOIDC): Promise<boolean> {
+  return (await provider.Session.get(context)).exp !== undefined;
+}
+
 function statusOf(thrown: unknown): number {
   return thrown instanceof Fault && thrown.retry !== "never" ? 503 : 500;
 }
 
-/** The key that cookies are signed with; of several processes that start at once, one makes it and all use that one. */
-async function cookieKey(options: EmbeddedProviderOptions): Promise<string> {
-  const path = `secret/${options.secretsPrefix}/identity/cookie-key`;
-  const found = await options.secrets.get(path);
-  if (found !== undefined) return found.value;
-  const fresh = Buffer.from(options.random.bytes(32)).toString("base64url");
-  return (await options.secrets.rotate(path, (current) => current?.value ?? fresh)).value;
+/** The key that cookies are signed with. */
+function cookieKey({ secrets, secretsPrefix, random }: EmbeddedProviderOptions): Promise<string> {
+  const make = () => Buffer.from(random.bytes(32)).toString("base64url");
+  return findOrMakeSecret(secrets, `secret/${secretsPrefix}/identity/cookie-key`, make);
 }
 
 /** Verifiers in every process read from here whom they believe. */

@@ -2,6 +2,7 @@
 // address that the socket has. Everything that a request sets in motion can ask for that address.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
+import { callerAddressOf } from "../../http/caller-address.ts";
 
 export interface RequestScope {
   run<T>(remoteAddress: string, work: () => Promise<T>): Promise<T>;
@@ -15,7 +16,7 @@ export function createRequestScope(): RequestScope {
 
 /** An IPv4 caller of a listener for both families is told as what it is. */
 export function remoteAddressOf(request: IncomingMessage): string {
-  return (request.socket.remoteAddress ?? "unknown").replace(/^::ffff:/, "");
+  return (callerAddressOf(request) ?? request.socket.remoteAddress ?? "unknown").replace(/^::ffff:/, "");
 }
 
 /**

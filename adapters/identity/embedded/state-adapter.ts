@@ -14,9 +14,9 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
 import type { Sql } from "../../postgres/store-transaction.ts";
-import { hashOf } from "../sealing.ts";
+import { hashOf, type Sealing } from "../sealing.ts";
 import type { Library } from "./load-library.ts";
-import { actorOf, type Revocations, type Sealing } from "./options.ts";
+import { actorOf, type Revocations } from "./options.ts";
 import type { RequestScope } from "./request-scope.ts";
 
 export interface StateOptions {
@@ -165,7 +165,7 @@ async function remove(store: PostgresStore, where: string, values: readonly unkn
 }
 
 /** Ends a login for good: its tokens are refused first, then nothing of it is left, and the world hears of it once. */
-export async function endSession(grantId: string, options: StateOptions): Promise<void> {
+async function endSession(grantId: string, options: StateOptions): Promise<void> {
   const idHash = hashOf(grantId);
   const grant = await createStateAdapter("Grant", options).find(grantId);
   if (grant?.accountId !== undefined) {

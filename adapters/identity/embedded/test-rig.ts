@@ -7,12 +7,12 @@ import * as instant from "../../../contracts/src/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Identity } from "../../../ports/identity.ts";
 import type { Log } from "../../../ports/log.ts";
-import type { Secret, Secrets } from "../../../ports/secrets.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
 import { systemClock } from "../../system-clock.ts";
 import { systemRandom } from "../../system-random.ts";
 import { systemTimers } from "../../system-timers.ts";
 import { createSealing } from "../sealing.ts";
+import { memorySecrets } from "../test-secrets.ts";
 import type { EmbeddedProviderOptions, People, Person, Revocations } from "./options.ts";
 import { type EmbeddedProvider, openEmbeddedProvider } from "./provider.ts";
 import { createTestBrowser, type TestBrowser } from "./test-browser.ts";
@@ -61,22 +61,6 @@ export const admin: Identity = {
   expiresAt: instant.fromMicroseconds(1),
 };
 
-export function memorySecrets(): Secrets {
-  const kept = new Map<string, Secret>();
-  const put = (path: string, value: string): Secret => {
-    const secret = { path, value, version: (kept.get(path)?.version ?? 0) + 1 };
-    kept.set(path, secret);
-    return secret;
-  };
-  return {
-    get: async (path) => kept.get(path),
-    put: async (path, value) => put(path, value),
-    list: async () => [...kept.keys()].sort(),
-    rotate: async (path, next) => put(path, next(kept.get(path))),
-    close: async () => undefined,
-  };
-}
-
 function testPeople(): TestPeople {
   const byName: TestPeople["byName"] = new Map([
     ["duty", { password: "correct horse", roles: ["operator", "admin"] as const }],
@@ -105,9 +89,9 @@ function testRevocations(): TestRevocations {
   return {
     sessions,
     subjects,
-    async isRevoked({ sessionId, subject, issuedAt }) {
-      const before = subjects.get(subject);
-      return sessions.has(sessionId) || (before !== undefined && issuedAt < before);
+    async isRevoked({ sessionId, subject, actor, issuedAt }) {
+      const ended = [subjects.get(subject), subjects.get(actor)];
+      return sessions.has(sessionId) || ended.some((before) => before !== undefined && issuedAt < before);
     },
     async revokeSession(sessionId, actor) {
       sessions.set(sessionId, actor);

@@ -1,7 +1,8 @@
 // From claims to an identity: where roles and names stand, and what is not let into records.
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
-import { type ClaimRules, identityOf, tokenHash } from "./claims.ts";
+import { hashOf } from "../sealing.ts";
+import { type ClaimRules, identityOf } from "./claims.ts";
 
 const usual = { iss: "https://login.example", sub: "0815", iat: 1_000, exp: 2_000 };
 const plain: ClaimRules = { rolesClaim: "roles", nameClaim: "sub", roleNames: {} };
@@ -31,17 +32,35 @@ describe("claims", () => {
     const rules = { ...plain, nameClaim: "profile.login" };
     const anna = identityOf("token", { ...usual, profile: { login: "anna" } }, rules);
     expect(anna).toMatchObject({ name: "anna", actor: "operator:anna", subject: "https://login.example|0815" });
-    for (const login of [undefined, "", 7, "two\nlines", "x".repeat(500), "\u001b[31mred", "line\u2028break"]) {
-      expect(() => identityOf("token", { ...usual, profile: { login } }, rules)).toThrow(Fault);
+    for (const login of [
+      ...[undefined, "", 7, "two\nlines", "x".repeat(500), "\u001b[31mred", "line\u2028break"],
+      ...[
+        " ",
+        "\u00a0\u3000",
+        "du\u200bty",
+        "\u202eytud",
+        "\ufeffduty",
+        "du\u00adty",
+        "duty\ud800",
+        "\udc00",
+        "e\u0301va",
+      ],
+    ]) {
+      expect(() => identityOf("token", { ...usual, profile: { login } }, rules), JSON.stringify(login)).toThrow(Fault);
     }
+    for (const login of ["\u00e9va", "Anna Maria", "\u{1f600}"]) {
+      expect(identityOf("token", { ...usual, profile: { login } }, rules).name).toBe(login);
+    }
+    expect(() => identityOf("token", { ...usual, sub: "a\ud800" }, { ...plain, nameClaim: "iss" })).toThrow(Fault);
   });
 
-  it("takes jti as the token's id, and the hash of the token when there is none that can be kept", () => {
+  it("takes jti as the token's id, and the hash of what was signed when there is none that can be kept", () => {
     expect(identityOf("token", { ...usual, jti: "j" }, plain).tokenId).toBe("j");
     for (const jti of [undefined, "", "x".repeat(300), "a\u0000b"]) {
-      expect(identityOf("token", { ...usual, ...(jti === undefined ? {} : { jti }) }, plain).tokenId).toBe(
-        tokenHash("token"),
-      );
+      for (const signature of ["one", "another"]) {
+        const claims = { ...usual, ...(jti === undefined ? {} : { jti }) };
+        expect(identityOf(`header.payload.${signature}`, claims, plain).tokenId).toBe(hashOf("header.payload"));
+      }
     }
     expect(identityOf("token", { ...usual, sid: 5 }, plain).sessionId).toBeUndefined();
   });

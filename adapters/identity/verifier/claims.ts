@@ -1,10 +1,11 @@
 // From the claims of a verified token to an identity. What a claim may look like is decided here, because it ends up in records, logs
 // and terminals.
-import { hash } from "node:crypto";
 import type { JWTPayload } from "jose";
 import { isRole, type Role } from "../../../contracts/src/authority.ts";
 import { fromMicroseconds, type Instant, microsecondsPerSecond } from "../../../contracts/src/instant.ts";
 import type { Identity } from "../../../ports/identity.ts";
+import { hashOf } from "../sealing.ts";
+import { signingInputOf } from "./compact-form.ts";
 import { refusals } from "./refusals.ts";
 
 export interface ClaimRules {
@@ -19,14 +20,18 @@ const rolesMax = 1_000;
 const idCharsMax = 256;
 /** As records take a name (contracts/src/records/fields.ts), with room for the `operator:` before it. */
 const nameCharsMax = 180;
-const controlCharacters = /[\p{Cc}\u2028\u2029]/u;
+/** With the u flag a surrogate matches only without its partner; it has no UTF-8 form, so that two such texts would be stored alike. */
+const unprintable = /[\p{Cc}\u2028\u2029\p{Surrogate}]/u;
+/** Format characters show nothing, or turn the text around: with them two names that are different look the same. */
+const invisible = /\p{Cf}/u;
 
 export function identityOf(token: string, claims: JWTPayload, rules: ClaimRules): Identity {
   const { iss, sub, iat, exp } = claims;
   if (!isShortLine(iss, 2_048) || !isShortLine(sub, idCharsMax)) throw refusals.incomplete();
   const name = claimAt(claims, rules.nameClaim);
-  if (!isShortLine(name, nameCharsMax)) throw refusals.noName();
+  if (!isShortLine(name, nameCharsMax) || !isPlainName(name)) throw refusals.noName();
   const sessionId = claims["sid"];
+  const loginAt = claims["auth_time"];
   return Object.freeze({
     kind: "operator" as const,
     actor: `operator:${name}`,
@@ -34,16 +39,12 @@ export function identityOf(token: string, claims: JWTPayload, rules: ClaimRules)
     subject: `${iss}|${sub}`,
     issuer: iss,
     roles: rolesOf(claimAt(claims, rules.rolesClaim), rules.roleNames),
-    tokenId: isShortLine(claims.jti, idCharsMax) ? claims.jti : tokenHash(token),
+    tokenId: isShortLine(claims.jti, idCharsMax) ? claims.jti : hashOf(signingInputOf(token)),
     ...(isShortLine(sessionId, idCharsMax) ? { sessionId } : {}),
     issuedAt: instantOf(iat),
+    ...(typeof loginAt === "number" ? { authenticatedAt: instantOf(loginAt) } : {}),
     expiresAt: instantOf(exp),
   });
-}
-
-/** The SHA-256 of a token, in hexadecimal: what stands for it wherever it may not stand itself. */
-export function tokenHash(token: string): string {
-  return hash("sha256", token, "hex");
 }
 
 /** Values that are no role of ours are dropped: an issuer has groups for many programs. */
@@ -71,7 +72,12 @@ function claimAt(claims: JWTPayload, path: string): unknown {
 }
 
 function isShortLine(value: unknown, charsMax: number): value is string {
-  return typeof value === "string" && value !== "" && value.length <= charsMax && !controlCharacters.test(value);
+  return typeof value === "string" && value !== "" && value.length <= charsMax && !unprintable.test(value);
+}
+
+/** One that a person can read and tell from others: not blank, nothing unseen in it, and spelt the one way that Unicode prefers. */
+function isPlainName(name: string): boolean {
+  return name.trim() !== "" && !invisible.test(name) && name.normalize("NFC") === name;
 }
 
 /** A moment that no calendar of ours has cannot be compared with a revocation. */

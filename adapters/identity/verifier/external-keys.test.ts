@@ -1,4 +1,9 @@
 // The keys of somebody else's issuer: away at the start, away later, wrong about itself, or asked for keys that it does not have.
+import { generateKeyPairSync } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds, plusMilliseconds } from "../../../contracts/src/instant.ts";
@@ -40,13 +45,71 @@ function opened(issuer: string, options: Partial<ExternalKeysOptions> = {}) {
   return { keys, clock };
 }
 
+/** Runs the garbage collector now; whoever relies on something that nobody holds is found out. */
+function collector(): () => void {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void;
+}
+
 const codeOf = (keys: ExternalKeys, kid: string): Promise<string> =>
   keys.keyFor({ alg: "ES256", kid }).then(
     () => "found",
     (thrown: unknown) => (thrown instanceof Fault ? thrown.code : (thrown as Error).name),
   );
 
+/** An issuer that takes every question and answers none. */
+async function silent(): Promise<string> {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ends.push(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 describe("keys of an external issuer", () => {
+  it("4: an issuer that is silent holds nobody up for long", async () => {
+    const { keys } = opened(await silent(), { waitMsMax: 100 });
+    const since = performance.now();
+    expect(await Promise.all([codeOf(keys, "a"), codeOf(keys, "b")])).toEqual([
+      "IDENTITY_UNAVAILABLE",
+      "IDENTITY_UNAVAILABLE",
+    ]);
+    expect(performance.now() - since).toBeLessThan(2_000);
+  });
+
+  it("4: a question that got no answer ends in time, whatever was collected meanwhile", {
+    timeout: 20_000,
+  }, async () => {
+    const collect = collector();
+    const { keys } = opened(await silent(), { timeoutMs: 500 });
+    const collecting = setInterval(collect, 20);
+    try {
+      await expect.poll(() => keys.health().complaint, { timeout: 5_000 }).toContain("no answer in time");
+    } finally {
+      clearInterval(collecting);
+    }
+  });
+
+  it("5: a key that is too short to be trusted is left out, and that is said once", async () => {
+    const issuer = await published();
+    const key = await rigKey("ES256");
+    const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+    const weak = { ...publicKey.export({ format: "jwk" }), kid: "weak", alg: "RS256", use: "sig" };
+    issuer.keys.push(weak, key.publicJwk);
+    const said: string[] = [];
+    const log = { ...quietLog, warn: (message: string) => void said.push(message) };
+    const { keys, clock } = opened(issuer.issuer, { log });
+    expect(await codeOf(keys, key.kid)).toBe("found");
+    const weakly = () => keys.keyFor({ alg: "RS256", kid: "weak" });
+    await expect(weakly()).rejects.toMatchObject({ code: "ERR_JWKS_NO_MATCHING_KEY" });
+    issuer.keys.push((await rigKey("ES256")).publicJwk);
+    clock.push(6_000);
+    await expect(weakly()).rejects.toMatchObject({ code: "ERR_JWKS_NO_MATCHING_KEY" });
+    expect(said).toHaveLength(1);
+  });
+
   it("1: an issuer that is away at the start is IDENTITY_UNAVAILABLE, said by health, and used once it is there", async () => {
     const issuer = await publishKeys();
     const port = Number(new URL(issuer.issuer).port);

@@ -6,14 +6,23 @@
 //     there is a growing pause, whoever asks.
 //  3. Keys that were fetched once stay good while the issuer does not answer, for at most `ageMsMax`; a withdrawn key is noticed
 //     within `refreshMs` of an issuer that answers.
+//  4. Every question to the issuer ends in time, and a caller waits for keys only so long, whatever a token claims to be signed with.
+//  5. Keys that are too short to be trusted are left out: what they signed is refused like what an unknown key signed.
 import { hash } from "node:crypto";
-import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWSHeaderParameters } from "jose";
+import {
+  type CryptoKey,
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWK,
+  type JWSHeaderParameters,
+} from "jose";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { Log } from "../../../ports/log.ts";
-import type { Timers } from "../../../ports/timers.ts";
+import type { CancelTimer, Timers } from "../../../ports/timers.ts";
 import { unavailable } from "./refusals.ts";
 
 /** Signatures that nobody can make who only knows what is public. */
@@ -38,11 +47,16 @@ export interface ExternalKeysOptions {
   readonly log: Log;
   readonly refreshMs?: number;
   readonly cooldownMs?: number;
+  /** How long one question to the issuer may take altogether. */
+  readonly timeoutMs?: number;
+  /** How long one caller waits for keys. */
+  readonly waitMsMax?: number;
 }
 
 const refreshMsDefault = 60_000;
 const cooldownMsDefault = 5_000;
-const timeoutMs = 5_000;
+const timeoutMsDefault = 5_000;
+const waitMsMaxDefault = 2_000;
 const ageMsMax = 86_400_000;
 const answerBytesMax = 1_048_576;
 const pauseMsMin = 250;
@@ -56,8 +70,10 @@ interface Fetched {
 
 export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
   const { issuer, clock, timers, log, refreshMs = refreshMsDefault, cooldownMs = cooldownMsDefault } = options;
+  const { timeoutMs = timeoutMsDefault, waitMsMax = waitMsMaxDefault } = options;
   const closing = new AbortController();
   let fetched: Fetched | undefined;
+  let isWeakTold = false;
   let failed: { readonly times: number; readonly at: Instant; readonly sentence: string } | undefined;
 
   function notNow(): Fault | undefined {
@@ -72,13 +88,24 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
     return sinceMs >= 0 && sinceMs < ms;
   }
 
+  function keysOf(text: string): Fetched["keys"] {
+    const { keys } = keySetOf(text);
+    const trusted = keys.filter((key) => !isWeak(key));
+    if (trusted.length < keys.length && !isWeakTold) {
+      isWeakTold = true;
+      log.warn("the issuer publishes RSA keys that are too short; what they signed is refused", { issuer, bitsMin });
+    }
+    return createLocalJWKSet({ keys: trusted });
+  }
+
   async function load(): Promise<void> {
     const wait = notNow();
     if (wait !== undefined) throw wait;
     try {
-      const text = await fetchText(await discover(issuer, closing.signal), closing.signal);
+      const ask = (url: string) => fetchText(url, { timers, timeoutMs, closing: closing.signal });
+      const text = await ask(await discover(issuer, ask));
       const mark = hash("sha256", text, "base64url");
-      const keys = fetched?.mark === mark ? fetched.keys : createLocalJWKSet(keySetOf(text));
+      const keys = fetched?.mark === mark ? fetched.keys : keysOf(text);
       fetched = { keys, mark, at: clock.now() };
       if (failed !== undefined) log.info("the issuer's keys are there again", { issuer });
       failed = undefined;
@@ -91,6 +118,21 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
   }
 
   const loadOnce = shared(load);
+
+  /** For a caller, who is told to come again instead of being kept. */
+  async function loadSoon(): Promise<void> {
+    let cancel: CancelTimer | undefined;
+    const tooLong = new Promise<never>((_resolve, reject) => {
+      const sentence = `the issuer ${issuer} does not answer in time: try again shortly`;
+      cancel = timers.after(waitMsMax, () => reject(unavailable(sentence, "issuer")));
+    });
+    try {
+      await Promise.race([loadOnce(), tooLong]);
+    } finally {
+      cancel?.();
+    }
+  }
+
   const isUsable = (): boolean =>
     fetched !== undefined && Math.abs(millisecondsBetween(fetched.at, clock.now())) <= ageMsMax;
 
@@ -112,14 +154,14 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
 
   return {
     async keyFor(header) {
-      if (!isUsable()) await loadOnce();
+      if (!isUsable()) await loadSoon();
       try {
         return await choose(header);
       } catch (thrown) {
         const isNew = thrown instanceof errors.JWKSNoMatchingKey;
         if (!isNew || fetched === undefined || isWithin(cooldownMs, fetched.at)) throw thrown;
       }
-      await loadOnce();
+      await loadSoon();
       return choose(header);
     },
     mark: () => (isUsable() ? fetched?.mark : undefined),
@@ -147,9 +189,9 @@ function shared(run: () => Promise<void>): () => Promise<void> {
 }
 
 /** Where the issuer publishes its keys, by its own word about itself. */
-async function discover(issuer: string, closing: AbortSignal): Promise<string> {
+async function discover(issuer: string, ask: (url: string) => Promise<string>): Promise<string> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const document: unknown = parsed(await fetchText(url, closing));
+  const document: unknown = parsed(await ask(url));
   if (typeof document !== "object" || document === null) throw new TypeError("its discovery document is not JSON");
   const { issuer: named, jwks_uri: keysUrl } = document as Readonly<Record<string, unknown>>;
   if (named !== issuer) {
@@ -169,8 +211,31 @@ function isSafeUrl(text: string): boolean {
   return protocol === "http:" && (hostname === "localhost" || hostname === "[::1]" || /^127\.[\d.]+$/.test(hostname));
 }
 
-async function fetchText(url: string, closing: AbortSignal): Promise<string> {
-  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), closing]);
+interface Asking {
+  readonly timers: Timers;
+  readonly timeoutMs: number;
+  readonly closing: AbortSignal;
+}
+
+/**
+ * Whoever waits for the issuer waits for a bounded time, to the last byte. The controller is held by the timer: a signal made of
+ * others (AbortSignal.any) holds none of them, and one of a timeout that only it knows is collected and never fires.
+ */
+async function fetchText(url: string, { timers, timeoutMs, closing }: Asking): Promise<string> {
+  const ending = new AbortController();
+  const close = (): void => ending.abort(closing.reason);
+  const cancel = timers.after(timeoutMs, () => ending.abort(new DOMException("no answer in time", "TimeoutError")));
+  closing.addEventListener("abort", close, { once: true });
+  if (closing.aborted) close();
+  try {
+    return await readText(url, ending.signal);
+  } finally {
+    cancel();
+    closing.removeEventListener("abort", close);
+  }
+}
+
+async function readText(url: string, signal: AbortSignal): Promise<string> {
   // Whoever redirects would decide where our trust comes from.
   const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } });
   if (response.status !== 200) {
@@ -201,6 +266,17 @@ function keySetOf(text: string): JSONWebKeySet {
   const isSet = typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys);
   if (!isSet) throw new TypeError("its answer is no set of keys");
   return value as JSONWebKeySet;
+}
+
+/** The least that RS256 and its kin ask of a key (RFC 7518, 3.3). */
+const bitsMin = 2_048;
+
+function isWeak({ kty, n }: JWK): boolean {
+  if (kty !== "RSA" || typeof n !== "string") return false;
+  const bytes = Buffer.from(n, "base64url");
+  const first = bytes.findIndex((byte) => byte !== 0);
+  if (first < 0) return true;
+  return (bytes.length - first) * 8 - (Math.clz32(bytes[first] ?? 0) - 24) < bitsMin;
 }
 
 /** `fetch` says only that it failed; the reason is in its cause. */

@@ -35,7 +35,7 @@ export interface IdentityFeedOptions {
 
 export const pollMs = 1_000;
 export const ageMsMax = 10_000;
-export const onDemandPerSecondMax = 5;
+const onDemandPerSecondMax = 5;
 /** Callers that wait for one shared read; whoever comes on top of them is answered from what is known. */
 const waitingMax = 1_000;
 

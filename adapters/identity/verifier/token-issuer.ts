@@ -35,6 +35,7 @@ export interface TokenIssuer {
   close(): Promise<void>;
 }
 
+/** Whom the embedded provider's access tokens are for. */
 export const embeddedAudience = "portcullis";
 
 function isType(type: string | undefined, ...accepted: readonly string[]): boolean {
@@ -76,12 +77,14 @@ export function embeddedIssuer(feed: IdentityFeed): TokenIssuer {
 export interface ExternalIssuerOptions {
   readonly issuer: string;
   readonly audience: string;
+  /** The one client whose tokens are for us, when the audience is that client and not a resource of its own. */
+  readonly authorizedParty?: string;
   readonly claims: ClaimRules;
   readonly keys: ExternalKeys;
 }
 
 export function externalIssuer(options: ExternalIssuerOptions): TokenIssuer {
-  const { issuer, keys } = options;
+  const { issuer, authorizedParty, keys } = options;
   return {
     algorithms: externalAlgorithms,
     audience: options.audience,
@@ -95,6 +98,11 @@ export function externalIssuer(options: ExternalIssuerOptions): TokenIssuer {
       if (unverified.iss !== issuer) throw refusals.otherIssuer();
       // A security event is signed by the same keys for the same audience, and is no login.
       if (unverified["events"] !== undefined) throw refusals.otherKind();
+      // It names our client among others, but another one asked for it.
+      const party = unverified["azp"];
+      if (authorizedParty !== undefined && party !== undefined && party !== authorizedParty) {
+        throw refusals.otherAudience();
+      }
       // Taken before the key: a set that changes in between makes the token be verified once more, never once too seldom.
       const mark = keys.mark();
       return { key: await keys.keyFor(header), issuer, mark };

@@ -16,27 +16,38 @@ export interface VerifiedTokens {
   remove(hash: string): void;
 }
 
-/** Keeps the ones used last. */
+/**
+ * Keeps at most so many, and among them at least the half of that number that was used last. Two generations do it: whoever is used
+ * belongs to the young one, and when that is full it becomes the old one, and the old one is forgotten. To keep the exact order of
+ * use, an entry would have to be taken out of its Map and put back at every hit; a Map keeps what was taken out in the same chain
+ * until it is rebuilt, so that a busy token in a full Map would cost a walk over thousands of its own remains.
+ */
 export function createVerifiedTokens(sizeMax: number): VerifiedTokens {
-  // A Map remembers the order of insertion, so the first is the one that was not used for longest.
-  const byHash = new Map<string, VerifiedToken>();
+  const generationSizeMax = Math.max(1, Math.floor(sizeMax / 2));
+  let young = new Map<string, VerifiedToken>();
+  let old = new Map<string, VerifiedToken>();
+
+  function put(hash: string, verified: VerifiedToken): void {
+    old.delete(hash);
+    if (young.size >= generationSizeMax && !young.has(hash)) {
+      old = young;
+      young = new Map();
+    }
+    young.set(hash, verified);
+  }
+
   return {
     get(hash) {
-      const found = byHash.get(hash);
-      if (found === undefined) return undefined;
-      byHash.delete(hash);
-      byHash.set(hash, found);
-      return found;
+      const found = young.get(hash);
+      if (found !== undefined) return found;
+      const aged = old.get(hash);
+      if (aged !== undefined) put(hash, aged);
+      return aged;
     },
-    put(hash, verified) {
-      byHash.delete(hash);
-      byHash.set(hash, verified);
-      if (byHash.size <= sizeMax) return;
-      const oldest = byHash.keys().next();
-      if (oldest.done !== true) byHash.delete(oldest.value);
-    },
+    put,
     remove(hash) {
-      byHash.delete(hash);
+      young.delete(hash);
+      old.delete(hash);
     },
   };
 }

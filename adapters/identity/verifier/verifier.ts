@@ -4,6 +4,7 @@ import { timingSafeEqual } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from "jose";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import {
+  earlier,
   fromMicroseconds,
   type Instant,
   microsecondsPerMillisecond,
@@ -15,8 +16,12 @@ import type { Health } from "../../../ports/health.ts";
 import type { Identity, Verifier } from "../../../ports/identity.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Metrics } from "../../../ports/metrics.ts";
+import { tokenLengthMax } from "../../bearer-form.ts";
 import { platformTokenPrefix, verifyPlatformToken } from "../platform-token.ts";
-import { identityOf, tokenHash } from "./claims.ts";
+import { hashOf } from "../sealing.ts";
+import { serviceTokenIdOf, serviceTokenPrefix } from "../service-token-text.ts";
+import { identityOf } from "./claims.ts";
+import { isCompactForm } from "./compact-form.ts";
 import type { IdentityFeed } from "./identity-feed.ts";
 import type { IdentitySnapshot } from "./identity-snapshot.ts";
 import { refusalFor, refusals, unavailable } from "./refusals.ts";
@@ -34,12 +39,7 @@ export interface VerifierOptions {
   readonly cacheSizeMax?: number;
 }
 
-export const serviceTokenPrefix = "pcs_";
-const tokenCharsMax = 8_192;
 const cacheSizeMaxDefault = 10_000;
-/** What RFC 6750 lets a bearer token consist of. */
-const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
-const serviceTokenForm = /^pcs_([A-Za-z0-9._-]{1,128})_[A-Za-z0-9_-]{43}$/;
 /** Tokens of ours have no issuer with an address. */
 const ownIssuer = "portcullis";
 const never = fromMicroseconds(Number.MAX_SAFE_INTEGER);
@@ -72,14 +72,18 @@ export function createVerifier(options: VerifierOptions): Verifier {
     };
   }
 
-  async function service(token: string): Promise<Identity> {
-    const id = serviceTokenForm.exec(token)?.[1];
+  function service(token: string): Identity | Promise<Identity> {
+    const id = serviceTokenIdOf(token);
     if (id === undefined) throw refusals.notAToken();
+    if (feed.current().serviceTokens.has(id)) return machine(token, id);
     // A token that is not known here may have been issued a moment ago: one look tells.
-    if (!feed.current().serviceTokens.has(id)) await feed.refreshOnDemand();
+    return feed.refreshOnDemand().then(() => machine(token, id));
+  }
+
+  function machine(token: string, id: string): Identity {
     const snapshot = feed.current();
     const known = snapshot.serviceTokens.get(id);
-    const shown = Buffer.from(tokenHash(token), "hex");
+    const shown = Buffer.from(hashOf(token), "hex");
     // A wrong secret is answered like an unknown id, so that nobody can find out which ids there are.
     if (known === undefined || known.hash.length !== shown.length || !timingSafeEqual(known.hash, shown)) {
       throw refusals.serviceUnknown();
@@ -122,14 +126,19 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return { alg, kid };
   }
 
-  async function person(token: string): Promise<Identity> {
-    const hash = tokenHash(token);
+  function person(token: string): Identity | Promise<Identity> {
+    const hash = hashOf(token);
     const before = verified.get(hash);
     if (before !== undefined && issuer.markOf(before.keyId, before.identity.issuer) === before.mark) {
       // Not counted: the counter would cost more than all the rest of this path.
       return judge(before.identity);
     }
     verified.remove(hash);
+    return personAnew(token, hash);
+  }
+
+  async function personAnew(token: string, hash: string): Promise<Identity> {
+    if (!isCompactForm(token)) throw refusals.notAToken();
     const { alg, kid } = acceptable(token);
     const found = await issuer.keyFor(
       kid === undefined ? { alg } : { alg, kid },
@@ -152,8 +161,12 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return identity;
   }
 
-  async function check(token: string): Promise<Identity> {
-    if (token.length > tokenCharsMax || !tokenForm.test(token)) throw refusals.notAToken();
+  /**
+   * What is known is answered without a promise, which saves whoever asks three turns of waiting. Each kind looks at the form of its
+   * own tokens; one that is known by its hash had the right one.
+   */
+  function check(token: string): Identity | Promise<Identity> {
+    if (token.length > tokenLengthMax) throw refusals.notAToken();
     if (token.startsWith(platformTokenPrefix)) return platform(token);
     if (token.startsWith(serviceTokenPrefix)) return service(token);
     return person(token);
@@ -196,8 +209,10 @@ function decoded<Value>(decode: () => Value): Value {
 function isRevoked(identity: Identity, snapshot: IdentitySnapshot, aheadMsMax: number): boolean {
   if (snapshot.revokedTokens.has(identity.tokenId)) return true;
   if (identity.sessionId !== undefined && snapshot.revokedSessions.has(identity.sessionId)) return true;
+  // Another issuer may renew a token without asking us: what counts is the login that it goes back to.
+  const since = earlier(identity.issuedAt, identity.authenticatedAt ?? identity.issuedAt);
   const isBefore = (revokedAt: Instant | undefined): boolean =>
-    revokedAt !== undefined && identity.issuedAt < revokedAt + aheadMsMax * microsecondsPerMillisecond;
+    revokedAt !== undefined && since < revokedAt + aheadMsMax * microsecondsPerMillisecond;
   return (
     isBefore(snapshot.revokedSubjects.get(identity.subject)) || isBefore(snapshot.revokedSubjects.get(identity.actor))
   );

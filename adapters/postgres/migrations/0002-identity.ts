@@ -63,6 +63,7 @@ create table second_factor (
   enrolled_us     bigint,
   pending_sealed  bytea,
   pending_us      bigint,
+  pending_session text,
   last_step       bigint  not null default -1,
   failures        integer not null default 0,
   locked_until_us bigint  not null default 0
@@ -79,12 +80,15 @@ create table recovery_code (
 create table step_up_proof (
   proof_hash      text   primary key,
   subject         text   not null,
+  session_id      text,
   action          text   not null,
   parameters_hash text   not null,
   issued_us       bigint not null,
   expires_us      bigint not null,
   redeemed_us     bigint
 );
+comment on column step_up_proof.session_id is 'The login in which it was earned; null when the issuer tells of none.';
+create index step_up_proof_by_subject on step_up_proof (subject);
 create index step_up_proof_by_end on step_up_proof (expires_us);
 
 create table service_token (

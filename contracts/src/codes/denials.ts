@@ -121,7 +121,9 @@ export const commandDenials = {
       exit: exitCodes.forbidden,
     },
   ),
-  SECOND_FACTOR_NOT_BEGUN: denial("There is no enrolment to confirm, or it ran out.", "FAILED_PRECONDITION"),
+  SECOND_FACTOR_NOT_BEGUN: denial("There is no enrolment to confirm, or it ran out.", "FAILED_PRECONDITION", {
+    exit: exitCodes.conflict,
+  }),
   STEP_UP_REQUIRED: denial("This action needs a fresh proof of the second factor.", "PERMISSION_DENIED"),
   STEP_UP_WRONG: denial(
     "The proof is not for this caller, action and parameters, or it was used or ran out.",
@@ -129,13 +131,18 @@ export const commandDenials = {
   ),
 
   // Tokens of machines, and logins.
-  SERVICE_TOKEN_NOT_ACTIVE: denial("There is no such token, or it was revoked or ran out.", "NOT_FOUND"),
+  SERVICE_TOKEN_NOT_ACTIVE: denial("There is no such token, or it was revoked or ran out.", "NOT_FOUND", {
+    exit: exitCodes.conflict,
+  }),
   SERVICE_TOKEN_OPERATION_UNKNOWN: denial("The token names an operation that no machine may call.", "INVALID_ARGUMENT"),
   SERVICE_TOKEN_LIMIT: denial(
     "There are as many tokens of machines as there may be; revoke some first.",
     "FAILED_PRECONDITION",
+    { exit: exitCodes.conflict },
   ),
-  SIGNING_KEYS_EXTERNAL: denial("The keys belong to your own issuer and are rotated there.", "FAILED_PRECONDITION"),
+  SIGNING_KEYS_EXTERNAL: denial("The keys belong to your own issuer and are rotated there.", "FAILED_PRECONDITION", {
+    exit: exitCodes.failed,
+  }),
   DEVELOPMENT_LOGIN_OFF: denial("Development operators do not exist here.", "PERMISSION_DENIED"),
 
   // Order management.

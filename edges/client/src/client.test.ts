@@ -1,6 +1,8 @@
 // The client against a small server: what it sends, how it reads what comes back, and what it makes of everything that can go
 // wrong on the way. The types are tested by the compiler (expectTypeOf), which reads this file as well.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import type { AnswerOf, ArgumentsOf, Client } from "./index.ts";
 import { ApiError, createClient, UnreachableError } from "./index.ts";
@@ -198,6 +200,31 @@ describe("no answer", () => {
     const halting = await serve((response) => response.writeHead(200).write("{"));
     const client = createClient({ baseUrl: halting.baseUrl });
     expect(await failed(client.getIdentity({}, { timeoutMs: 50 }))).toBeInstanceOf(UnreachableError);
+  });
+
+  it("ends in time also when the caller can give up, whatever was collected meanwhile", async () => {
+    setFlagsFromString("--expose-gc");
+    const collecting = setInterval(runInNewContext("gc") as () => void, 20);
+    try {
+      const { baseUrl } = await serve(() => undefined);
+      const giveUp = new AbortController();
+      const client = createClient({ baseUrl, timeoutMs: 300 });
+      expect(String(await failed(client.getIdentity({}, { signal: giveUp.signal })))).toMatch(/within 300 ms/);
+      // As a program does that has a signal of its own for everything it fetches.
+      const wrapped: typeof fetch = (input, init) =>
+        fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, giveUp.signal]) : giveUp.signal });
+      const further = createClient({ baseUrl, timeoutMs: 300, fetch: wrapped });
+      expect(String(await failed(further.getIdentity()))).toMatch(/within 300 ms/);
+    } finally {
+      clearInterval(collecting);
+    }
+  });
+
+  it("is the caller's own reason when the caller gave up before", async () => {
+    const { baseUrl, seen } = await serve(json(200, {}));
+    const reason = new Error("enough");
+    expect(await failed(createClient({ baseUrl }).getIdentity({}, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(seen).toEqual([]);
   });
 
   it("is the caller's own reason when the caller gives up", async () => {

@@ -19,6 +19,8 @@ export interface ClientOptions {
 }
 
 const timeoutMsDefault = 30_000;
+/** Timers that are asked for more fire at once. */
+const timeoutMsMax = 2_147_483_647;
 
 interface Connection {
   readonly baseUrl: string;
@@ -67,24 +69,52 @@ async function perform(
   const shape = requestShape(id, place, given);
   const token = typeof connection.token === "function" ? await connection.token() : connection.token;
   const timeoutMs = call.timeoutMs ?? connection.timeoutMs;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]);
+  const ending = endOf(call.signal, timeoutMs);
   const { baseUrl } = connection;
   let response: Response;
   let text: string;
   try {
-    response = await connection.fetch(`${baseUrl}${shape.path}`, requestInit(shape, token, signal));
+    response = await connection.fetch(`${baseUrl}${shape.path}`, requestInit(shape, token, ending.signal));
     // The bound holds until the last byte of the body.
     text = await response.text();
   } catch (cause) {
     call.signal?.throwIfAborted();
     throw new UnreachableError(
       baseUrl,
-      timeout.aborted ? `did not answer within ${timeoutMs} ms` : whyNot(cause),
+      ending.isLate() ? `did not answer within ${timeoutMs} ms` : whyNot(cause),
       cause,
     );
+  } finally {
+    ending.clear();
   }
   return readAnswer(place, response, text, baseUrl);
+}
+
+/**
+ * Aborts when the time is over or the caller gives up. The controller is held by the timer: a signal that is made of others
+ * (AbortSignal.any) holds none of them, and one of a timeout that nobody else knows may be collected and never fire.
+ */
+function endOf(given: AbortSignal | undefined, timeoutMs: number) {
+  const controller = new AbortController();
+  let late = false;
+  const giveUp = (): void => controller.abort(given?.reason);
+  const timer = setTimeout(
+    () => {
+      late = true;
+      controller.abort();
+    },
+    Math.min(timeoutMs, timeoutMsMax),
+  );
+  given?.addEventListener("abort", giveUp, { once: true });
+  if (given?.aborted === true) giveUp();
+  return {
+    signal: controller.signal,
+    isLate: () => late,
+    clear(): void {
+      clearTimeout(timer);
+      given?.removeEventListener("abort", giveUp);
+    },
+  };
 }
 
 function requestInit(shape: RequestShape, token: string | undefined, signal: AbortSignal): RequestInit {

@@ -2,7 +2,6 @@
 // The command line's first step: run the bundle when nothing that went into it changed, else have it built first. Starting is what a
 // person waits for most often, so this looks at times and sizes only and loads nothing else.
 import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -18,9 +17,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 function isFresh() {
   try {
-    const { watched } = JSON.parse(readFileSync(join(root, "dist/ctl/manifest.json"), "utf8"));
+    const { watched } = JSON.parse(readFileSync(`${root}dist/ctl/manifest.json`, "utf8"));
     return Object.entries(watched).every(([path, seen]) => {
-      const found = statSync(join(root, path), { throwIfNoEntry: false });
+      const found = statSync(`${root}${path}`, { throwIfNoEntry: false });
       return found !== undefined && `${found.mtimeMs}:${found.size}` === seen;
     });
   } catch {

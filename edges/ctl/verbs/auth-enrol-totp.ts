@@ -5,6 +5,7 @@ import type { Client } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { isApiError } from "../failure.ts";
 import { factorOptions, type ShownCode, shownCode, sixDigits } from "../one-time-code.ts";
+import { wantsColour } from "../terminal.ts";
 import { clean } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -50,9 +51,10 @@ async function run(context: Context): Promise<Answer> {
       next: ["ctl auth enrol-totp --code CODE   confirm with the first code"],
     };
   }
-  const { renderUnicodeCompact } = await import("uqr");
-  terminal.say(renderUnicodeCompact(begun.uri));
-  terminal.say(`Scan this with your authenticator, or type its secret: ${terminal.paint.bold(clean(begun.secret))}`);
+  const [{ encode }, { qrLines }] = await Promise.all([import("uqr"), import("../qr-code.ts")]);
+  // The secret first: on a small screen it is the code that must be in sight when the question stands.
+  terminal.say(`Scan this with your authenticator, or type its secret:\n${terminal.paint.bold(clean(begun.secret))}`);
+  terminal.say(qrLines(encode(begun.uri), wantsColour(context.environment, true)));
   return confirmed(await askUntilRight(context, client));
 }
 
@@ -82,6 +84,6 @@ function confirmed(answer: { readonly recovery_codes: readonly string[] }): Answ
   return {
     data: { status: "enrolled", recovery_codes: answer.recovery_codes },
     text: answer.recovery_codes.map(clean).join("\n"),
-    next: ["Keep these recovery codes somewhere safe: each works once, and they are not shown again."],
+    next: ["Keep these recovery codes safe: each works once; they are not shown again."],
   };
 }

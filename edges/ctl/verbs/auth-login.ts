@@ -1,13 +1,16 @@
 // `ctl auth login`: the device flow against whichever issuer the server names, or the development operators of a platform on this machine.
 // Nothing is kept before the server has accepted the token.
+import { dirname } from "node:path";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import { openBrowser } from "../browser.ts";
+import type { OpenBrowser } from "../browser.ts";
 import type { Context } from "../context.ts";
 import { interrupted, Refusal } from "../failure.ts";
 import type { DeviceCode, IssuerFacts, Tokens } from "../issuer.ts";
-import { writeProfile } from "../profile.ts";
+import { ensureWritable, removeMade, writeProfile } from "../profile.ts";
 import { lockPathOf, underLock } from "../profile-lock.ts";
+import { fromPortcullis, notPortcullis } from "../reach.ts";
+import type { Settings } from "../settings.ts";
 import { clean, moment, pairs } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -26,6 +29,7 @@ export const authLogin: Verb = {
     {
       name: "dev",
       value: "NAME",
+      values: ["duty", "relief", "viewer"],
       sentence: "Log in as this development operator (duty, relief, viewer) from dev-credentials.json.",
     },
     { name: "no-browser", sentence: "Do not try to open a browser here; only show the address." },
@@ -45,7 +49,20 @@ export const authLogin: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const settings = context.settings();
-  const configuration = await (await context.clientWith(undefined)).getLoginConfiguration();
+  // Before anybody is asked: a login that cannot be kept would live on the server and nowhere else.
+  const made = ensureWritable(dirname(settings.profilePath));
+  if (settings.damaged !== undefined) context.terminal.say(`${settings.damaged.message} It is written anew.`);
+  try {
+    return await loggedIn(context, settings);
+  } catch (error) {
+    removeMade(made);
+    throw error;
+  }
+}
+
+async function loggedIn(context: Context, settings: Settings): Promise<Answer> {
+  const client = await context.clientWith(undefined);
+  const configuration = await fromPortcullis(settings.server.value, () => client.getLoginConfiguration());
   const facts = factsOf(configuration, settings.server.value);
   const dev = context.option("dev");
   const tokens =
@@ -100,29 +117,24 @@ function factsOf(configuration: LoginConfiguration, server: string): IssuerFacts
   const issuer = configuration.authorization_servers?.[0];
   const { client_id, audience } = configuration;
   if (typeof issuer !== "string" || typeof client_id !== "string" || typeof audience !== "string") {
-    throw new Refusal(
-      exitCodes.failed,
-      "IDENTITY_UNAVAILABLE",
-      `${server} does not say where to log in.`,
-      "Is it a Portcullis server?",
-    );
+    throw notPortcullis(server);
   }
   return { issuer, client_id, audience };
 }
 
 async function withBrowser(context: Context, facts: IssuerFacts, configuration: LoginConfiguration): Promise<Tokens> {
-  const { deviceLogin } = await import("../issuer.ts");
+  const [{ deviceLogin }, { openBrowser }] = await Promise.all([import("../issuer.ts"), import("../browser.ts")]);
   const { clock, timers, signal } = context;
   return deviceLogin(facts, {
     scope: configuration.scopes,
     clock,
     timers,
     signal,
-    show: (code) => show(context, code),
+    show: (code) => show(context, code, openBrowser),
   });
 }
 
-function show(context: Context, code: DeviceCode): void {
+function show(context: Context, code: DeviceCode, openBrowser: OpenBrowser): void {
   const { terminal } = context;
   const address = clean(code.verification_uri_complete ?? code.verification_uri);
   terminal.say(`Open    ${terminal.paint.cyan(address)}`);

@@ -37,6 +37,12 @@ async function run(context: Context): Promise<Answer> {
       `Unset ${tokenVariable}; a service token is taken away with \`ctl auth tokens revoke\`.`,
     );
   }
+  if (settings.damaged !== undefined) {
+    removeProfile(settings.profilePath);
+    context.terminal.say(
+      `${settings.damaged.message} It is removed; if it was a login, an administrator ends it with \`ctl auth revoke-sessions\`.`,
+    );
+  }
   if (settings.stored === undefined) {
     return {
       data: { logged_out: false, profile: settings.profile.value },
@@ -57,8 +63,8 @@ async function run(context: Context): Promise<Answer> {
   const everywhere = server.done && issuer.done;
   const outOfReach = server.outOfReach === true || issuer.outOfReach === true;
   const told = [
-    `Logged out of ${settings.server.value}: ${server.said}.`,
-    `Issuer: ${issuer.said}.`,
+    `The login at ${settings.server.value}: ${server.said}.`,
+    `At its issuer: ${issuer.said}.`,
     `Forgotten here: ${settings.profilePath}.`,
   ];
   if (!everywhere)

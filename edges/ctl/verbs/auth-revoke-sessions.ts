@@ -1,4 +1,5 @@
 // `ctl auth revoke-sessions`: ends every login of a person, for example when a laptop is lost. It is the safe direction.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -19,6 +20,14 @@ async function run(context: Context): Promise<Answer> {
   const named = context.argument("operator");
   const actor = named.includes(":") ? named : `operator:${named}`;
   const answer = await (await context.client()).revokeSessions({ actor, ...reasonOf(context) });
+  // Whether anybody has that name is not known of another's issuer, nor by an older server: only a plain no is one.
+  if ((answer as { readonly known?: boolean | null }).known === false) {
+    return {
+      data: { actor, ...answer },
+      text: "Nobody of that name is known here; the revocation is kept in case they log in.",
+      exit: exitCodes.failed,
+    };
+  }
   const withinS = answer.effective_within_ms / 1_000;
   return {
     data: { actor, ...answer },

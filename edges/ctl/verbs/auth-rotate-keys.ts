@@ -23,7 +23,7 @@ export const authRotateKeys: Verb = {
     reasonOption,
   ],
   examples: [
-    { command: "ctl auth rotate-keys", sentence: "The yearly change of keys; nobody notices." },
+    { command: "ctl auth rotate-keys", sentence: "A new key before its time; nobody notices." },
     { command: "ctl auth rotate-keys --at-once --confirm ROTATE", sentence: "The key leaked: everybody logs in anew." },
   ],
   operation: "RotateSigningKeys",

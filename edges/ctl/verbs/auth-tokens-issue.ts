@@ -19,7 +19,7 @@ export const authTokensIssue: Verb = {
       value: "NAME",
       repeats: true,
       required: true,
-      sentence: "What the token may do; repeat it, or use commas.",
+      sentence: "What the token may do, by the names in docs/authority.md; repeat it, or use commas.",
     },
     { name: "expires-in", value: "TIME", standard: "90d", sentence: "How long it works: 45s, 30m, 12h, 90d." },
     reasonOption,
@@ -43,12 +43,13 @@ export const authTokensIssue: Verb = {
 type Operations = Parameters<Client["issueServiceToken"]>[0]["operations"];
 
 async function run(context: Context): Promise<Answer> {
-  const { isOperation, serviceOperations } = await import("../../../contracts/src/authority.ts");
+  const { serviceOperations } = await import("../../../contracts/src/authority.ts");
   const operations = context.optionsOf("operation");
-  const unknown = operations.find((name) => !isOperation(name));
+  // Before a code is asked for: the server would say the same, and the code would be used up.
+  const unknown = operations.find((name) => !(serviceOperations as readonly string[]).includes(name));
   if (unknown !== undefined) {
     throw usageRefusal(
-      `There is no operation "${unknown}".`,
+      `There is no operation "${unknown}" for machines.`,
       `A machine may be given: ${serviceOperations.join(", ")}.`,
     );
   }

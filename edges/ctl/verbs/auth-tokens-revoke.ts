@@ -10,7 +10,9 @@ export const authTokensRevoke: Verb = {
   sentence: "Take a machine's token away, at once.",
   arguments: [{ name: "token-id", sentence: "The token's id, as `ctl auth tokens list` shows it." }],
   options: [reasonOption],
-  examples: [{ command: "ctl auth tokens revoke tok_01", sentence: "The machine is refused from now on." }],
+  examples: [
+    { command: "ctl auth tokens revoke 9f86d081884c7d659a2feaa0", sentence: "The machine is refused from now on." },
+  ],
   operation: "RevokeServiceToken",
   changesState: true,
   run,

@@ -24,7 +24,7 @@ export const authTokensRotate: Verb = {
   ],
   examples: [
     {
-      command: "ctl auth tokens rotate tok_01 --overlap 30m",
+      command: "ctl auth tokens rotate 9f86d081884c7d659a2feaa0 --overlap 30m",
       sentence: "A successor, with half an hour to change over.",
     },
   ],

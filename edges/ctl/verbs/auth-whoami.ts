@@ -1,7 +1,8 @@
 // `ctl auth whoami`: who the server takes you for, until when, and where the token and the server's address came from, because a
 // forgotten variable in a shell is how people act as somebody else.
 import type { Context } from "../context.ts";
-import { tokenVariable } from "../settings.ts";
+import { isApiError } from "../failure.ts";
+import { hintFor, tokenVariable } from "../settings.ts";
 import { leftMs, moment, pairs } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -22,8 +23,13 @@ export const authWhoami: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const settings = context.settings();
-  const identity = await (await context.client()).getIdentity();
   const tokenFrom = settings.token === undefined ? settings.profilePath : tokenVariable;
+  const client = await context.client();
+  const identity = await client.getIdentity().catch((error: unknown) => {
+    // A token that is refused is when one wants to know most where it came from.
+    if (isApiError(error) && error.status === 401) context.terminal.say(`The token came from ${tokenFrom}.`);
+    throw error;
+  });
   const now = context.clock.now();
   const factor = identity.second_factor;
   const profile = settings.token === undefined ? { name: settings.profile.value, from: settings.profile.from } : null;
@@ -34,14 +40,19 @@ async function run(context: Context): Promise<Answer> {
     profile,
     server: { url: settings.server.value, from: settings.server.from },
   };
+  const renews = settings.token === undefined && settings.stored?.refresh_token !== undefined;
+  const said = profile === null || profile.from === "default" ? "" : `, from ${profile.from}`;
   const text = pairs([
     ["You are", identity.actor],
     ["Roles", identity.roles.join(", ") || "none"],
     ["Operations", identity.operations?.join(", ")],
     ["Issuer", identity.issuer],
-    ["Until", moment(identity.expires_at, now)],
-    ["Second factor", factor === null ? "none (a machine has none)" : factorText(factor, now)],
-    ["Token from", profile === null ? tokenFrom : `${tokenFrom} (profile ${profile.name}, from ${profile.from})`],
+    ["Until", `${moment(identity.expires_at, now)}${renews ? ", renewed by itself" : ""}`],
+    [
+      "Second factor",
+      factor === null ? "none (a machine has none)" : hintFor(factorText(factor, now), settings.profile.value),
+    ],
+    ["Token from", profile === null ? tokenFrom : `${tokenFrom} (profile ${profile.name}${said})`],
     ["Server", `${settings.server.value} (from ${settings.server.from})`],
   ]);
   return { data, text };

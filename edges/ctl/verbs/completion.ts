@@ -30,6 +30,7 @@ async function run(context: Context): Promise<Answer> {
   const asked = context.argument("shell");
   const shell = shells.find((name) => name === asked);
   if (shell === undefined) throw usageRefusal(`There is no script for "${asked}".`);
-  const script = completionScript(shell, { verbs: context.verbs, groups });
+  const { serviceOperations } = await import("../../../contracts/src/authority.ts");
+  const script = completionScript(shell, { verbs: context.verbs, groups }, { operation: serviceOperations });
   return { data: { shell, script }, text: script.trimEnd() };
 }

@@ -5,6 +5,7 @@ import picocolors from "picocolors";
 import { describe, expect, it } from "vitest";
 import { isOperation } from "../../../contracts/src/authority.ts";
 import { globalOptions, helpPage, parseCommandLine } from "../program.ts";
+import { reasonOption } from "../reason.ts";
 import { suggestions } from "../suggest.ts";
 import { groups, verbs } from "./index.ts";
 
@@ -30,6 +31,12 @@ describe("the list", () => {
   it("has no option that every command has already", () => {
     const taken = new Set([...globalOptions.map(({ name }) => name), "help", "version"]);
     expect(verbs.flatMap(({ options }) => options.filter(({ name }) => taken.has(name)))).toEqual([]);
+  });
+
+  it("takes a reason for every change of the platform's state; logins and processes of one's own need none", () => {
+    const own = ["up", "down", "auth login", "auth logout", "auth enrol-totp"];
+    const without = verbs.filter(({ changesState, options }) => changesState && !options.includes(reasonOption));
+    expect(without.map(({ name }) => name)).toEqual(own);
   });
 
   it("names operations that exist", () => {
@@ -119,6 +126,11 @@ it("a switch that is not given is off, a default stands in, commas and repeats a
   expect(parsed).toMatchObject({ typed: { options: { operation: ["A", "B", "C"], "expires-in": ["90d"] } } });
   const login = parse("ctl auth login");
   expect(login).toMatchObject({ kind: "verb", typed: { options: {}, json: false } });
+});
+
+it("help marks an option that must be given", () => {
+  const page = helpPage(["auth", "tokens", "issue"], grammar, plain)?.replaceAll(/\s+/g, " ");
+  expect(page).toContain("by the names in docs/authority.md; repeat it, or use commas. (required)");
 });
 
 it("heavy libraries are imported only where they are used", () => {

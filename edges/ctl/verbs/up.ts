@@ -42,7 +42,10 @@ async function run(context: Context): Promise<Answer> {
   return {
     data: { status: "started", healthy: true, ...facts, log: logPath },
     text: pairs([...rowsOf(facts), ["log", logPath]]),
-    next: ["ctl auth login --dev duty   log in as its development operator", "ctl down                    stop it"],
+    next: [
+      "ctl auth login --dev duty   log in as its development operator (in production: ctl auth login)",
+      "ctl down                    stop it",
+    ],
   };
 }
 

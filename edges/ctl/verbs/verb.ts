@@ -26,7 +26,9 @@ export interface VerbOption {
   readonly repeats?: boolean;
   readonly required?: boolean;
   readonly standard?: string;
+  /** Values that make sense, for completion; with `closed` any other is a usage error. */
   readonly values?: readonly string[];
+  readonly closed?: boolean;
 }
 
 export interface Example {

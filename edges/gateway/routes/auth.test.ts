@@ -79,7 +79,7 @@ describe("sessions", () => {
     const { route, calls } = rig(sessionsRevoke);
     expect(await ask(route, { body: { actor: "operator:relief", reason: "a lost laptop" } })).toEqual({
       status: 200,
-      body: { effective_within_ms: 2_000 },
+      body: { effective_within_ms: 2_000, known: true },
     });
     expect(calls).toEqual([["revokeAll", duty, "operator:relief", "a lost laptop"]]);
   });

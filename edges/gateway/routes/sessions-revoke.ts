@@ -3,7 +3,7 @@ import { revocationMsMax } from "../../../contracts/src/authority.ts";
 import type { Route } from "../../../ports/http.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { endedAnswer, revokeSessionsBody } from "../schemas/identity.ts";
+import { revokeSessionsAnswer, revokeSessionsBody } from "../schemas/identity.ts";
 
 export function sessionsRevoke(parts: Pick<GatewayParts, "sessions">): Route {
   return defineRoute({
@@ -14,10 +14,11 @@ export function sessionsRevoke(parts: Pick<GatewayParts, "sessions">): Route {
     sentence: "End every session of a person.",
     operation: "RevokeSessions",
     body: revokeSessionsBody,
-    answers: { 200: endedAnswer },
+    answers: { 200: revokeSessionsAnswer },
     handle: async (request) => {
-      await parts.sessions.revokeAll(callerOf(request), request.body.actor, request.body.reason);
-      return { status: 200, body: { effective_within_ms: revocationMsMax } };
+      const { actor, reason } = request.body;
+      const { known } = await parts.sessions.revokeAll(callerOf(request), actor, reason);
+      return { status: 200, body: { effective_within_ms: revocationMsMax, known } };
     },
   });
 }

@@ -29,6 +29,13 @@ export const logOutBody = z.strictObject({}).optional();
 
 export const endedAnswer = z.object({ effective_within_ms: effectiveWithinMs });
 
+export const revokeSessionsAnswer = endedAnswer.extend({
+  known: z
+    .boolean()
+    .nullable()
+    .meta({ description: "Whether there is such a person; null when only another issuer could tell." }),
+});
+
 export const revokeSessionsBody = z.strictObject({
   actor: z
     .string()

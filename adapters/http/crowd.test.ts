@@ -1,0 +1,65 @@
+// More connections than there is room for, through real sockets: those that say nothing make way for those that do.
+import { Agent } from "node:http";
+import type { Socket } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { HttpServer } from "./server.ts";
+import { ask, connectTo, hello, serve } from "./test-client.ts";
+
+const half = "GET /v1/hello HTTP/1.1\r\nhost: a\r\nx-a: ";
+
+async function hog(server: HttpServer, count: number, first: string): Promise<readonly Socket[]> {
+  const sockets = Array.from({ length: count }, () => connectTo(server));
+  onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+  await Promise.all(
+    sockets.map((socket) => {
+      socket.on("error", () => undefined).resume();
+      return new Promise<void>((resolve) => socket.once("connect", () => socket.write(first, () => resolve())));
+    }),
+  );
+  return sockets;
+}
+
+const closed = (sockets: readonly Socket[]): number => sockets.filter(({ destroyed }) => destroyed).length;
+
+describe("a crowd of connections", () => {
+  it.each([
+    ["silent", ""],
+    ["with half a request", half],
+  ])("that are %s does not keep others out", async (_name, first) => {
+    const { server } = await serve([hello], { limits: { connectionsMax: 20 } });
+    const sockets = await hog(server, 30, first);
+    for (let count = 0; count < 5; count += 1) {
+      expect((await ask(server, "/v1/hello", { agent: new Agent() })).status).toBe(200);
+    }
+    await expect.poll(() => closed(sockets)).toBeGreaterThanOrEqual(10);
+  });
+
+  it("does not push out a connection that has asked something", async () => {
+    const { server } = await serve([hello], { limits: { connectionsMax: 5 } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    expect((await ask(server, "/v1/hello", { agent })).status).toBe(200);
+    const [socket] = Object.values(agent.freeSockets).flat();
+    await hog(server, 20, half);
+    expect((await ask(server, "/v1/hello", { agent })).status).toBe(200);
+    expect(socket?.destroyed).toBe(false);
+  });
+
+  it("is cut when its first request does not come, told why if anything came", async () => {
+    const { server } = await serve([hello], { limits: { firstRequestMsMax: 150 } });
+    const [slow, silent] = [...(await hog(server, 1, half)), ...(await hog(server, 1, ""))];
+    let heard = "";
+    slow?.on("data", (chunk) => {
+      heard += String(chunk);
+    });
+    await expect.poll(() => [slow?.destroyed, silent?.destroyed], { timeout: 2_000 }).toEqual([true, true]);
+    expect(heard).toContain("HTTP/1.1 408 ");
+  });
+
+  it("is left alone when it came in time", async () => {
+    const { server } = await serve([hello], { limits: { firstRequestMsMax: 150 } });
+    const [kept] = await hog(server, 1, "GET /v1/hello HTTP/1.1\r\nhost: a\r\n\r\n");
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(kept?.destroyed).toBe(false);
+  });
+});
