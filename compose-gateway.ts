@@ -157,6 +157,7 @@ async function listen(
     verifier: identity.verifier,
     routes,
     mounts: identity.isEmbedded ? [provider] : [],
+    trustedProxies: http.trusted_proxies,
     ...(http.base_url === undefined ? {} : { baseUrl: http.base_url.replace(/\/$/, "") }),
     listeners: {
       operator: { host: http.host, port: operatorPort, environmentVariable: "PORTCULLIS_HTTP_PORT" },

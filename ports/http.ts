@@ -8,7 +8,7 @@ export interface HttpRequest<Params = unknown, Query = unknown, Body = unknown> 
   readonly requestId: string;
   /** Who calls, as proved; undefined only where the table of authority lets anyone in and no token was sent. */
   readonly identity: Identity | undefined;
-  /** The caller's address as the listener saw it. */
+  /** The caller's address as the listener saw it, or as a trusted proxy told it. */
   readonly remoteAddress: string;
   /** As the route's schemas made them; without a schema there is nothing. */
   readonly params: Params;
@@ -43,7 +43,7 @@ export interface Route {
   readonly body?: Schema;
   /** What it answers when all is well, by status; "text" for what is not JSON. */
   readonly answers: Readonly<Record<number, Schema | "text">>;
-  /** Attempts per caller's address and minute, for routes that guessers would try; absent means no bound of its own. */
+  /** Attempts a minute, for routes that guessers would try: per person where a login is needed, else per address. */
   readonly attemptsPerMinuteMax?: number;
   handle(request: HttpRequest): Promise<HttpAnswer>;
 }

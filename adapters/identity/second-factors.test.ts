@@ -62,9 +62,7 @@ describe("enrolment", () => {
     const begun = await factors.begin(duty, undefined);
     if (!begun.ok) throw new Error(begun.denial.code);
     const { secret, uri } = begun.value;
-    expect(uri).toBe(
-      `otpauth://totp/Portcullis:duty?secret=${secret}&issuer=Portcullis`,
-    );
+    expect(uri).toBe(`otpauth://totp/Portcullis:duty?secret=${secret}&issuer=Portcullis`);
     expect(Secret.fromBase32(secret).bytes).toHaveLength(20);
     expect(await factors.stepUp(duty, halt, totp(codeOf(secret)))).toMatchObject(denial("SECOND_FACTOR_MISSING"));
     expect(await factors.status(duty)).toEqual({ recoveryCodesLeft: 0 });

@@ -34,9 +34,11 @@ const checkTimeoutMs = 5_000;
 export async function allChecks(context: Context): Promise<readonly Check[]> {
   const checks = await everything(context);
   const { value: profileName } = profileNamedOrDefault(context);
-  return checks.map((check) =>
-    check.advice === undefined ? check : { ...check, advice: hintFor(check.advice, profileName) },
-  );
+  return checks.map(({ advice, ...check }) => ({
+    ...check,
+    detail: hintFor(check.detail, profileName),
+    ...(advice === undefined ? {} : { advice: hintFor(advice, profileName) }),
+  }));
 }
 
 function profileNamedOrDefault(context: Context): { readonly value: string } {

@@ -595,6 +595,8 @@ export interface operations {
                     "application/json": {
                         /** @description Every process refuses what was ended at the latest after this many milliseconds. */
                         effective_within_ms: number;
+                        /** @description Whether there is such a person; null when only another issuer could tell. */
+                        known: boolean | null;
                     };
                 };
             };

@@ -1,0 +1,137 @@
+// What doctor sees: a machine, a server, an issuer and a login in order, and each of them not.
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../adapters/system-clock.ts";
+import { systemTimers } from "../../adapters/system-timers.ts";
+import { type FakeServer, problem, runFake, startFakeServer } from "./fakes.ts";
+
+let home = "";
+let server: FakeServer;
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "portcullis-ctl-doctor-"));
+  server = await startFakeServer();
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const run = (line: string, environment: Record<string, string> = {}, typed?: string[]) =>
+  runFake(
+    line.split(" ").filter((word) => word !== ""),
+    {
+      environment: { XDG_CONFIG_HOME: home, PORTCULLIS_URL: server.url, PORTCULLIS_TOKEN: "pcs_1_x", ...environment },
+      clock: systemClock(),
+      timers: systemTimers(),
+      folder: home,
+      ...(typed === undefined ? {} : { typed }),
+    },
+  );
+
+const identity = {
+  actor: "operator:duty",
+  kind: "operator",
+  name: "duty",
+  roles: ["operator"],
+  issuer: "https://issuer.example",
+  issued_at: "2026-11-15T12:00:00.000000Z",
+  expires_at: "2126-11-15T12:05:00.000000Z",
+  second_factor: { enrolled_at: "2026-11-01T00:00:00.000000Z", recovery_codes_left: 8, locked_until: null },
+};
+
+describe("doctor", () => {
+  const login = { time: new Date().toISOString(), client_id: "c", audience: "a", development_login: true };
+  const issuerFacts = () => ({ authorization_servers: [`${server.url}/oidc`] });
+  const discovery = (more: object = {}) => ({
+    issuer: `${server.url}/oidc`,
+    token_endpoint: `${server.url}/t`,
+    ...more,
+  });
+  beforeEach(() => {
+    const body = () => ({ ...login, ...issuerFacts(), time: new Date().toISOString() });
+    server.on("GET /.well-known/oauth-protected-resource", () => ({ body: body() }));
+    const device_authorization_endpoint = `${server.url}/d`;
+    server.on("GET /oidc/.well-known/openid-configuration", { body: discovery({ device_authorization_endpoint }) });
+    server.on("GET /v1/healthz", { body: { status: "ok" } });
+    server.on("GET /v1/auth/identity", { body: identity });
+  });
+  const checksOf = (stdout: string) => {
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; state: string }[] };
+    return Object.fromEntries(checks.map(({ name, state }) => [name, state]));
+  };
+
+  it("is content when everything is in order", async () => {
+    const { exit, stdout } = await run("doctor --json");
+    expect(exit).toBe(0);
+    // Whatever it tried, nothing of it stays.
+    expect(readdirSync(home)).toEqual([]);
+    expect(checksOf(stdout)).toEqual({
+      node: "ok",
+      version: "ok",
+      "login folder": "ok",
+      "profile file": "ok",
+      "platform here": "ok",
+      server: "ok",
+      health: "ok",
+      issuer: "ok",
+      clock: "ok",
+      login: "ok",
+      "second factor": "ok",
+    });
+  });
+
+  it("names what fails, with what to do, and exits 1", async () => {
+    const late = new Date(Date.now() - 3_600_000).toISOString();
+    server.on("GET /.well-known/oauth-protected-resource", { body: { ...login, ...issuerFacts(), time: late } });
+    server.on("GET /v1/healthz", problem(503, "SERVICE_UNAVAILABLE", "oms is failing: the database does not answer."));
+    server.on("GET /v1/auth/identity", problem(401, "UNAUTHENTICATED", "The token was revoked."));
+    const profiles = join(home, "portcullis", "profiles");
+    writeFileSync(join(home, "run.json"), JSON.stringify({ pid: 2 ** 22 + 1, addresses: {} }));
+    const { exit, stdout } = await run("doctor --json", { PORTCULLIS_DATA_DIR: home });
+    expect(exit).toBe(1);
+    expect(checksOf(stdout)).toMatchObject({ health: "fail", clock: "fail", login: "fail", "platform here": "warn" });
+    expect((await run("doctor")).stdout).toContain("oms is failing");
+    const { mkdirSync } = await import("node:fs");
+    mkdirSync(profiles, { recursive: true });
+    writeFileSync(join(profiles, "default.json"), "{}");
+    chmodSync(join(profiles, "default.json"), 0o644);
+    const open = await run("doctor");
+    expect(open).toMatchObject({ exit: 1, stdout: expect.stringContaining("chmod 600") });
+    chmodSync(join(profiles, "default.json"), 0o600);
+    const damaged = await run("doctor");
+    expect(damaged.stdout).toMatch(/fail {2}profile file .*lacks server\.\n *-> `ctl auth login` writes it anew/);
+  });
+
+  it("looks at the issuer", async () => {
+    server.on("GET /oidc/.well-known/openid-configuration", { body: discovery() });
+    expect(await run("doctor")).toMatchObject({ exit: 0, stdout: expect.stringContaining("has no device flow") });
+    server.on("GET /oidc/.well-known/openid-configuration", { status: 404, body: {} });
+    const gone = await run("doctor");
+    expect(gone).toMatchObject({ exit: 1, stdout: expect.stringMatching(/fail {2}issuer .*\(status 404\)/) });
+    expect(gone.stdout).toContain("Logging in and renewing need it");
+  });
+
+  it("takes having no recovery codes for in order, and says how to get a set", async () => {
+    const second_factor = { ...identity.second_factor, recovery_codes_left: 0 };
+    server.on("GET /v1/auth/identity", { body: { ...identity, second_factor } });
+    const { stdout } = await run("doctor");
+    expect(stdout).toMatch(/ok {4}second factor .*0 recovery codes left; `ctl auth enrol-totp --totp CODE`/);
+    expect(stdout).toContain("All in order.");
+    expect((await run("doctor --profile desk")).stdout).toContain("`ctl --profile desk auth enrol-totp --totp CODE`");
+  });
+
+  it("says that nothing can be written, and which variable to set", async () => {
+    const { exit, stdout } = await run("doctor", { XDG_CONFIG_HOME: "/proc/nonesuch" });
+    expect(exit).toBe(1);
+    expect(stdout).toMatch(/fail {2}login folder .*ENOENT.*\n *-> .*XDG_CONFIG_HOME/);
+  });
+
+  it("names the profile in what it advises", async () => {
+    const environment = { PORTCULLIS_TOKEN: "", PORTCULLIS_PROFILE: "desk" };
+    expect((await run("doctor", environment)).stdout).toContain("`ctl --profile desk auth login`");
+    expect((await run("auth whoami", environment)).stderr).toContain("`ctl --profile desk auth login`");
+    expect((await run("auth whoami", { PORTCULLIS_TOKEN: "" })).stderr).toContain("`ctl auth login`");
+  });
+});
