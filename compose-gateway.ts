@@ -26,22 +26,27 @@ import { services } from "./services/index.ts";
  * not even for the seconds of a start.
  */
 export async function forgetDevelopmentOperators(input: PartInput, log: Log): Promise<void> {
-  const { configuration, dataFolder } = input;
+  const { dataFolder } = input;
+  const { secrets: place, identity } = input.configuration;
   const stops: Stops = [];
   try {
-    const base = await basePorts("gateway", input, log);
-    stops.push(base.close);
-    const { ports } = base;
-    const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
-    stops.push(opened.close);
-    const secrets = await openSecrets({ ...ports, configuration, dataFolder });
-    stops.push(() => secrets.close());
-    const sealing = await openSealing(secrets, configuration.secrets.prefix, ports.random);
-    const sessionS = configuration.identity.session_s;
-    await removeDevelopmentOperators({ ...ports, dataFolder, store: opened.store, sealing, sessionS });
+    const { ports, store, secrets } = await openGround(input, log, stops);
+    const sealing = await openSealing(secrets, place.prefix, ports.random);
+    await removeDevelopmentOperators({ ...ports, dataFolder, store, sealing, sessionS: identity.session_s });
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
+}
+
+/** What everything of the gateway's stands on: its ports, its store and the secrets. */
+async function openGround(input: PartInput, log: Log, stops: Stops) {
+  const { ports, metrics, close } = await basePorts("gateway", input, log);
+  stops.push(close);
+  const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
+  stops.push(opened.close);
+  const secrets = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
+  stops.push(() => secrets.close());
+  return { ports, metrics, store: opened.store, secrets };
 }
 
 type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
@@ -52,15 +57,8 @@ export async function startGateway(
   addresses: Record<string, string>,
   stops: Stops,
 ): Promise<void> {
-  const base = await basePorts("gateway", input, log.with({ service: "gateway" }));
-  stops.push(base.close);
-  const { ports } = base;
+  const { ports, metrics, store, secrets } = await openGround(input, log.with({ service: "gateway" }), stops);
   const { configuration, dataFolder, development } = input;
-  const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
-  stops.push(opened.close);
-  const secrets = await openSecrets({ ...ports, configuration, dataFolder });
-  stops.push(() => secrets.close());
-  const { store } = opened;
   const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
   stops.push(() => identity.close());
   const targets = serviceTargets(input, addresses);
@@ -70,7 +68,7 @@ export async function startGateway(
     credentials: () => identity.platformToken("gateway"),
   });
   stops.push(async () => directory.close());
-  const routes = routesOf(input, ports, identity, directory, Object.keys(targets), base.metrics);
+  const routes = routesOf(input, ports, identity, directory, Object.keys(targets), metrics);
   const server = await listen(input, ports, identity, routes, addresses);
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses["gateway"] = addressText(server.addresses.operator);

@@ -6,7 +6,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { connectionRoom } from "../http/connection-room.ts";
+import { connectionRoom } from "../connection-room.ts";
 import { addressText, errnoOf, listenFault, portInUse, resolveHost, type TcpAddress } from "../http/listen.ts";
 
 export type GrpcAddress = TcpAddress | { readonly path: string };

@@ -3,8 +3,8 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { systemTimers } from "../system-timers.ts";
 import { connectionRoom } from "./connection-room.ts";
+import { systemTimers } from "./system-timers.ts";
 
 function room(connectionsMax: number, isShared: (address: string) => boolean = () => false) {
   const timers = systemTimers();

@@ -6,7 +6,7 @@
 //  3. One remote address gets at most half the places, by the same rule. Addresses that many share do not count: this machine's own,
 //     unix sockets, and proxies that we trust.
 import type { Socket } from "node:net";
-import type { CancelTimer, Timers } from "../../ports/timers.ts";
+import type { CancelTimer, Timers } from "../ports/timers.ts";
 
 export interface RoomOptions {
   readonly connectionsMax: number;
