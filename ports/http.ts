@@ -8,6 +8,11 @@ export interface HttpRequest<Params = unknown, Query = unknown, Body = unknown> 
   readonly requestId: string;
   /** Who calls, as proved; undefined only where the table of authority lets anyone in and no token was sent. */
   readonly identity: Identity | undefined;
+  /**
+   * The token that proved it, for asking a service on the caller's behalf; undefined where there is no identity. It is asked for and not
+   * carried, so that nothing that prints or copies a request can leak it.
+   */
+  bearer(): string | undefined;
   /** The caller's address as the listener saw it, or as a trusted proxy told it. */
   readonly remoteAddress: string;
   /** As the route's schemas made them; without a schema there is nothing. */

@@ -1,17 +1,35 @@
 // Remote procedures as data: a service declares which it answers, the gRPC adapter mounts them. A procedure of the proto
 // that a service does not declare answers UNIMPLEMENTED by name, to callers that may call it; the operation of a procedure is
 // its name in the table of authority.
+import type { Denial } from "../contracts/src/codes.ts";
 import type { Identity } from "./identity.ts";
 
 export interface RpcCall {
   readonly requestId: string;
   /** Who calls, as proved; a procedure is never reached by anybody else than the table of authority allows. */
   readonly identity: Identity;
-  /** Aborts when the caller hangs up or its deadline passes. */
+  /** Whether the caller has hung up or its deadline has passed. */
+  isGone(): boolean;
+  /** Aborts when that happens. Made when it is first looked at. */
   readonly signal: AbortSignal;
+  /** The request as it came, before it was decoded; valid until the handler returns its promise. */
+  readonly requestBytes: Uint8Array;
 }
 
-/** Requests and answers are the generated messages of contracts; the adapter encodes and decodes them. */
+/** An answer that is encoded already: it goes out as it is. */
+export interface EncodedAnswer {
+  readonly encoded: Uint8Array;
+}
+
+/** The business says no to a command: it goes out with the status and the code of the registry. CheckOrder never answers so. */
+export interface DeniedAnswer {
+  readonly denial: Denial;
+}
+
+/**
+ * Requests and answers are the generated messages of contracts; the adapter decodes and encodes them, unless the answer is encoded
+ * already or is a denial. Of a stream in both directions this answers one request; several are handled at once, and each is answered when it is ready.
+ */
 export type UnaryHandler = (request: never, call: RpcCall) => Promise<unknown>;
 
 export interface RpcService {

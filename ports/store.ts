@@ -8,7 +8,12 @@
 //  3. STORE_COMMIT_UNKNOWN means that the answer to COMMIT was lost: the caller asks `outcomeOf` before it goes on.
 //  4. Serialization failures and deadlocks are retried up to `attemptsMax` times; the work must be safe to run again.
 //  5. Events of two transactions that touched the same row are ordered as the transactions were.
+import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
+import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
+import type { NavUpdated } from "../contracts/src/records/fund.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
+import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 
 /** The outbox: what the world shall hear if, and only if, this unit of work commits. */
@@ -47,10 +52,51 @@ export interface Instances {
   declareLost(at: Instant): Promise<readonly Instance[]>;
 }
 
+/** Limits, halts and valuations, changed in the same transaction as the event that says so. */
+export interface RiskRecords {
+  /** The newest version, kept from others until this unit ends; undefined when the fund has none. */
+  lockEnvelope(fundId: string): Promise<RiskEnvelope | undefined>;
+  /** A version that exists already is a STORE_CONFLICT. */
+  putEnvelope(envelope: RiskEnvelope): Promise<void>;
+  /** Those in force, and the epoch; no halt is latched or lifted by others until this unit ends. */
+  lockHalts(): Promise<{ readonly epoch: number; readonly active: readonly ActiveHalt[] }>;
+  /** Latches and gives the halt with its epoch. The same halt_id twice is one halt. */
+  latchHalt(halt: Omit<ActiveHalt, "epoch">): Promise<ActiveHalt>;
+  /** Keeps the newest valuation by `as_of`; false when this one is not newer. */
+  putNav(nav: NavUpdated): Promise<boolean>;
+}
+
+/** One version of one kind of reference data. */
+export interface ReferenceVersion {
+  readonly kind: ReferenceKind;
+  readonly version: number;
+  readonly content: unknown;
+  readonly setBy: string;
+  readonly setAt: Instant;
+  readonly reason: string;
+  readonly hash: string;
+}
+
+export interface ReferenceRecords {
+  /** The newest, kept from others until this unit ends. */
+  lock(kind: ReferenceKind): Promise<ReferenceVersion | undefined>;
+  put(version: ReferenceVersion): Promise<void>;
+}
+
+/** What the paper treasury holds for a fund: cash and quantities, moved by fills. */
+export interface TreasuryRecords {
+  /** Adds to a holding; the symbol of cash is the currency itself. */
+  add(fundId: string, symbol: string, quantity: Decimal): Promise<void>;
+  holdings(): Promise<readonly { readonly fundId: string; readonly symbol: string; readonly quantity: Decimal }[]>;
+}
+
 export interface UnitOfWork {
   readonly events: EventWriter;
   readonly handled: HandledEvents;
   readonly instances: Instances;
+  readonly risk: RiskRecords;
+  readonly reference: ReferenceRecords;
+  readonly treasury: TreasuryRecords;
 }
 
 export type Outcome = "committed" | "not committed";

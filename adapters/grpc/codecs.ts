@@ -9,6 +9,8 @@ import * as market from "../../contracts/src/generated/svc/v1/market.ts";
 import * as operations from "../../contracts/src/generated/svc/v1/operations.ts";
 import * as order from "../../contracts/src/generated/svc/v1/order.ts";
 import * as platform from "../../contracts/src/generated/svc/v1/platform.ts";
+import * as riskdesk from "../../contracts/src/generated/svc/v1/riskdesk.ts";
+import * as riskengine from "../../contracts/src/generated/svc/v1/riskengine.ts";
 
 /** A generated codec, its message type forgotten: which message goes with which procedure is known only at run time. */
 export interface MessageCodec {
@@ -16,7 +18,7 @@ export interface MessageCodec {
   decode(bytes: BinaryReader | Uint8Array): unknown;
 }
 
-const modules = [audit, envelope, halt, instance, market, operations, order, platform];
+const modules = [audit, envelope, halt, instance, market, operations, order, platform, riskdesk, riskengine];
 
 export const codecs: ReadonlyMap<string, MessageCodec> = new Map(
   modules.flatMap((module) =>
@@ -33,6 +35,13 @@ function isCodec(exported: unknown): exported is MessageCodec {
 /** proto3 text is UTF-8. The runtime's own reader would put replacement characters into ids and reasons without a word. */
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/**
+ * The generated readers stop at a tag that is zero or ends a group, and leave what follows unread. Whoever keeps the bytes inside another
+ * message would have that message read on from there, so only what was read to its end is a message.
+ */
 export function decodeStrictly(codec: MessageCodec, bytes: Uint8Array): unknown {
-  return codec.decode(new BinaryReader(bytes, (text) => strictUtf8.decode(text)));
+  const reader = new BinaryReader(bytes, (text) => strictUtf8.decode(text));
+  const message = codec.decode(reader);
+  if (reader.pos !== reader.len) throw new RangeError(`${reader.len - reader.pos} bytes follow its end`);
+  return message;
 }

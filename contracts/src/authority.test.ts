@@ -31,6 +31,13 @@ CheckOrder                .      .      .      .          .         .      x
 CheckOrders               .      .      .      .          .         .      x
 GetEnvelope               .      .      x      x          x         x      x
 UpdateEnvelope            .      .      .      .          x         .      .
+GetHeadroom               .      .      x      x          x         x      x
+ReleaseThrottle           .      .      .      x          .         .      .
+ListRejections            .      .      x      x          x         x      x
+GetDecisions              .      .      x      x          x         x      x
+ListEnvelopes             .      .      x      x          x         x      x
+DiffEnvelopes             .      .      x      x          x         x      x
+ReplayEnvelope            .      .      .      x          x         x      .
 RequestHalt               .      .      .      x          .         .      x
 ResumeHalt                .      .      .      x          .         .      .
 CosignResume              .      .      .      x          .         .      .
@@ -50,6 +57,8 @@ ListPositions             .      .      x      x          x         x      x
 ListFunds                 .      .      x      x          x         x      x
 ListInstruments           .      .      x      x          x         x      x
 ListStrategies            .      .      x      x          x         x      x
+GetReferenceData          .      .      x      x          x         x      x
+SetReferenceData          .      .      .      .          x         x      .
 ReadHealth                x      x      x      x          x         x      x
 ReadSchema                x      x      x      x          x         x      x
 ReadMetrics               .      .      x      x          x         x      x
@@ -169,10 +178,11 @@ describe("a service token", () => {
 
   test("may be issued for exactly the operations that the role opens", () => {
     expect(serviceOperations).toEqual([
-      ...["CheckOrder", "CheckOrders", "GetEnvelope", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AppendAudit"],
-      ...["GetAuditTrail", "VerifyAudit", "ReportRegulatoryEvent"],
+      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListRejections", "GetDecisions", "ListEnvelopes"],
+      ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AppendAudit", "GetAuditTrail"],
+      ...["VerifyAudit", "ReportRegulatoryEvent"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions"],
-      ...["ListFunds", "ListInstruments", "ListStrategies", "ReadMetrics", "InspectInstance"],
+      ...["ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadMetrics", "InspectInstance"],
     ]);
   });
 });

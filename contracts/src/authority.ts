@@ -30,6 +30,13 @@ export const operations = {
   CheckOrders: rule(["service"], "Ask for many orders over one stream."),
   GetEnvelope: rule(readers, "Read a fund's limits."),
   UpdateEnvelope: rule(["risk_officer"], "Change a fund's limits."),
+  GetHeadroom: rule(readers, "Ask how much more of a symbol a fund may trade."),
+  ReleaseThrottle: rule(["operator"], "Let a strategy trade again after its throttle tripped."),
+  ListRejections: rule(readers, "Read a fund's denied orders."),
+  GetDecisions: rule(readers, "Read why an order was approved or denied."),
+  ListEnvelopes: rule(readers, "Read the history of a fund's limits."),
+  DiffEnvelopes: rule(readers, "Compare two versions of a fund's limits."),
+  ReplayEnvelope: rule(["operator", "risk_officer", "admin"], "Run recorded orders against proposed limits."),
 
   // Halts.
   RequestHalt: rule(["operator", "service"], "Halt a strategy, a fund or the firm."),
@@ -55,6 +62,8 @@ export const operations = {
   ListFunds: rule(readers, "List the funds."),
   ListInstruments: rule(readers, "List the instruments that may be traded."),
   ListStrategies: rule(readers, "List the strategies."),
+  GetReferenceData: rule(readers, "Read instruments, funds, rates, borrow, the restricted list and calendars."),
+  SetReferenceData: rule(["risk_officer", "admin"], "Replace one kind of reference data."),
 
   // The platform about itself.
   ReadHealth: rule("anyone", "Ask whether the platform can do its work."),
@@ -135,6 +144,8 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   ordersExpired: ["oms"],
   fillsCreated: ["oms"],
   navUpdated: ["treasury"],
+  referenceChanged: ["treasury"],
+  throttleReleased: ["riskengine"],
   envelopeUpdated: ["riskengine"],
   gatePassed: ["riskengine"],
   gateFailed: ["riskengine"],

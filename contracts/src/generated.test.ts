@@ -70,6 +70,15 @@ describe("services", () => {
       "UpdateEnvelope",
       "RequestHalt",
       "ResumeHalt",
+      "GetHeadroom",
+      "ReleaseThrottle",
+    ]);
+    expect(procedures("RiskDesk")).toEqual([
+      "ListRejections",
+      "GetDecisions",
+      "ListEnvelopes",
+      "DiffEnvelopes",
+      "ReplayEnvelope",
     ]);
     expect(procedures("Operations")).toEqual([
       "RequestHalt",

@@ -143,6 +143,25 @@ export {
   stepUpEvent,
 } from "./records/platform.ts";
 export {
+  type Borrow,
+  borrow,
+  type CalendarReference,
+  calendarReference,
+  type FundReference,
+  type FxRate,
+  fundReference,
+  fxRate,
+  type ReferenceChanged,
+  type ReferenceContents,
+  type ReferenceKind,
+  type Restriction,
+  referenceChanged,
+  referenceContents,
+  referenceKind,
+  restriction,
+} from "./records/reference.ts";
+export { type RiskOfficerVerdict, riskOfficerVerdict } from "./records/risk-officer.ts";
+export {
   type AssetClass,
   assetClass,
   type Classification,

@@ -14,7 +14,15 @@ import {
   type WatchdogAlarm,
   watchdogAlarm,
 } from "./records/operations.ts";
-import { decisionMade, fill, gatePassed, orderCreated, orderRejection, orderTransition } from "./records/order.ts";
+import {
+  decisionMade,
+  fill,
+  gatePassed,
+  orderCreated,
+  orderRejection,
+  orderTransition,
+  throttleReleased,
+} from "./records/order.ts";
 import {
   alarmRaised,
   configurationChanged,
@@ -28,6 +36,7 @@ import {
   signingKeyChanged,
   stepUpEvent,
 } from "./records/platform.ts";
+import { referenceChanged } from "./records/reference.ts";
 import type { Delivery, Subject } from "./subject.ts";
 
 /** The pattern that covers all of them; operations and the audit chain listen to it. */
@@ -61,6 +70,7 @@ export const subjects = {
   ordersExpired: subject("svc.v1.oms.orders.expired", orderTransition, byOrder, "An order's time in force ran out."),
   fillsCreated: subject("svc.v1.oms.fills.created", fill, byOrder, "An order traded, in whole or in part."),
   navUpdated: subject("svc.v1.treasury.nav.updated", navUpdated, byFund, "A fund was valued."),
+  referenceChanged: subject("svc.v1.treasury.reference.changed", referenceChanged, (changed) => changed.kind, "One kind of reference data got a new version."),
 
   // The risk engine.
   envelopeUpdated: subject("svc.v1.risk.envelope.updated", riskEnvelope, byFund, "A fund's limits changed; the payload is what applies now."),
@@ -68,6 +78,7 @@ export const subjects = {
   gateFailed: subject("svc.v1.risk.gate.failed", orderRejection, byOrder, "A gate denied an order."),
   riskHaltRequested: subject("svc.v1.risk.halt.requested", haltRequest, byFirm, "The risk engine latched a halt; operations adopts it."),
   decisionMade: subject("svc.v1.risk.decision.made", decisionMade, (made) => made.decision.order_id, "An order was approved or denied, with every gate's figures."),
+  throttleReleased: subject("svc.v1.risk.throttle.released", throttleReleased, byFund, "An operator let a strategy trade again after its throttle tripped."),
   stopTriggered: subject("svc.v1.risk.stop.triggered", stopTriggered, byFund, "A price crossed a synthetic stop; the exit is now owed."),
   reconcileDifference: subject("svc.v1.risk.reconcile.difference", reconcileDifference, byFund, "Our position and the broker's differ, or no longer do."),
 

@@ -28,6 +28,9 @@ export const gateDenials = {
     SCHEMA_QUANTITY_OFF_LOT: denial("The quantity is not a multiple of the lot size."),
     SCHEMA_PRICE_OFF_TICK: denial("A price is not a multiple of the tick size."),
     SCHEMA_REDUCE_ONLY_UNPROVEN: denial("The order claims to reduce only, and it would not."),
+    SCHEMA_AMENDMENT_MISMATCH: denial(
+      "The order id belongs to an open order of another fund, strategy, symbol or side.",
+    ),
     SCHEMA_CREATED_AT_IMPLAUSIBLE: denial("The order says that it was made in the future or too long ago."),
   },
   static: {
@@ -38,8 +41,8 @@ export const gateDenials = {
     NOTIONAL_ABOVE_MAX: denial("The order is worth more than the envelope's largest order."),
     PRICE_OUTSIDE_COLLAR: denial("The price lies too far from a fresh reference price."),
     SYMBOL_RESTRICTED: denial("The symbol is on the restricted list."),
-    SYMBOL_BLOCKED: denial("New risk in the symbol waits until its difference with the broker is explained."),
     ORDER_RATE_EXCEEDED: denial("Orders come faster than the envelope allows."),
+    OPEN_ORDERS_EXCEEDED: denial("The fund has as many open orders as it may have."),
     THROTTLE_TRIPPED: denial("Repeated executions tripped the throttle; an operator must re-enable it."),
     REFERENCE_PRICE_MISSING: denial("There is no price to value the order with."),
     REFERENCE_PRICE_STALE: denial("The newest price is too old to value the order with."),
@@ -63,12 +66,9 @@ export const gateDenials = {
     FUND_HALTED: denial("The fund is halted."),
     STRATEGY_HALTED: denial("The strategy is halted."),
     HALT_STATE_UNKNOWN: denial("Whether a halt is in force cannot be known, which counts as halted."),
-    LOSS_CONFIRMATION_PENDING: denial("A loss limit seems breached and is being confirmed; no new risk meanwhile."),
-    LOSS_BASELINE_MISSING: denial("The fund has no baseline to measure its loss against."),
   },
   short_side: {
     SHORTING_DISABLED: denial("The envelope does not allow short positions."),
-    SELL_EXCEEDS_POSITION: denial("A plain sell would go below zero; a short sale must say so."),
     BORROW_UNAVAILABLE: denial("There is not enough to borrow for the short that could result."),
     BORROW_FEE_EXCEEDED: denial("Borrowing costs more than the envelope allows."),
     BORROW_MISSING: denial("Nothing is known about borrowing this symbol."),
@@ -86,6 +86,11 @@ export const commandDenials = {
   ENVELOPE_INVALID: denial("A limit is out of its range, or two limits contradict each other.", "INVALID_ARGUMENT"),
   ENVELOPE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),
   LOOSENING_DURING_HALT: denial("The update loosens a limit while a halt is in force.", "FAILED_PRECONDITION"),
+
+  THROTTLE_NOT_TRIPPED: denial("The strategy's throttle has not tripped.", "FAILED_PRECONDITION"),
+  REASON_MISSING: denial("This is not done without a reason.", "FAILED_PRECONDITION"),
+  REFERENCE_INVALID: denial("The reference data does not match its schema.", "INVALID_ARGUMENT"),
+  REFERENCE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),
 
   // Halts and lifting them.
   HALT_SCOPE_INVALID: denial("The halt does not name whom it halts, or names more than its level.", "INVALID_ARGUMENT"),

@@ -75,6 +75,7 @@ export const faults = {
   BROKER_UNAVAILABLE: fault("The broker does not answer; the fate of what was sent is unknown.", "UNAVAILABLE"),
   QUOTES_UNAVAILABLE: fault("The quotes feed does not answer.", "UNAVAILABLE"),
   CHAT_UNAVAILABLE: fault("The chat service does not take messages.", "UNAVAILABLE"),
+  MODEL_UNREADABLE: fault("The language model's answer does not have the agreed form.", "INTERNAL"),
   MODEL_UNAVAILABLE: fault("The language model does not answer.", "UNAVAILABLE"),
   IDENTITY_UNAVAILABLE: fault("The identity provider does not answer.", "UNAVAILABLE"),
 

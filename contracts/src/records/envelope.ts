@@ -58,6 +58,9 @@ export const riskEnvelope = z.strictObject({
   cro_veto_timeout_ms: z.int().min(1).max(60_000).optional(),
   /** What no answer in time means. */
   cro_veto_on_timeout: z.enum(["DENY", "PASS_WITH_WARNING"]).optional(),
+  /** Equal approvals (strategy, symbol, side, quantity) within the window; one more trips a throttle that only an operator releases. Off when absent. */
+  repeated_execution_max: z.int().min(1).max(1_000_000).optional(),
+  repeated_execution_window_s: z.int().min(1).max(86_400).optional(),
   /** Who set this version, when, why, and the hash of its other fields; written by the engine. */
   updated_by: nameText.optional(),
   updated_at: instantText.optional(),

@@ -199,3 +199,13 @@ export const fill = z.object({
   sequence: countNumber.optional(),
 });
 export type Fill = z.infer<typeof fill>;
+
+/** An operator let a strategy trade again after its repeated-execution throttle tripped. */
+export const throttleReleased = z.object({
+  strategy_id: idText,
+  fund_id: idText,
+  released_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type ThrottleReleased = z.infer<typeof throttleReleased>;

@@ -120,7 +120,18 @@ export interface RiskEnvelope {
     | string
     | undefined;
   /** SHA-256 of the other fields, written by the engine. */
-  hash?: string | undefined;
+  hash?:
+    | string
+    | undefined;
+  /**
+   * Approvals of the same strategy, symbol, side and quantity within the window below; one more trips a throttle that only an operator
+   * releases. Off when absent.
+   */
+  repeated_execution_max?:
+    | number
+    | undefined;
+  /** Seconds; 60 when absent. */
+  repeated_execution_window_s?: number | undefined;
 }
 
 export interface RiskEnvelope_SectorLimitsPctEntry {
@@ -206,6 +217,8 @@ function createBaseRiskEnvelope(): RiskEnvelope {
     updated_at: undefined,
     reason: undefined,
     hash: undefined,
+    repeated_execution_max: undefined,
+    repeated_execution_window_s: undefined,
   };
 }
 
@@ -300,6 +313,12 @@ export const RiskEnvelope: MessageFns<RiskEnvelope> = {
     }
     if (message.hash !== undefined) {
       writer.uint32(242).string(message.hash);
+    }
+    if (message.repeated_execution_max !== undefined) {
+      writer.uint32(248).uint32(message.repeated_execution_max);
+    }
+    if (message.repeated_execution_window_s !== undefined) {
+      writer.uint32(256).uint32(message.repeated_execution_window_s);
     }
     return writer;
   },
@@ -558,6 +577,22 @@ export const RiskEnvelope: MessageFns<RiskEnvelope> = {
             }
 
             message.hash = reader.string();
+            continue;
+          }
+          case 31: {
+            if (tag !== 248) {
+              break;
+            }
+
+            message.repeated_execution_max = reader.uint32();
+            continue;
+          }
+          case 32: {
+            if (tag !== 256) {
+              break;
+            }
+
+            message.repeated_execution_window_s = reader.uint32();
             continue;
           }
         }

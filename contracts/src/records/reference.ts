@@ -1,0 +1,135 @@
+// Reference data: what may be traded, by which funds, at which rates, and what it costs to borrow. Each kind is one document that is
+// replaced as a whole, so that a reader never sees half a change; its version counts its changes.
+import { z } from "zod";
+import type { CalendarDefinition } from "../calendar.ts";
+import {
+  countNumber,
+  currencyText,
+  dateText,
+  decimalText,
+  hashText,
+  idText,
+  instantText,
+  nameText,
+  nonNegativeDecimalText,
+  positiveDecimalText,
+  reasonText,
+  symbolText,
+} from "./fields.ts";
+import { instrument } from "./market.ts";
+import { fundMode } from "./values.ts";
+
+export const referenceKind = z.enum(["instruments", "funds", "fx", "borrow", "restricted", "calendars"]);
+export type ReferenceKind = z.infer<typeof referenceKind>;
+
+/** A fund and the strategies that trade for it; fund and strategy ids share one namespace. */
+export const fundReference = z.strictObject({
+  fund_id: idText,
+  name: nameText,
+  mode: fundMode,
+  /** Its value, its limits and its exposures are in this currency. */
+  currency: currencyText,
+  /** The calendar that its trading day follows. */
+  calendar: idText,
+  strategies: z.array(idText).max(1_000),
+});
+export type FundReference = z.infer<typeof fundReference>;
+
+/** One unit of `base` is worth `rate` units of `quote`. */
+export const fxRate = z.strictObject({
+  base: currencyText,
+  quote: currencyText,
+  rate: positiveDecimalText,
+  as_of: instantText,
+});
+export type FxRate = z.infer<typeof fxRate>;
+
+/** What can be borrowed of a symbol, and at which yearly fee as a fraction. */
+export const borrow = z.strictObject({
+  symbol: symbolText,
+  available_quantity: nonNegativeDecimalText,
+  fee_pct: decimalText,
+  as_of: instantText,
+});
+export type Borrow = z.infer<typeof borrow>;
+
+/** New risk in a restricted symbol is denied; what is held may be reduced. */
+export const restriction = z.strictObject({ symbol: symbolText, reason: reasonText });
+export type Restriction = z.infer<typeof restriction>;
+
+const weekdayNumber = z.union([
+  z.literal(1),
+  z.literal(2),
+  z.literal(3),
+  z.literal(4),
+  z.literal(5),
+  z.literal(6),
+  z.literal(7),
+]);
+const timeOfDayText = z
+  .string()
+  .regex(/^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$/, "expected a time of day such as 09:30");
+
+/** A trading calendar as `calendar.ts` defines it; whether its sessions make sense is asked of `tradingCalendar`. */
+export const calendarReference = z.strictObject({
+  name: idText,
+  /** IANA, for example America/New_York. */
+  zone: nameText,
+  /** Local times; Monday is 1. "always" for a market that never closes. */
+  sessions: z.union([
+    z.literal("always"),
+    z
+      .array(z.strictObject({ weekday: weekdayNumber, open: timeOfDayText, close: timeOfDayText }))
+      .min(1)
+      .max(100),
+  ]),
+  /** Dates without a session. */
+  holidays: z.array(dateText).max(10_000),
+  /** Dates whose sessions end earlier, with the local time at which they do. */
+  early_closes: z.record(dateText, timeOfDayText),
+  /** The last date up to which holidays are known; absent when there are none to know. */
+  known_until: dateText.optional(),
+});
+export type CalendarReference = z.infer<typeof calendarReference>;
+
+/** The definition that `tradingCalendar` takes. */
+export function calendarDefinition(reference: CalendarReference): CalendarDefinition {
+  const { name, zone, sessions, holidays, early_closes: earlyCloses, known_until: knownUntil } = reference;
+  return { name, zone, sessions, holidays, earlyCloses, ...(knownUntil !== undefined && { knownUntil }) };
+}
+
+/** The same the other way round: a calendar that comes with the platform, as reference data has it. */
+export function calendarReferenceOf(definition: CalendarDefinition): CalendarReference {
+  const { name, zone, sessions, holidays, earlyCloses, knownUntil } = definition;
+  return {
+    name,
+    zone,
+    sessions: sessions === "always" ? sessions : sessions.map((session) => ({ ...session })),
+    holidays: [...holidays],
+    early_closes: { ...earlyCloses },
+    ...(knownUntil !== undefined && { known_until: knownUntil }),
+  };
+}
+
+/** The content of each kind. */
+export const referenceContents = {
+  // Who sets an instrument asks for something: a misspelt key must not be dropped in silence.
+  instruments: z.array(z.strictObject(instrument.shape)).max(100_000),
+  funds: z.array(fundReference).max(100_000),
+  fx: z.array(fxRate).max(10_000),
+  borrow: z.array(borrow).max(100_000),
+  restricted: z.array(restriction).max(100_000),
+  calendars: z.array(calendarReference).max(1_000),
+} as const;
+export type ReferenceContents = { readonly [Kind in ReferenceKind]: z.infer<(typeof referenceContents)[Kind]> };
+
+/** What changed, without the content itself: the hash says which, and the store has it. */
+export const referenceChanged = z.object({
+  kind: referenceKind,
+  version: countNumber,
+  set_by: nameText,
+  set_at: instantText,
+  reason: reasonText,
+  hash: hashText,
+});
+export type ReferenceChanged = z.infer<typeof referenceChanged>;

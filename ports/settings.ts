@@ -1,0 +1,34 @@
+// What the configuration says to services, as plain data: the composition reads it from the `risk` and `market` sections.
+
+export interface RiskSettings {
+  /** The oldest inputs that new risk is decided on. */
+  readonly markAgeMsMax: number;
+  readonly navAgeMsMax: number;
+  readonly fxAgeMsMax: number;
+  readonly borrowAgeMsMax: number;
+  /** How long an approval may be used. */
+  readonly approvalValidMs: number;
+  /** Decisions that wait for their commit; one more is refused with RESOURCE_EXHAUSTED. */
+  readonly undecidedMax: number;
+  /** Open orders of one fund. */
+  readonly openOrdersPerFundMax: number;
+  /** How often halts are read again without being told, and after how long without an answer they are unknown. */
+  readonly haltPollMs: number;
+  readonly haltUnknownMs: number;
+  /** Entries between two snapshots of the engine's books. */
+  readonly snapshotEveryEntries: number;
+}
+
+export interface MarketSettings {
+  /** The paper market's seed: the same seed, the same prices. */
+  readonly seed: number;
+  /** How often a symbol's quote moves. */
+  readonly quoteEveryMs: number;
+}
+
+export interface Settings {
+  readonly risk: RiskSettings;
+  readonly market: MarketSettings;
+  /** Whether funds, envelopes, reference data and positions of the paper platform are put in when there are none. */
+  readonly seedPaperPlatform: boolean;
+}
