@@ -1,0 +1,76 @@
+// A decision from the journal, taken over when the engine starts: it is not judged again, only its consequences are put back in place.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import { Defect } from "../contracts/src/fault.ts";
+import type { GateCheck, Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
+import type { Instant } from "../contracts/src/instant.ts";
+import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
+import { amendsFigure, windowFigure } from "./engine-check.ts";
+import type { EngineState } from "./engine-state.ts";
+import { lineOf } from "./exposure.ts";
+import { countOrder } from "./order-rate.ts";
+import { amend, isSameOrder, reopen, reserve } from "./reservations.ts";
+import { directionOf } from "./terms.ts";
+import { countApproval } from "./throttle.ts";
+
+export function adoptDecision(state: EngineState, order: Order, decision: RiskDecision, at: Instant): void {
+  if (decision.dry_run === true) return;
+  if (at > state.lastAt) state.lastAt = at;
+  const schema = decision.checks.find(({ gate }) => gate === "schema");
+  const limits = decision.checks.find(({ gate }) => gate === "static");
+  const addsRisk = decision.classification !== "REDUCE";
+  if (addsRisk && limits?.result === "PASSED") {
+    countOrder(fundBookOf(state.books, order.fund_id), strategyBookOf(state.books, order.strategy_id), at);
+  }
+  // One that was denied because the throttle had tripped before says so, and trips nothing.
+  const trips = decision.code === "THROTTLE_TRIPPED" && figureOf(limits, "throttle") === undefined;
+  if (trips) adoptTrip(state, order, at);
+  if (!decision.approved) return;
+  const quantity = decimal.parse(order.quantity);
+  if (figureOf(schema, amendsFigure) === undefined) adoptOrder(state, order, quantity);
+  else adoptAmendment(state, order, quantity);
+  const window = figureOf(limits, windowFigure);
+  if (window === undefined || !addsRisk) return;
+  countApproval(strategyBookOf(state.books, order.strategy_id), {
+    book: symbolBookOf(state.books, order.symbol),
+    side: order.side,
+    quantity,
+    at,
+    windowMs: Number(window),
+  });
+}
+
+function figureOf(check: GateCheck | undefined, name: string): string | undefined {
+  return check?.figures.find((figure) => figure.name === name)?.value;
+}
+
+function adoptTrip({ books }: EngineState, order: Order, at: Instant): void {
+  const strategy = strategyBookOf(books, order.strategy_id);
+  if (Number.isNaN(strategy.trippedAt)) strategy.trippedAt = at;
+}
+
+/** An id that is open already, which no engine approves as a new order, is held for the larger of the two: never for less. */
+function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Decimal): void {
+  const direction = directionOf(order.side);
+  if (direction === 0) throw new Defect(`an approved order in the journal has the side ${JSON.stringify(order.side)}`);
+  const open = orders.open.get(order.order_id);
+  if (open !== undefined) {
+    if (!isSameOrder(open, order)) {
+      throw new Defect(
+        `the journal approves ${JSON.stringify(order.order_id)} again with another fund, symbol or side`,
+      );
+    }
+    amend(orders, open, quantity);
+    return;
+  }
+  const fund = fundBookOf(books, order.fund_id);
+  reserve(orders, fund, lineOf(books, fund, symbolBookOf(books, order.symbol)), order, direction, quantity);
+}
+
+/** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
+function adoptAmendment(state: EngineState, order: Order, quantity: Decimal): void {
+  const { books, orders } = state;
+  const open = orders.open.get(order.order_id) ?? reopen(books, orders, order.order_id);
+  if (open !== undefined && isSameOrder(open, order)) amend(orders, open, quantity);
+  else adoptOrder(state, order, quantity);
+}

@@ -1,0 +1,154 @@
+// Writing and reading the few kinds of values that a view is made of, as bytes: small, fast, and the same on every machine. One writer is
+// used again and again; what it wrote is copied out.
+import { Defect } from "../contracts/src/fault.ts";
+
+const capacityFirst = 1_024;
+const absent = 0xff;
+const negative = 0x80;
+const wide = 0x8000;
+const textLengthMax = 0x7fff;
+
+export interface ByteWriter {
+  reset(): void;
+  byte(value: number): void;
+  number(value: number): void;
+  /** Any whole number; undefined stays undefined. */
+  integer(value: bigint | undefined): void;
+  /** At most 32,767 characters; a longer text is cut. Undefined stays undefined. */
+  text(value: string | undefined): void;
+  bytes(value: Uint8Array): void;
+  /** A copy of what was written. */
+  take(): Uint8Array;
+}
+
+export function createByteWriter(): ByteWriter {
+  let content = new Uint8Array(capacityFirst);
+  let view = new DataView(content.buffer);
+  let size = 0;
+
+  function room(count: number): void {
+    if (size + count <= content.length) return;
+    const larger = new Uint8Array(Math.max(content.length * 2, size + count));
+    larger.set(content);
+    content = larger;
+    view = new DataView(content.buffer);
+  }
+
+  function limbs(magnitude: bigint): number {
+    let rest = magnitude;
+    let count = 0;
+    while (rest !== 0n) {
+      room(8);
+      // Takes the lowest 64 bits by itself.
+      view.setBigUint64(size, rest, true);
+      size += 8;
+      count += 1;
+      rest >>= 64n;
+    }
+    return count;
+  }
+
+  return {
+    reset() {
+      size = 0;
+    },
+    byte(value) {
+      room(1);
+      content[size] = value;
+      size += 1;
+    },
+    number(value) {
+      room(8);
+      view.setFloat64(size, value, true);
+      size += 8;
+    },
+    integer(value) {
+      room(1);
+      const head = size;
+      size += 1;
+      if (value === undefined) content[head] = absent;
+      else content[head] = value < 0n ? limbs(-value) | negative : limbs(value);
+    },
+    text(value) {
+      room(2);
+      if (value === undefined) {
+        view.setUint16(size, 0xffff, true);
+        size += 2;
+        return;
+      }
+      const length = Math.min(value.length, textLengthMax - 1);
+      const head = size;
+      room(2 + length * 2);
+      size += 2;
+      let isNarrow = true;
+      for (let index = 0; index < length; index += 1) {
+        const code = value.charCodeAt(index);
+        if (code > 0x7f) {
+          isNarrow = false;
+          break;
+        }
+        content[size + index] = code;
+      }
+      if (!isNarrow) {
+        for (let index = 0; index < length; index += 1) {
+          view.setUint16(size + index * 2, value.charCodeAt(index), true);
+        }
+      }
+      view.setUint16(head, isNarrow ? length : length | wide, true);
+      size += isNarrow ? length : length * 2;
+    },
+    bytes(value) {
+      room(value.length);
+      content.set(value, size);
+      size += value.length;
+    },
+    take: () => content.slice(0, size),
+  };
+}
+
+export interface ByteReader {
+  byte(): number;
+  number(): number;
+  integer(): bigint | undefined;
+  text(): string | undefined;
+}
+
+/** What was not written by the writer above is a Defect: nobody else writes these. */
+export function createByteReader(content: Uint8Array): ByteReader {
+  const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
+  let place = 0;
+
+  function advance(count: number): number {
+    const from = place;
+    place += count;
+    if (place > content.length) throw new Defect("recorded inputs end before they should");
+    return from;
+  }
+
+  return {
+    byte: () => view.getUint8(advance(1)),
+    number: () => view.getFloat64(advance(8), true),
+    integer() {
+      const head = view.getUint8(advance(1));
+      if (head === absent) return undefined;
+      let value = 0n;
+      const count = head & ~negative;
+      for (let limb = 0; limb < count; limb += 1) {
+        value |= view.getBigUint64(advance(8), true) << BigInt(limb * 64);
+      }
+      return (head & negative) === 0 ? value : -value;
+    },
+    text() {
+      const head = view.getUint16(advance(2), true);
+      if (head === 0xffff) return undefined;
+      const length = head & ~wide;
+      const isWide = (head & wide) !== 0;
+      const from = advance(isWide ? length * 2 : length);
+      let value = "";
+      for (let index = 0; index < length; index += 1) {
+        value += String.fromCharCode(isWide ? view.getUint16(from + index * 2, true) : view.getUint8(from + index));
+      }
+      return value;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+// What an order does to the position, proven and not believed: the side alone never makes a reduction, and neither does a claim.
+//
+// Invariants (classify.test.ts names them):
+//  1. What other open orders may still close counts as closed: two orders can never both prove to close the same holding.
+//  2. A REDUCE, filled whole after all of those, never crosses zero.
+//  3. Closing and opening quantity add up to what the order would have open, and the closing part is never above what can be closed.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import type { FundView } from "./view.ts";
+
+/** Sets classification, closing and opening quantity; undefined and zero when the order names no side or no quantity. */
+export function classify(view: FundView): void {
+  const { direction } = view.terms;
+  const open = openQuantity(view);
+  view.closingQuantity = decimal.zero;
+  view.openingQuantity = decimal.zero;
+  view.classification = undefined;
+  if (direction === 0 || open === undefined) return;
+
+  const closable = closableQuantity(view, direction);
+  const opposite = direction === 1 ? view.position < 0n : view.position > 0n;
+  if (opposite && open <= closable) {
+    view.classification = "REDUCE";
+    view.closingQuantity = open;
+  } else if (closable > 0n) {
+    view.classification = "FLIP";
+    view.closingQuantity = closable;
+    view.openingQuantity = (open - closable) as Decimal;
+  } else {
+    view.classification = "INCREASE";
+    view.openingQuantity = open;
+  }
+}
+
+/** What an order in that direction could close: the position less what other open orders against it may close first. */
+export function closableQuantity(view: FundView, direction: 1 | -1): Decimal {
+  const left = direction === 1 ? -view.position - view.pendingBuy : view.position - view.pendingSell;
+  return (left > 0n ? left : 0n) as Decimal;
+}
+
+/** What the order would have open: all of a new one; of an amended one what its new quantity leaves after its fills, at least zero. */
+export function openQuantity(view: FundView): Decimal | undefined {
+  const { quantity } = view.terms;
+  if (quantity === undefined) return undefined;
+  return quantity > view.ownFilled ? ((quantity - view.ownFilled) as Decimal) : decimal.zero;
+}
+
+/** The most that may still fill: until an amendment is confirmed the old quantity may as well. */
+export function openQuantityMax(view: FundView): Decimal {
+  return decimal.max(openQuantity(view) ?? decimal.zero, view.ownRemaining);
+}

@@ -1,0 +1,163 @@
+// A check's result, and the message that is made of it. What a check looked at is written over by the next one, so the message and the
+// inputs of a result are made before anything else is checked; whoever comes too late is told so, and never gets another order's figures.
+// Results that have to wait (a duplicate's, and one that the risk officer is asked about) keep theirs and may be read at any time.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import { Defect } from "../contracts/src/fault.ts";
+import type { Figure, GateCheck, LimitWarning, Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
+import * as instant from "../contracts/src/instant.ts";
+import type { Classification, GateName } from "../contracts/src/records/values.ts";
+import type { Envelope } from "./envelope.ts";
+import { exactFigure, type LimitShare, type NoteBook, type NoteColumns } from "./notes.ts";
+import type { CountedOrder } from "./order-rate.ts";
+import type { Amendment, OpenOrder } from "./reservations.ts";
+import type { CountedApproval } from "./throttle.ts";
+import type { FundView } from "./view.ts";
+
+export interface Checked {
+  readonly order: Order;
+  /** The moment of the decision; never before that of an earlier one. */
+  readonly at: instant.Instant;
+  /** "ask": six gates passed, the exposure is reserved, and the risk officer must be asked before it is concluded. */
+  readonly outcome: "approved" | "denied" | "ask";
+  readonly duplicate: FundView["keySeen"];
+  readonly dryRun: boolean;
+  /** `bytesOfHash` makes bytes of them, for whoever stores them. */
+  readonly keyHash: string;
+  readonly bodyHash: string;
+  /** The gate that said no, its code and its sentence; empty when none did. */
+  readonly gate: GateName | "";
+  readonly code: string;
+  readonly reason: string;
+  readonly classification: Classification | undefined;
+  /** Of a denied flip. */
+  readonly closingQuantityAllowed: Decimal | undefined;
+  readonly envelope: Envelope | undefined;
+  readonly haltEpoch: number;
+  readonly validUntil: instant.Instant | undefined;
+  /** Everything that the gates could look at, for the record. */
+  inputs(): Uint8Array;
+  /** The rest is for the core alone. */
+  readonly notes: NoteBook;
+  readonly generation: number;
+  readonly kept: NoteColumns | undefined;
+  readonly undo: CheckUndo;
+}
+
+/** What a check changed, so that it can be taken back. */
+export interface CheckUndo {
+  /** When the key was remembered; NaN when it was not. */
+  keyAt: number;
+  pace: CountedOrder | undefined;
+  /** How long an approval counts for the throttle, as the static gate had it. */
+  repeatWindowMs: number | undefined;
+  approval: CountedApproval | undefined;
+  tripped: boolean;
+  reserved: OpenOrder | undefined;
+  amended: Amendment | undefined;
+  /** The clock of the engine before and after. */
+  sequence: number;
+  sequenceBefore: number;
+  lastAtBefore: instant.Instant;
+}
+
+const thresholds: readonly (readonly [bigint, number])[] = [
+  [95n, 0.95],
+  [90n, 0.9],
+  [85n, 0.85],
+  [75n, 0.75],
+  [50n, 0.5],
+];
+const exactUnitPerCent = 10n ** 34n;
+const shareDigits = 1_000_000n;
+
+/** The notes of a result, as long as they are still its own. */
+function notesOf(checked: Checked): NoteColumns {
+  if (checked.kept !== undefined) return checked.kept;
+  assertCurrent(checked.notes, checked.generation);
+  return checked.notes;
+}
+
+/** The contract of every result that does not keep its notes. */
+export function assertCurrent(notes: NoteBook, generation: number): void {
+  if (notes.generation !== generation) {
+    throw new Defect("a check's notes were asked for after the next check had written over them");
+  }
+}
+
+/** The answer to the order; to be made before the next check. */
+export function decisionMessage(checked: Checked, decisionId: string): RiskDecision {
+  const notes = notesOf(checked);
+  const { order, envelope, validUntil, closingQuantityAllowed } = checked;
+  return {
+    approved: checked.outcome === "approved",
+    rejecting_gate: checked.gate,
+    code: checked.code,
+    reason: checked.reason,
+    order_id: order.order_id,
+    decision_id: decisionId,
+    fund_id: order.fund_id,
+    envelope_version: envelope?.version,
+    halt_epoch: checked.haltEpoch,
+    decided_at: instant.format(checked.at),
+    valid_until: validUntil === undefined ? undefined : instant.format(validUntil),
+    classification: checked.classification,
+    closing_quantity_allowed: closingQuantityAllowed === undefined ? undefined : decimal.format(closingQuantityAllowed),
+    checks: checksOf(notes),
+    warnings: warningsOf(notes),
+    original: undefined,
+    dry_run: checked.dryRun ? true : undefined,
+  };
+}
+
+function checksOf(notes: NoteColumns): GateCheck[] {
+  const checks: GateCheck[] = [];
+  for (let index = 0; index < notes.gateCount; index += 1) {
+    const note = notes.gates[index];
+    if (note === undefined) continue;
+    const figures: Figure[] = [];
+    for (let place = note.start; place < note.end; place += 1) figures.push(figureAt(notes, place));
+    checks.push({
+      gate: note.gate,
+      result: note.passed ? "PASSED" : "FAILED",
+      figures,
+      microseconds: note.microseconds,
+    });
+  }
+  return checks;
+}
+
+function figureAt(notes: NoteColumns, place: number): Figure {
+  const value = notes.values[place] ?? "";
+  const ageMs = notes.ages[place] ?? Number.NaN;
+  return {
+    name: notes.names[place] ?? "",
+    value: typeof value === "bigint" ? amountText(value, notes.kinds[place] === exactFigure) : String(value),
+    // What lies ahead of our clock has no age; the gate has judged it by its distance.
+    age_ms: Number.isNaN(ageMs) ? undefined : Math.max(0, ageMs),
+  };
+}
+
+function amountText(value: bigint, isExact: boolean): string {
+  if (!isExact) return decimal.format(value as Decimal);
+  const magnitude = value < 0n ? -value : value;
+  const cents = (magnitude + exactUnitPerCent - 1n) / exactUnitPerCent;
+  const digits = cents.toString().padStart(3, "0");
+  return `${value < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+function warningsOf(notes: NoteColumns): LimitWarning[] {
+  const warnings: LimitWarning[] = [];
+  for (let index = 0; index < notes.shareCount; index += 1) {
+    const share = notes.shares[index];
+    if (share !== undefined) warnings.push(warningOf(share));
+  }
+  return warnings;
+}
+
+/** Half of the limit or more is used, or it would not have been noted. A limit of nothing counts as used up. */
+function warningOf({ limit, used, allowed }: LimitShare): LimitWarning {
+  if (allowed <= 0n) return { limit, used: 1, threshold: 0.95 };
+  const [, threshold] = thresholds.find(([hundredths]) => used * 100n >= allowed * hundredths) ?? [50n, 0.5];
+  return { limit, used: Number((used * shareDigits) / allowed) / Number(shareDigits), threshold };
+}

@@ -1,0 +1,253 @@
+// What the engine knows, as records that are changed in place: one per symbol, per fund, per strategy and per line (a symbol in a fund).
+// Everything is found by its id in one step, and every record has the same shape from birth, so that a check costs the same with ten
+// funds and with ten thousand.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import type { Envelope } from "./envelope.ts";
+import { type Exact, exactZero } from "./exact.ts";
+import { createInstantRing, type InstantRing } from "./instant-ring.ts";
+import type { InstrumentFacts } from "./view.ts";
+
+/** A symbol, whoever holds it. Moments are instants, NaN when there is nothing. */
+export interface SymbolBook {
+  readonly symbol: string;
+  /** A number that no other symbol of these books ever has. */
+  readonly place: number;
+  /** Where it stands in the columns; free again when the symbol leaves. */
+  readonly slot: number;
+  facts: InstrumentFacts | undefined;
+  price: Decimal | undefined;
+  bid: Decimal | undefined;
+  ask: Decimal | undefined;
+  markedAt: number;
+  borrowAvailable: Decimal | undefined;
+  borrowFee: Decimal | undefined;
+  borrowAt: number;
+}
+
+/** A symbol in a fund: what is held, and what open orders may still do to it. */
+export interface Line {
+  readonly book: SymbolBook;
+  /** Where it stands in the fund's columns. */
+  place: number;
+  position: Decimal;
+  pendingBuy: Decimal;
+  pendingSell: Decimal;
+}
+
+export interface SectorSum {
+  gross: Exact;
+  /** The change of prices up to which it is right. */
+  changesSeen: number;
+}
+
+/** A fund's lines once more, as columns of plain numbers that are added up in one go when prices moved. */
+export interface LineColumns {
+  count: number;
+  lines: Line[];
+  slots: Int32Array;
+  /** Digits of position + pending buys and of position - pending sells, in units of 10^-4 to the power of `scales`. */
+  highs: Float64Array;
+  lows: Float64Array;
+  scales: Uint8Array;
+}
+
+export interface FundBook {
+  readonly id: string;
+  known: boolean;
+  currency: string;
+  envelope: Envelope | undefined;
+  nav: Decimal | undefined;
+  navAt: number;
+  readonly lines: Map<string, Line>;
+  readonly columns: LineColumns;
+  gross: Exact;
+  /** The sum of positions if every pending buy fills and no sell does, and the other way round. */
+  netHigh: Exact;
+  netLow: Exact;
+  readonly sectors: Map<string, SectorSum>;
+  /** Whether a line may be without a value. */
+  unpriced: boolean;
+  /** The oldest exchange rate in the sums. */
+  oldestFxAt: number;
+  /** The change of prices up to which the sums are right. */
+  changesSeen: number;
+  /** No priced line has an older mark than this; it may be older than all of them. */
+  oldestMarkAt: number;
+  openOrders: number;
+  readonly pace: InstantRing;
+}
+
+export interface StrategyBook {
+  readonly id: string;
+  /** Empty when no fund has it any more. */
+  fundId: string;
+  readonly pace: InstantRing;
+  /** Approvals of new risk, by symbol, side and quantity; those that were approved longest ago come first. */
+  readonly repeats: Map<bigint, Repeats>;
+  /** When the throttle tripped; NaN while it has not. */
+  trippedAt: number;
+}
+
+/** Equal approvals. */
+export interface Repeats {
+  readonly symbol: string;
+  readonly side: string;
+  readonly quantity: Decimal;
+  /** As the envelope had it at the last of them. */
+  windowMicroseconds: number;
+  readonly ring: InstantRing;
+}
+
+export interface FxQuote {
+  readonly rate: Decimal;
+  readonly at: number;
+}
+
+/** What one unit of each symbol is worth in one currency, by slot. */
+export interface ValueTable {
+  readonly currency: string;
+  values: (Decimal | undefined)[];
+  rates: (Decimal | undefined)[];
+  /** When the rate was true; infinity for what needs none, NaN for what has none. */
+  fxAt: Float64Array;
+  /** The value's digits in units of 10^-4 to the power of `scales`; NaN without a value. */
+  digits: Float64Array;
+  scales: Uint8Array;
+}
+
+export interface Books {
+  readonly symbols: Map<string, SymbolBook>;
+  readonly funds: Map<string, FundBook>;
+  readonly strategies: Map<string, StrategyBook>;
+  /** By base, then by quote. */
+  readonly fx: Map<string, Map<string, FxQuote>>;
+  /** By currency; there is one for every currency that some fund has. */
+  readonly tables: Map<string, ValueTable>;
+  /** By slot. */
+  readonly bySlot: (SymbolBook | undefined)[];
+  readonly freeSlots: number[];
+  markedAt: Float64Array;
+  /** Counts the changes of what anything is worth. */
+  changes: number;
+  /** How many symbols there ever were. */
+  places: number;
+  /** No mark is from later than this. */
+  newestMarkAt: number;
+}
+
+const slotsFirst = 256;
+const linesFirst = 4;
+
+export function createBooks(): Books {
+  return {
+    symbols: new Map(),
+    funds: new Map(),
+    strategies: new Map(),
+    fx: new Map(),
+    tables: new Map(),
+    bySlot: [],
+    freeSlots: [],
+    markedAt: new Float64Array(slotsFirst).fill(Number.NaN),
+    changes: 0,
+    places: 0,
+    newestMarkAt: Number.NEGATIVE_INFINITY,
+  };
+}
+
+function createSymbolBook(symbol: string, place: number, slot: number): SymbolBook {
+  return {
+    symbol,
+    place,
+    slot,
+    facts: undefined,
+    price: undefined,
+    bid: undefined,
+    ask: undefined,
+    markedAt: Number.NaN,
+    borrowAvailable: undefined,
+    borrowFee: undefined,
+    borrowAt: Number.NaN,
+  };
+}
+
+function createFundBook(id: string): FundBook {
+  return {
+    id,
+    known: false,
+    currency: "",
+    envelope: undefined,
+    nav: undefined,
+    navAt: Number.NaN,
+    lines: new Map(),
+    columns: {
+      count: 0,
+      lines: [],
+      slots: new Int32Array(linesFirst),
+      highs: new Float64Array(linesFirst),
+      lows: new Float64Array(linesFirst),
+      scales: new Uint8Array(linesFirst),
+    },
+    gross: exactZero,
+    netHigh: exactZero,
+    netLow: exactZero,
+    sectors: new Map(),
+    unpriced: false,
+    oldestFxAt: Number.POSITIVE_INFINITY,
+    changesSeen: 0,
+    oldestMarkAt: Number.POSITIVE_INFINITY,
+    openOrders: 0,
+    pace: createInstantRing(),
+  };
+}
+
+function createStrategyBook(id: string): StrategyBook {
+  return { id, fundId: "", pace: createInstantRing(), repeats: new Map(), trippedAt: Number.NaN };
+}
+
+/** The book of a symbol that must be there: one is made for whoever holds what the reference data does not know. */
+export function symbolBookOf(books: Books, symbol: string): SymbolBook {
+  const known = books.symbols.get(symbol);
+  if (known !== undefined) return known;
+  books.places += 1;
+  const slot = books.freeSlots.pop() ?? books.bySlot.length;
+  const book = createSymbolBook(symbol, books.places, slot);
+  books.bySlot[slot] = book;
+  if (slot >= books.markedAt.length) books.markedAt = widened(books.markedAt, slot + 1);
+  books.markedAt[slot] = Number.NaN;
+  books.symbols.set(symbol, book);
+  return book;
+}
+
+/** Only for a symbol that nobody holds. */
+export function forgetSymbol(books: Books, book: SymbolBook): void {
+  books.symbols.delete(book.symbol);
+  books.bySlot[book.slot] = undefined;
+  books.freeSlots.push(book.slot);
+}
+
+/** A longer copy, with room for as many again. */
+export function widened(numbers: Float64Array, lengthMin: number): Float64Array<ArrayBuffer> {
+  const wider = new Float64Array(Math.max(lengthMin, numbers.length * 2)).fill(Number.NaN);
+  wider.set(numbers);
+  return wider;
+}
+
+export function fundBookOf(books: Books, fundId: string): FundBook {
+  let fund = books.funds.get(fundId);
+  if (fund === undefined) {
+    fund = createFundBook(fundId);
+    fund.changesSeen = books.changes;
+    books.funds.set(fundId, fund);
+  }
+  return fund;
+}
+
+export function strategyBookOf(books: Books, strategyId: string): StrategyBook {
+  let strategy = books.strategies.get(strategyId);
+  if (strategy === undefined) {
+    strategy = createStrategyBook(strategyId);
+    books.strategies.set(strategyId, strategy);
+  }
+  return strategy;
+}

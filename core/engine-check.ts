@@ -1,0 +1,335 @@
+// One order through the gates: look, decide, reserve, without a pause in between. What a check changes it writes down, so that it can be
+// taken back to the last bit when its record could not be stored.
+import type { Denial } from "../contracts/src/codes.ts";
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import { Defect } from "../contracts/src/fault.ts";
+import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
+import type { Instant } from "../contracts/src/instant.ts";
+import * as instant from "../contracts/src/instant.ts";
+import type { GateName } from "../contracts/src/records/values.ts";
+import { classify } from "./classify.ts";
+import { assertCurrent, type Checked, type CheckUndo } from "./decision.ts";
+import type { FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
+import type { EngineState } from "./engine-state.ts";
+import { lineOf } from "./exposure.ts";
+import { fillView } from "./fill-view.ts";
+import type { Gate } from "./gates/gate.ts";
+import { gates } from "./gates/index.ts";
+import { type NoteBook, type NoteColumns, noNotes } from "./notes.ts";
+import { bodyText } from "./order-hash.ts";
+import { countOrder, uncountOrder } from "./order-rate.ts";
+import { amend, mayAmend, reserve, unamend, unreserve } from "./reservations.ts";
+import { countApproval, uncountApproval } from "./throttle.ts";
+import type { FundView, Verdict } from "./view.ts";
+import { joinViews } from "./view-bytes.ts";
+
+/** Up to and with the static gate; from position_risk on the risk officer's answer makes the gates look again. */
+const earlyGates: readonly Gate[] = gates.slice(0, 3);
+const lateGates: readonly Gate[] = gates.slice(3, 6);
+const officerGates: readonly Gate[] = gates.slice(6);
+/** Figures that the journal is read back by. */
+export const amendsFigure = "amends";
+export const windowFigure = "repeated_execution_window_ms";
+const gatesOfProbe: readonly Gate[] = gates.slice(1, 6);
+
+export function check(state: EngineState, order: Order, askedAt: Instant): Checked {
+  const { view, notes, keys, options } = state;
+  const at = askedAt > state.lastAt ? askedAt : state.lastAt;
+  const keyHash = options.sha256(order.idempotency_key);
+  const bodyHash = options.sha256(bodyText(order));
+  const dryRun = order.dry_run === true;
+  const undo = emptyUndo(state);
+  // From the first check on nothing comes from the journal any more.
+  state.orders.ended = undefined;
+  if (!dryRun) {
+    state.sequence += 1;
+    state.lastAt = at;
+    undo.sequence = state.sequence;
+  }
+  notes.reset();
+  fillView(view, state, state.found, order, at);
+  const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
+  view.keySeen = Number.isNaN(seenAt) ? "no" : keys.sameBody() ? "same order" : "another order";
+  view.keyAgeMs = (at - seenAt) / 1_000;
+  classify(view);
+
+  let denial = runGates(state, earlyGates, order, at);
+  if (denial === undefined && !dryRun && view.classification !== "REDUCE") {
+    countPace(state, undo, at);
+    undo.repeatWindowMs = repeatWindowMs(view);
+  }
+  denial ??= runGates(state, lateGates, order, at);
+  const asks = denial === undefined && asksOfficer(view);
+  if (denial === undefined && !asks && view.envelope?.croVetoEnabled === true) {
+    denial = runGates(state, officerGates, order, at);
+  }
+  if (!dryRun) {
+    if (view.keySeen === "no" && order.idempotency_key !== "") {
+      keys.remember(keyHash, bodyHash, at);
+      undo.keyAt = at;
+    }
+    if (denial === undefined) {
+      hold(state, order, undo, at);
+      if (asks && undo.reserved !== undefined) undo.reserved.awaitsVerdict = true;
+    } else if (denial.code === "THROTTLE_TRIPPED") trip(state, undo, at);
+  }
+  const outcome = denial !== undefined ? "denied" : asks && !dryRun ? "ask" : "approved";
+  return result(state, { order, at, outcome, dryRun, keyHash, bodyHash, undo, denial, asked: undefined });
+}
+
+/** The second half, with the risk officer's answer. Its own reservation is put aside while the gates look again. */
+export function conclude(state: EngineState, asked: Checked, verdict: Verdict, concludedAt: Instant): Checked {
+  if (asked.outcome !== "ask" || asked.kept === undefined) throw new Defect("only what was asked can be concluded");
+  const { view, notes } = state;
+  const { order, undo: before } = asked;
+  const at = concludedAt > state.lastAt ? concludedAt : state.lastAt;
+  const undo: CheckUndo = { ...before, sequence: state.sequence + 1, sequenceBefore: state.sequence };
+  undo.lastAtBefore = state.lastAt;
+  state.sequence += 1;
+  state.lastAt = at;
+  const ended = before.amended !== undefined && state.orders.open.get(order.order_id) !== before.amended.order;
+  letGo(state, order, undo);
+  uncount(state, order, undo);
+  notes.resume(asked.kept, ended ? 1 : earlyGates.length);
+  fillView(view, state, state.found, order, at);
+  view.keySeen = "no";
+  view.keyAgeMs = Number.NaN;
+  view.verdict = verdict;
+  classify(view);
+  // The decision is made now, so it counts from now.
+  if (!ended && view.classification !== "REDUCE") countPace(state, undo, at);
+  let denial = ended ? noLongerOpen(state, order) : runGates(state, lateGates, order, at);
+  if (denial === undefined && view.envelope?.croVetoEnabled === true) {
+    denial = runGates(state, officerGates, order, at);
+  }
+  if (denial === undefined) hold(state, order, undo, at);
+  const { dryRun, keyHash, bodyHash } = asked;
+  const outcome = denial === undefined ? "approved" : "denied";
+  return result(state, { order, at, outcome, dryRun, keyHash, bodyHash, undo, denial, asked });
+}
+
+/** The order ended while the risk officer thought about its amendment: there is nothing left to amend. */
+function noLongerOpen({ notes, options }: EngineState, order: Order): Denial {
+  const startedUs = options.stopwatch();
+  notes.begin("schema");
+  notes.word("amended_order", "no longer open");
+  notes.end(false, options.stopwatch() - startedUs);
+  return {
+    code: "SCHEMA_AMENDMENT_MISMATCH",
+    reason: `Order ${JSON.stringify(order.order_id.slice(0, 64))} ended before its amendment was decided.`,
+  };
+}
+
+/** Takes a result back: its reservation, its key, its place in the counts. The newest goes first. */
+export function withdraw(state: EngineState, checked: Checked): void {
+  if (checked.dryRun) return;
+  const { order, undo } = checked;
+  letGo(state, order, undo);
+  uncount(state, order, undo);
+  const strategy = state.books.strategies.get(order.strategy_id);
+  if (undo.tripped && strategy !== undefined) strategy.trippedAt = Number.NaN;
+  undo.tripped = false;
+  if (!Number.isNaN(undo.keyAt)) state.keys.forget(checked.keyHash, instant.fromMicroseconds(undo.keyAt));
+  undo.keyAt = Number.NaN;
+  if (state.sequence === undo.sequence) {
+    state.sequence = undo.sequenceBefore;
+    state.lastAt = undo.lastAtBefore;
+  }
+}
+
+function emptyUndo(state: EngineState): CheckUndo {
+  return {
+    keyAt: Number.NaN,
+    pace: undefined,
+    repeatWindowMs: undefined,
+    approval: undefined,
+    tripped: false,
+    reserved: undefined,
+    amended: undefined,
+    sequence: -1,
+    sequenceBefore: state.sequence,
+    lastAtBefore: state.lastAt,
+  };
+}
+
+/** The first gate that says no decides; what each looked at is in the notes. */
+function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: Instant): Denial | undefined {
+  const { view, notes, options } = state;
+  let startedUs = options.stopwatch();
+  for (const gate of asked) {
+    notes.begin(gate.name);
+    const denial = gate.decide(order, view, at, notes);
+    if (denial === undefined) noteConsequence(view, gate.name, notes);
+    const endedUs = options.stopwatch();
+    notes.end(denial === undefined, endedUs - startedUs);
+    startedUs = endedUs;
+    if (denial !== undefined) return denial;
+  }
+  return undefined;
+}
+
+/** What the books will make of an approval; the journal must tell it, because it is read back without the view. */
+function noteConsequence(view: FundView, gate: GateName, notes: NoteBook): void {
+  if (gate === "schema" && view.amends) notes.word(amendsFigure, "an open order");
+  if (gate !== "static" || view.classification === "REDUCE") return;
+  const windowMs = repeatWindowMs(view);
+  if (windowMs !== undefined) notes.count(windowFigure, windowMs);
+}
+
+/** How long an approval counts for the throttle; undefined when the envelope has none. */
+function repeatWindowMs({ envelope }: FundView): number | undefined {
+  return envelope?.repeatedExecutionMax === undefined ? undefined : envelope.repeatedExecutionWindowMs;
+}
+
+function asksOfficer(view: FundView): boolean {
+  return view.envelope?.croVetoEnabled === true && view.classification !== "REDUCE";
+}
+
+/** What the order names; it passed the schema gate, so everything is there. */
+function namedBy({ found }: EngineState): { fund: FundBook; strategy: StrategyBook; book: SymbolBook } {
+  const { fund, strategy, book } = found;
+  if (fund === undefined || strategy === undefined || book === undefined) {
+    throw new Defect("an order passed that names nothing we know");
+  }
+  return { fund, strategy, book };
+}
+
+function countPace(state: EngineState, undo: CheckUndo, at: Instant): void {
+  const { fund, strategy } = namedBy(state);
+  undo.pace = countOrder(fund, strategy, at);
+}
+
+function trip(state: EngineState, undo: CheckUndo, at: Instant): void {
+  const { strategy } = namedBy(state);
+  if (!Number.isNaN(strategy.trippedAt)) return;
+  strategy.trippedAt = at;
+  undo.tripped = true;
+}
+
+/** Reserves what was approved, and counts it for the throttle when it adds risk. */
+function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): void {
+  const { view, books, orders, found } = state;
+  const { direction, quantity } = view.terms;
+  if (direction === 0 || quantity === undefined) throw new Defect("an order passed without a side or a quantity");
+  const { fund, strategy, book } = namedBy(state);
+  if (found.open === undefined) {
+    const line = found.line ?? lineOf(books, fund, book);
+    undo.reserved = reserve(orders, fund, line, order, direction, quantity);
+  } else {
+    if (!mayAmend(found.open, order)) throw new Defect("an order passed that contradicts the one it amends");
+    undo.amended = amend(orders, found.open, quantity);
+  }
+  const { repeatWindowMs: windowMs } = undo;
+  if (windowMs === undefined || view.classification === "REDUCE") return;
+  undo.approval = countApproval(strategy, { book, side: order.side, quantity, at, windowMs });
+}
+
+/** Gives back what this check holds, and nothing that others did since. */
+function letGo(state: EngineState, order: Order, undo: CheckUndo): void {
+  const { reserved, amended } = undo;
+  undo.reserved = undefined;
+  undo.amended = undefined;
+  const open = state.orders.open.get(order.order_id);
+  if (reserved !== undefined && open === reserved) unreserve(state.orders, reserved);
+  if (amended !== undefined && open === amended.order) unamend(state.orders, amended);
+}
+
+/** Takes back what was counted. Books that were counted in stay for ever, so what is not there was not counted in. */
+function uncount({ books }: EngineState, order: Order, undo: CheckUndo): void {
+  const { pace, approval } = undo;
+  undo.pace = undefined;
+  undo.approval = undefined;
+  const fund = books.funds.get(order.fund_id);
+  const strategy = books.strategies.get(order.strategy_id);
+  if (fund === undefined || strategy === undefined) return;
+  if (pace !== undefined) uncountOrder(fund, strategy, pace);
+  if (approval !== undefined) uncountApproval(strategy, approval);
+}
+
+interface Finding {
+  readonly order: Order;
+  readonly at: Instant;
+  readonly outcome: Checked["outcome"];
+  readonly dryRun: boolean;
+  readonly keyHash: string;
+  readonly bodyHash: string;
+  readonly undo: CheckUndo;
+  readonly denial: Denial | undefined;
+  /** The first half, of a concluded check. */
+  readonly asked: Checked | undefined;
+}
+
+function result(state: EngineState, finding: Finding): Checked {
+  const { view, notes, packer, options } = state;
+  const { order, at, outcome, denial, asked } = finding;
+  const { generation } = notes;
+  const flipDenied = denial !== undefined && view.classification === "FLIP" && view.keySeen === "no";
+  const closingQuantityAllowed = flipDenied ? closingAllowed(view, order, at) : undefined;
+  // Those that wait before their message is made keep what the next check would write over.
+  const waits = outcome === "ask" || view.keySeen !== "no";
+  const kept: NoteColumns | undefined = waits ? notes.copy() : undefined;
+  const packed = waits ? packer.pack(view, at) : undefined;
+  return {
+    order,
+    at,
+    outcome,
+    duplicate: view.keySeen,
+    dryRun: finding.dryRun,
+    keyHash: finding.keyHash,
+    bodyHash: finding.bodyHash,
+    gate: denial === undefined ? "" : lastGate(state),
+    code: denial?.code ?? "",
+    reason: denial?.reason ?? "",
+    classification: view.classification,
+    closingQuantityAllowed,
+    envelope: view.envelope,
+    haltEpoch: view.haltEpoch,
+    validUntil: outcome === "approved" ? instant.plusMilliseconds(at, options.approvalValidMs) : undefined,
+    inputs() {
+      if (packed !== undefined) return packed;
+      assertCurrent(notes, generation);
+      const own = packer.pack(view, at);
+      return asked === undefined ? own : joinViews(asked.inputs(), own);
+    },
+    notes,
+    generation,
+    kept,
+    undo: finding.undo,
+  };
+}
+
+function lastGate({ notes }: EngineState): GateName | "" {
+  return notes.gates[notes.gateCount - 1]?.gate ?? "";
+}
+
+/** What a denied flip could close: all of its closing part, if an order of just that would pass, else nothing. */
+function closingAllowed(view: FundView, order: Order, at: Instant): Decimal {
+  const { quantity, notional } = view.terms;
+  const { classification, closingQuantity, openingQuantity } = view;
+  const total = (view.ownFilled + closingQuantity) as Decimal;
+  const probe: Order = { ...order, quantity: decimal.format(total), notional: undefined, reduce_only: true };
+  view.terms.quantity = total;
+  view.terms.notional = undefined;
+  classify(view);
+  const passes = view.classification === "REDUCE" && passesGates(view, probe, at);
+  view.terms.quantity = quantity;
+  view.terms.notional = notional;
+  view.classification = classification;
+  view.closingQuantity = closingQuantity;
+  view.openingQuantity = openingQuantity;
+  return passes ? closingQuantity : decimal.zero;
+}
+
+/** Whether gates 2 to 6 would let it pass, without a trace. */
+export function passesGates(view: FundView, order: Order, at: Instant): boolean {
+  return firstDenial(view, order, at) === undefined;
+}
+
+export function firstDenial(view: FundView, order: Order, at: Instant): Denial | undefined {
+  for (const gate of gatesOfProbe) {
+    const denial = gate.decide(order, view, at, noNotes);
+    if (denial !== undefined) return denial;
+  }
+  return undefined;
+}

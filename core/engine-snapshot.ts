@@ -1,0 +1,176 @@
+// The engine's books as plain JSON, and back: positions, open orders, pace and throttles. Prices, valuations, envelopes, halts and keys are
+// not in it: they are read from where they live. Equal states give equal JSON, to the last character: everything is sorted, decimals are
+// their shortest text, and what no longer counts is left out.
+import * as decimal from "../contracts/src/decimal.ts";
+import { Defect } from "../contracts/src/fault.ts";
+import * as instant from "../contracts/src/instant.ts";
+import { type FundBook, fundBookOf, type StrategyBook, strategyBookOf, symbolBookOf } from "./engine-books.ts";
+import type { EngineState } from "./engine-state.ts";
+import { lineOf, movePosition } from "./exposure.ts";
+import { addInstant, type InstantRing, instantsWithin } from "./instant-ring.ts";
+import { type OpenOrder, reserve, restoreOrder } from "./reservations.ts";
+import { directionOf } from "./terms.ts";
+import { countApproval } from "./throttle.ts";
+
+export interface EngineSnapshot {
+  readonly form: 1;
+  /** The moment of the newest decision. */
+  readonly at: string;
+  readonly funds: readonly FundSnapshot[];
+  readonly strategies: readonly StrategySnapshot[];
+  readonly orders: readonly OrderSnapshot[];
+}
+
+interface FundSnapshot {
+  readonly fund_id: string;
+  readonly positions: readonly (readonly [symbol: string, quantity: string])[];
+  readonly pace: readonly number[];
+}
+
+interface StrategySnapshot {
+  readonly strategy_id: string;
+  readonly tripped_at: string | null;
+  readonly pace: readonly number[];
+  readonly repeats: readonly RepeatSnapshot[];
+}
+
+interface RepeatSnapshot {
+  readonly symbol: string;
+  readonly side: string;
+  readonly quantity: string;
+  readonly window_ms: number;
+  readonly at: readonly number[];
+}
+
+interface OrderSnapshot {
+  readonly order_id: string;
+  readonly fund_id: string;
+  readonly strategy_id: string;
+  readonly symbol: string;
+  readonly side: string;
+  readonly quantity: string;
+  readonly amendments: readonly string[];
+  readonly filled: string;
+  readonly ended: boolean;
+  readonly filled_told: string;
+  readonly terms_at: number | null;
+}
+
+const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
+
+export function takeSnapshot(state: EngineState): EngineSnapshot {
+  const { books, orders, lastAt } = state;
+  const funds = [...books.funds.values()].sort((left, right) => byText(left.id, right.id));
+  const strategies = [...books.strategies.values()].sort((left, right) => byText(left.id, right.id));
+  return {
+    form: 1,
+    at: instant.format(lastAt),
+    funds: funds
+      .map((fund) => fundSnapshot(fund, lastAt))
+      .filter(({ positions, pace }) => positions.length > 0 || pace.length > 0),
+    strategies: strategies
+      .map((strategy) => strategySnapshot(state, strategy))
+      .filter(({ tripped_at, pace, repeats }) => tripped_at !== null || pace.length > 0 || repeats.length > 0),
+    orders: [...orders.open.values()].sort((left, right) => byText(left.id, right.id)).map(orderSnapshot),
+  };
+}
+
+function paceOf(ring: InstantRing, at: instant.Instant): readonly number[] {
+  return instantsWithin(ring, at, instant.microsecondsPerSecond);
+}
+
+function fundSnapshot(fund: FundBook, at: instant.Instant): FundSnapshot {
+  const positions = [...fund.lines.values()]
+    .filter(({ position }) => position !== 0n)
+    .map(({ book, position }) => [book.symbol, decimal.format(position)] as const)
+    .sort(([left], [right]) => byText(left, right));
+  return { fund_id: fund.id, positions, pace: paceOf(fund.pace, at) };
+}
+
+function strategySnapshot({ lastAt }: EngineState, strategy: StrategyBook): StrategySnapshot {
+  const repeats: RepeatSnapshot[] = [];
+  for (const { symbol, side, quantity, windowMicroseconds, ring } of strategy.repeats.values()) {
+    const at = instantsWithin(ring, lastAt, windowMicroseconds);
+    const window_ms = windowMicroseconds / 1_000;
+    if (at.length > 0) repeats.push({ symbol, side, quantity: decimal.format(quantity), window_ms, at });
+  }
+  repeats.sort(
+    (left, right) =>
+      byText(left.symbol, right.symbol) || byText(left.side, right.side) || byText(left.quantity, right.quantity),
+  );
+  const { trippedAt } = strategy;
+  return {
+    strategy_id: strategy.id,
+    tripped_at: Number.isNaN(trippedAt) ? null : instant.format(instant.fromMicroseconds(trippedAt)),
+    pace: paceOf(strategy.pace, lastAt),
+    repeats,
+  };
+}
+
+function orderSnapshot(order: OpenOrder): OrderSnapshot {
+  return {
+    order_id: order.id,
+    fund_id: order.fund.id,
+    strategy_id: order.strategyId,
+    symbol: order.line.book.symbol,
+    side: order.side,
+    quantity: decimal.format(order.quantity),
+    amendments: order.amendments.map(decimal.format),
+    filled: decimal.format(order.filled),
+    ended: order.ended,
+    filled_told: decimal.format(order.filledTold),
+    terms_at: Number.isNaN(order.termsAt) ? null : order.termsAt,
+  };
+}
+
+/** Into an engine that has decided nothing yet; reference data, envelopes and the rest may come before or after. */
+export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): void {
+  const { books, orders } = state;
+  if (snapshot.form !== 1) throw new Defect(`a snapshot of form ${String(snapshot.form)} is not known`);
+  if (state.sequence !== 0 || orders.open.size > 0)
+    throw new Defect("a snapshot is restored before the first decision");
+  state.lastAt = instant.parse(snapshot.at);
+  for (const { fund_id, positions, pace } of snapshot.funds) {
+    const fund = fundBookOf(books, fund_id);
+    for (const [symbol, quantity] of positions) {
+      movePosition(fund, lineOf(books, fund, symbolBookOf(books, symbol)), decimal.parse(quantity));
+    }
+    refill(fund.pace, pace);
+  }
+  for (const strategy of snapshot.strategies) restoreStrategy(state, strategy);
+  for (const order of snapshot.orders) restoreOne(state, order);
+}
+
+function refill(ring: InstantRing, moments: readonly number[]): void {
+  for (const at of moments) addInstant(ring, instant.fromMicroseconds(at), instant.microsecondsPerSecond);
+}
+
+function restoreStrategy({ books }: EngineState, snapshot: StrategySnapshot): void {
+  const strategy = strategyBookOf(books, snapshot.strategy_id);
+  strategy.trippedAt = snapshot.tripped_at === null ? Number.NaN : instant.parse(snapshot.tripped_at);
+  refill(strategy.pace, snapshot.pace);
+  // Those that were approved longest ago come first, as they did.
+  const repeats = [...snapshot.repeats].sort((left, right) => (left.at.at(-1) ?? 0) - (right.at.at(-1) ?? 0));
+  for (const { symbol, side, quantity, window_ms, at: moments } of repeats) {
+    const book = symbolBookOf(books, symbol);
+    for (const moment of moments) {
+      const at = instant.fromMicroseconds(moment);
+      countApproval(strategy, { book, side, quantity: decimal.parse(quantity), at, windowMs: window_ms });
+    }
+  }
+}
+
+function restoreOne({ books, orders }: EngineState, snapshot: OrderSnapshot): void {
+  const direction = directionOf(snapshot.side);
+  if (direction === 0) throw new Defect(`an order in a snapshot has the side ${snapshot.side}`);
+  const fund = fundBookOf(books, snapshot.fund_id);
+  const line = lineOf(books, fund, symbolBookOf(books, snapshot.symbol));
+  const order = reserve(orders, fund, line, snapshot, direction, decimal.parse(snapshot.quantity));
+  restoreOrder(orders, order, {
+    amendments: snapshot.amendments.map(decimal.parse),
+    filled: decimal.parse(snapshot.filled),
+    ended: snapshot.ended,
+    filledTold: decimal.parse(snapshot.filled_told),
+    termsAt: snapshot.terms_at ?? Number.NaN,
+  });
+}

@@ -1,0 +1,201 @@
+// The engine's state and what is told to it from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
+// its kind; what is older than what is known changes nothing, so that late messages do no harm.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import * as instant from "../contracts/src/instant.ts";
+import type { NavUpdated } from "../contracts/src/records/fund.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
+import type { Instrument, Mark } from "../contracts/src/records/market.ts";
+import type { FxRate, ReferenceContents } from "../contracts/src/records/reference.ts";
+import { type Books, createBooks, fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
+import type { Envelope } from "./envelope.ts";
+import { noteChange, noteEveryChange } from "./exposure.ts";
+import { createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
+import type { InputAges } from "./gates/gate.ts";
+import { createNoteBook, type NoteBook } from "./notes.ts";
+import { createOrderBook } from "./reservations.ts";
+import { createSeenKeys, type SeenKeys } from "./seen-keys.ts";
+import type { FundView, InstrumentFacts } from "./view.ts";
+import { createViewPacker, type ViewPacker } from "./view-bytes.ts";
+
+export interface EngineOptions {
+  /** SHA-256 as a string of 32 characters with a byte in each. */
+  sha256(content: string): string;
+  /** Microseconds from an arbitrary beginning; for the figures only. */
+  stopwatch(): number;
+  readonly ages: InputAges;
+  /** How long a key counts as seen. */
+  readonly keyWindowMs: number;
+  /** How long an approval may be used. */
+  readonly approvalValidMs: number;
+  readonly openOrdersPerFundMax: number;
+}
+
+export interface EngineState extends ViewSource {
+  readonly options: EngineOptions;
+  readonly keys: SeenKeys;
+  readonly notes: NoteBook;
+  /** The one view that is filled again for every check. */
+  readonly view: FundView;
+  /** What the order that was looked at last names. */
+  readonly found: Found;
+  readonly packer: ViewPacker;
+  /** The moment of the newest decision; decisions never go back in time. */
+  lastAt: instant.Instant;
+  /** Counts decisions. */
+  sequence: number;
+}
+
+export function createEngineState(options: EngineOptions): EngineState {
+  return {
+    options,
+    books: createBooks(),
+    orders: createOrderBook(),
+    halts: createHaltBook(),
+    ages: options.ages,
+    openOrdersPerFundMax: options.openOrdersPerFundMax,
+    keys: createSeenKeys(options.keyWindowMs),
+    notes: createNoteBook(),
+    view: emptyView(options.ages),
+    found: nothingFound(),
+    packer: createViewPacker(),
+    lastAt: instant.fromMicroseconds(0),
+    sequence: 0,
+  };
+}
+
+/** Replaces all reference data. What a fund holds stays, also of what is no longer named. */
+export function setReference({ books }: EngineState, contents: ReferenceContents): void {
+  const restrictions = new Map(contents.restricted.map(({ symbol, reason }) => [symbol, reason]));
+  const instruments = new Map(contents.instruments.map((instrument) => [instrument.symbol, instrument]));
+  for (const symbol of instruments.keys()) symbolBookOf(books, symbol);
+  for (const book of books.symbols.values()) {
+    const instrument = instruments.get(book.symbol);
+    book.facts = instrument === undefined ? undefined : factsOf(instrument, restrictions.get(book.symbol));
+    book.borrowAvailable = undefined;
+    book.borrowFee = undefined;
+    book.borrowAt = Number.NaN;
+  }
+  for (const borrow of contents.borrow) {
+    const book = books.symbols.get(borrow.symbol);
+    if (book === undefined) continue;
+    book.borrowAvailable = decimal.parse(borrow.available_quantity);
+    book.borrowFee = decimal.parse(borrow.fee_pct);
+    book.borrowAt = instant.parse(borrow.as_of);
+  }
+  setFunds(books, contents.funds);
+  setFx(books, contents.fx);
+  forgetUnused(books, new Set(instruments.keys()));
+  noteEveryChange(books);
+}
+
+function factsOf(instrument: Instrument, restriction: string | undefined): InstrumentFacts {
+  return {
+    symbol: instrument.symbol,
+    assetClass: instrument.asset_class,
+    currency: instrument.currency,
+    tickSize: decimal.parse(instrument.tick_size),
+    lotSize: decimal.parse(instrument.lot_size),
+    multiplier: decimal.parse(instrument.multiplier),
+    sector: instrument.sector,
+    restriction,
+  };
+}
+
+function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
+  for (const fund of books.funds.values()) fund.known = false;
+  for (const strategy of books.strategies.values()) strategy.fundId = "";
+  for (const reference of funds) {
+    const fund = fundBookOf(books, reference.fund_id);
+    fund.known = true;
+    if (fund.currency !== reference.currency) {
+      // A value in another currency is no value.
+      if (fund.currency !== "") fund.nav = undefined;
+      fund.currency = reference.currency;
+    }
+    for (const strategyId of reference.strategies) strategyBookOf(books, strategyId).fundId = reference.fund_id;
+  }
+}
+
+function setFx(books: Books, rates: readonly FxRate[]): void {
+  books.fx.clear();
+  for (const { base, quote, rate, as_of } of rates) {
+    let quotes = books.fx.get(base);
+    if (quotes === undefined) {
+      quotes = new Map();
+      books.fx.set(base, quotes);
+    }
+    quotes.set(quote, { rate: decimal.parse(rate), at: instant.parse(as_of) });
+  }
+}
+
+/** What is neither known nor held leaves, so that years of changing reference data do not pile up. */
+function forgetUnused(books: Books, instruments: ReadonlySet<string>): void {
+  const held = new Set<string>();
+  for (const fund of books.funds.values()) for (const symbol of fund.lines.keys()) held.add(symbol);
+  for (const symbol of books.symbols.keys()) {
+    if (!instruments.has(symbol) && !held.has(symbol)) books.symbols.delete(symbol);
+  }
+}
+
+export function setEnvelope({ books }: EngineState, envelope: Envelope): void {
+  const fund = fundBookOf(books, envelope.fundId);
+  if (fund.envelope !== undefined && fund.envelope.version > envelope.version) return;
+  fund.envelope = envelope;
+}
+
+export function setNav({ books }: EngineState, nav: NavUpdated): void {
+  const fund = fundBookOf(books, nav.fund_id);
+  const at = instant.parse(nav.as_of);
+  if (at < fund.navAt) return;
+  // A value in another currency than the fund's is no value, and neither is the one before it any more.
+  const isOwn = fund.currency === "" || fund.currency === nav.currency;
+  fund.nav = isOwn ? decimal.parse(nav.nav) : undefined;
+  fund.navAt = at;
+}
+
+/** Marks of symbols that nobody knows or holds are not kept. */
+export function setMark({ books }: EngineState, mark: Mark): void {
+  const book = books.symbols.get(mark.symbol);
+  if (book === undefined) return;
+  const at = instant.parse(mark.at);
+  if (at < book.markedAt) return;
+  if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) return;
+  const price = decimal.parse(mark.price);
+  const changed = price !== book.price;
+  book.price = price;
+  book.bid = parsed(mark.bid);
+  book.ask = parsed(mark.ask);
+  book.markedAt = at;
+  if (at > books.newestMarkAt) books.newestMarkAt = at;
+  if (changed) noteChange(books, book);
+}
+
+function parsed(text: string | undefined): Decimal | undefined {
+  return text === undefined ? undefined : decimal.parse(text);
+}
+
+export interface HaltState {
+  /** False while nobody can say whether halts are in force. */
+  readonly known: boolean;
+  readonly epoch: number;
+  readonly active: readonly ActiveHalt[];
+}
+
+/** Of several halts of one scope the oldest is named: it is the one that began it. */
+export function setHalts({ halts }: EngineState, { known, epoch, active }: HaltState): void {
+  halts.known = known;
+  halts.epoch = epoch;
+  halts.firm = undefined;
+  halts.funds.clear();
+  halts.strategies.clear();
+  for (const halt of [...active].sort((left, right) => left.epoch - right.epoch)) {
+    if (halt.severity === "FIRM_HALT") halts.firm ??= halt;
+    else if (halt.severity === "FUND_HALT") keepFirst(halts.funds, halt.fund_id, halt);
+    else keepFirst(halts.strategies, halt.strategy_id ?? "", halt);
+  }
+}
+
+function keepFirst(into: Map<string, ActiveHalt>, scope: string, halt: ActiveHalt): void {
+  if (!into.has(scope)) into.set(scope, halt);
+}

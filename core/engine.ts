@@ -1,0 +1,171 @@
+// The risk engine's core: a state machine that is told what happened and asked about orders, and answers from nothing else. It reads no
+// clock and does no input or output; the same calls in the same order give the same answers.
+//
+// Contract with the shell:
+//  1. `check` decides and reserves at once. The message (`decisionMessage`) and the inputs of a result are made before the next call of
+//     `check`, `conclude` or `headroom`; results that wait (duplicates, and those to ask the risk officer about) keep theirs.
+//  2. A result whose record could not be stored is withdrawn; several of them newest first.
+//  3. A fill that came before is not applied again: the shell asks its store.
+//  4. Decisions never go back in time: one that is asked for an earlier moment than the last is made at the last one's.
+import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
+import type { Headroom, ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
+import type { Instant } from "../contracts/src/instant.ts";
+import * as instant from "../contracts/src/instant.ts";
+import type { NavUpdated } from "../contracts/src/records/fund.ts";
+import type { Mark } from "../contracts/src/records/market.ts";
+import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
+import type { ReferenceContents } from "../contracts/src/records/reference.ts";
+import { adoptDecision } from "./adopt-decision.ts";
+import type { Checked as CheckResult } from "./decision.ts";
+import { check, conclude, withdraw } from "./engine-check.ts";
+import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./engine-snapshot.ts";
+import {
+  createEngineState,
+  type EngineState,
+  type HaltState,
+  type EngineOptions as Options,
+  setEnvelope,
+  setHalts,
+  setMark,
+  setNav,
+  setReference,
+} from "./engine-state.ts";
+import type { Envelope } from "./envelope.ts";
+import { catchUp } from "./exposure.ts";
+import { type HeadroomQuestion, headroom } from "./headroom.ts";
+import { hashOfBytes } from "./order-hash.ts";
+import { applyFill, applyTransition, type FillEffect } from "./reservations.ts";
+import { release } from "./throttle.ts";
+import type { Verdict } from "./view.ts";
+
+export type Checked = CheckResult;
+export type EngineOptions = Options;
+
+export interface EngineFacts {
+  readonly funds: number;
+  readonly strategies: number;
+  readonly symbols: number;
+  /** Symbols held or pending, over all funds. */
+  readonly lines: number;
+  readonly openOrders: number;
+  readonly keys: number;
+  readonly keyBytes: number;
+  readonly throttled: number;
+  readonly haltsKnown: boolean;
+  readonly haltEpoch: number;
+}
+
+/** A fund's exposure as the engine counts it: exact products, in units of 10^-36. */
+export interface FundExposure {
+  readonly gross: bigint;
+  readonly netHigh: bigint;
+  readonly netLow: bigint;
+  readonly sectors: ReadonlyMap<string, bigint>;
+  readonly unpriced: readonly string[];
+  readonly openOrders: number;
+}
+
+export interface Engine {
+  setReference(contents: ReferenceContents): void;
+  setEnvelope(envelope: Envelope): void;
+  setNav(nav: NavUpdated): void;
+  setMark(mark: Mark): void;
+  setHalts(halts: HaltState): void;
+  check(order: Order, at: Instant): Checked;
+  /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
+  conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
+  withdraw(checked: Checked): void;
+  applyFill(fill: Fill): FillEffect;
+  applyTransition(transition: OrderTransition): void;
+  /** False when the throttle had not tripped. */
+  releaseThrottle(strategyId: string): boolean;
+  /** Undefined for a strategy that is not known. */
+  throttle(strategyId: string): ThrottleStatus | undefined;
+  /** A decision that was stored before this engine began: what it approved is reserved, what it tripped is tripped. */
+  adoptDecision(order: Order, decision: RiskDecision, at: Instant): void;
+  /** A key that was seen before this engine began; a sighting that is known already stays. */
+  rememberKey(keyHash: Uint8Array, bodyHash: Uint8Array, at: Instant): void;
+  headroom(question: HeadroomQuestion, at: Instant): Headroom;
+  snapshot(): EngineSnapshot;
+  restore(snapshot: EngineSnapshot): void;
+  facts(): EngineFacts;
+  /** Undefined for a fund that nobody ever named. */
+  exposure(fundId: string): FundExposure | undefined;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const state = createEngineState(options);
+  return {
+    setReference: (contents) => setReference(state, contents),
+    setEnvelope: (envelope) => setEnvelope(state, envelope),
+    setNav: (nav) => setNav(state, nav),
+    setMark: (mark) => setMark(state, mark),
+    setHalts: (halts) => setHalts(state, halts),
+    check: (order, at) => check(state, order, at),
+    conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
+    withdraw: (checked) => withdraw(state, checked),
+    applyFill: (fill) => applyFill(state.books, state.orders, fill),
+    applyTransition: (transition) => applyTransition(state.orders, transition),
+    releaseThrottle(strategyId) {
+      const strategy = state.books.strategies.get(strategyId);
+      return strategy !== undefined && release(strategy);
+    },
+    throttle: (strategyId) => throttleStatus(state, strategyId),
+    adoptDecision: (order, decision, at) => adoptDecision(state, order, decision, at),
+    rememberKey(keyHash, bodyHash, at) {
+      const [key, body] = [hashOfBytes(keyHash), hashOfBytes(bodyHash)];
+      if (Number.isNaN(state.keys.find(key, body, at))) state.keys.remember(key, body, at);
+    },
+    headroom: (question, at) => headroom(state, question, at),
+    snapshot: () => takeSnapshot(state),
+    restore: (snapshot) => restoreSnapshot(state, snapshot),
+    facts: () => factsOf(state),
+    exposure: (fundId) => exposureOf(state, fundId),
+  };
+}
+
+function throttleStatus({ books }: EngineState, strategyId: string): ThrottleStatus | undefined {
+  const strategy = books.strategies.get(strategyId);
+  if (strategy === undefined) return undefined;
+  const tripped = !Number.isNaN(strategy.trippedAt);
+  return {
+    strategy_id: strategyId,
+    fund_id: strategy.fundId,
+    tripped,
+    since: tripped ? instant.format(instant.fromMicroseconds(strategy.trippedAt)) : undefined,
+  };
+}
+
+function factsOf({ books, orders, keys, halts }: EngineState): EngineFacts {
+  let lines = 0;
+  for (const fund of books.funds.values()) lines += fund.lines.size;
+  let throttled = 0;
+  for (const strategy of books.strategies.values()) if (!Number.isNaN(strategy.trippedAt)) throttled += 1;
+  return {
+    funds: books.funds.size,
+    strategies: books.strategies.size,
+    symbols: books.symbols.size,
+    lines,
+    openOrders: orders.open.size,
+    keys: keys.count(),
+    keyBytes: keys.bytes(),
+    throttled,
+    haltsKnown: halts.known,
+    haltEpoch: halts.epoch,
+  };
+}
+
+function exposureOf({ books }: EngineState, fundId: string): FundExposure | undefined {
+  const fund = books.funds.get(fundId);
+  if (fund === undefined) return undefined;
+  catchUp(books, fund);
+  const held = [...fund.sectors.values()].filter(({ gross }) => gross !== 0n);
+  return {
+    gross: fund.gross,
+    netHigh: fund.netHigh,
+    netLow: fund.netLow,
+    sectors: new Map(held.map(({ sector, gross }) => [sector, gross])),
+    unpriced: [...fund.unpriced].map(({ book }) => book.symbol).sort(),
+    openOrders: fund.openOrders,
+  };
+}

@@ -1,0 +1,250 @@
+// Fills the one view that every gate looks at, from the books, for one order at one moment. What an amendment already holds is left out of
+// the pending quantities and of the sums, so that an order is never counted against itself.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
+import type { Instant } from "../contracts/src/instant.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
+import type { Books, FundBook, Line, StrategyBook, SymbolBook } from "./engine-books.ts";
+import { type Exact, exactZero } from "./exact.ts";
+import { catchUp, oldestMarkAgeMs, unpricedSymbol, valueIn } from "./exposure.ts";
+import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
+import { ordersInSecond } from "./order-rate.ts";
+import { mayAmend, type OpenOrder, type OrderBook } from "./reservations.ts";
+import { noTerms, readTerms } from "./terms.ts";
+import { repeatsWithin } from "./throttle.ts";
+import type { FundView, Verdict } from "./view.ts";
+
+/** The halts in force, by whom they cover; the strictest of each level. */
+export interface HaltBook {
+  known: boolean;
+  epoch: number;
+  firm: ActiveHalt | undefined;
+  readonly funds: Map<string, ActiveHalt>;
+  readonly strategies: Map<string, ActiveHalt>;
+}
+
+export function createHaltBook(): HaltBook {
+  return { known: false, epoch: 0, firm: undefined, funds: new Map(), strategies: new Map() };
+}
+
+/** Where the view is filled from. */
+export interface ViewSource {
+  readonly books: Books;
+  readonly orders: OrderBook;
+  readonly halts: HaltBook;
+  readonly ages: InputAges;
+  readonly openOrdersPerFundMax: number;
+}
+
+/** What an order names, as it was found in the books when the view was filled. */
+export interface Found {
+  fund: FundBook | undefined;
+  strategy: StrategyBook | undefined;
+  book: SymbolBook | undefined;
+  line: Line | undefined;
+  /** The open order that has the same id. */
+  open: OpenOrder | undefined;
+}
+
+export function nothingFound(): Found {
+  return { fund: undefined, strategy: undefined, book: undefined, line: undefined, open: undefined };
+}
+
+export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };
+
+/** One view with nothing in it. */
+export function emptyView(ages: InputAges = inputAgesDefault): FundView {
+  return {
+    keySeen: "no",
+    keyAgeMs: Number.NaN,
+    fundKnown: false,
+    fundCurrency: "",
+    strategyKnown: false,
+    envelope: undefined,
+    instrument: undefined,
+    terms: noTerms(),
+    amends: false,
+    amendsAnother: false,
+    ages,
+    classification: undefined,
+    closingQuantity: decimal.zero,
+    openingQuantity: decimal.zero,
+    position: decimal.zero,
+    pendingBuy: decimal.zero,
+    pendingSell: decimal.zero,
+    ownRemaining: decimal.zero,
+    ownFilled: decimal.zero,
+    openOrders: 0,
+    openOrdersMax: 0,
+    price: undefined,
+    bid: undefined,
+    ask: undefined,
+    priceAgeMs: Number.NaN,
+    fxRate: undefined,
+    fxAgeMs: Number.NaN,
+    unitValue: undefined,
+    nav: undefined,
+    navAgeMs: Number.NaN,
+    grossOthers: exactZero,
+    netHighOthers: exactZero,
+    netLowOthers: exactZero,
+    sectorOthers: exactZero,
+    unpricedSymbol: undefined,
+    oldestPriceAgeMs: 0,
+    haltsKnown: false,
+    haltEpoch: 0,
+    halt: undefined,
+    haltId: "",
+    haltReason: "",
+    strategyOrdersInSecond: 0,
+    fundOrdersInSecond: 0,
+    throttleTripped: false,
+    repeatedExecutions: 0,
+    borrowAvailable: undefined,
+    borrowFee: undefined,
+    borrowAgeMs: Number.NaN,
+    verdict: noVerdict,
+  };
+}
+
+/** Everything but the key and the classification. */
+export function fillView(view: FundView, source: ViewSource, found: Found, order: Order, at: Instant): void {
+  const { books } = source;
+  const fund = books.funds.get(order.fund_id);
+  const strategy = books.strategies.get(order.strategy_id);
+  const book = books.symbols.get(order.symbol);
+  if (fund !== undefined) catchUp(books, fund);
+  const line = fund?.lines.get(order.symbol);
+  const open = source.orders.open.get(order.order_id);
+  found.fund = fund;
+  found.strategy = strategy;
+  found.book = book;
+  found.line = line;
+  found.open = open;
+  readTerms(order, view.terms);
+  view.ages = source.ages;
+  view.verdict = noVerdict;
+  view.fundKnown = fund?.known === true;
+  view.fundCurrency = fund?.currency ?? "";
+  view.strategyKnown = strategy !== undefined && strategy.fundId !== "" && strategy.fundId === order.fund_id;
+  view.envelope = fund?.envelope;
+  view.instrument = book?.facts;
+  fillPosition(view, found, order);
+  view.openOrdersMax = source.openOrdersPerFundMax;
+  fillPrices(view, books, fund, book, at);
+  fillFund(view, source, fund, line, at);
+  fillHalts(view, source.halts, order);
+  fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
+  fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
+}
+
+function fillPosition(view: FundView, { fund, line, open }: Found, order: Order): void {
+  view.position = line?.position ?? decimal.zero;
+  view.pendingBuy = line?.pendingBuy ?? decimal.zero;
+  view.pendingSell = line?.pendingSell ?? decimal.zero;
+  view.openOrders = fund?.openOrders ?? 0;
+  view.amends = open !== undefined;
+  view.amendsAnother = open !== undefined && !mayAmend(open, order);
+  view.ownRemaining = decimal.zero;
+  view.ownFilled = decimal.zero;
+  if (open !== undefined && !view.amendsAnother) leaveOut(view, open);
+}
+
+function leaveOut(view: FundView, amended: OpenOrder): void {
+  view.ownRemaining = amended.remaining;
+  view.ownFilled = amended.filled;
+  if (amended.direction === 1) view.pendingBuy = (view.pendingBuy - amended.remaining) as Decimal;
+  else view.pendingSell = (view.pendingSell - amended.remaining) as Decimal;
+}
+
+function fillPrices(
+  view: FundView,
+  books: Books,
+  fund: FundBook | undefined,
+  book: SymbolBook | undefined,
+  at: Instant,
+): void {
+  view.price = book?.price;
+  view.bid = book?.bid;
+  view.ask = book?.ask;
+  view.priceAgeMs = book === undefined ? Number.NaN : (at - book.markedAt) / 1_000;
+  view.borrowAvailable = book?.borrowAvailable;
+  view.borrowFee = book?.borrowFee;
+  view.borrowAgeMs = book === undefined ? Number.NaN : (at - book.borrowAt) / 1_000;
+  view.unitValue = undefined;
+  view.fxRate = undefined;
+  view.fxAgeMs = Number.NaN;
+  if (book === undefined || fund === undefined) return;
+  valueIn(books, book, fund.currency);
+  view.unitValue = book.unitValue;
+  view.fxRate = book.fxRate;
+  view.fxAgeMs = book.fxAt === Number.POSITIVE_INFINITY ? 0 : (at - book.fxAt) / 1_000;
+}
+
+function fillFund(
+  view: FundView,
+  source: ViewSource,
+  fund: FundBook | undefined,
+  line: Line | undefined,
+  at: Instant,
+): void {
+  view.nav = fund?.nav;
+  view.navAgeMs = fund === undefined ? Number.NaN : (at - fund.navAt) / 1_000;
+  view.grossOthers = exactZero;
+  view.netHighOthers = exactZero;
+  view.netLowOthers = exactZero;
+  view.sectorOthers = exactZero;
+  view.unpricedSymbol = undefined;
+  view.oldestPriceAgeMs = 0;
+  if (fund === undefined) return;
+  const name = view.instrument?.sector;
+  const sector = name === undefined ? undefined : fund.sectors.get(name);
+  view.unpricedSymbol = unpricedSymbol(source.books, fund, line, at, source.ages.fx);
+  view.oldestPriceAgeMs = oldestMarkAgeMs(source.books, fund, line, at, source.ages.mark);
+  if (line === undefined) {
+    view.grossOthers = fund.gross;
+    view.netHighOthers = fund.netHigh;
+    view.netLowOthers = fund.netLow;
+    if (sector !== undefined) view.sectorOthers = sector.gross;
+    return;
+  }
+  view.grossOthers = (fund.gross - line.gross) as Exact;
+  view.netHighOthers = (fund.netHigh - line.high) as Exact;
+  view.netLowOthers = (fund.netLow - line.low) as Exact;
+  if (sector !== undefined) view.sectorOthers = (sector.gross - line.gross) as Exact;
+}
+
+function fillHalts(view: FundView, halts: HaltBook, order: Order): void {
+  const halt =
+    halts.firm ??
+    (halts.funds.size === 0 ? undefined : halts.funds.get(order.fund_id)) ??
+    (halts.strategies.size === 0 ? undefined : halts.strategies.get(order.strategy_id));
+  view.haltsKnown = halts.known;
+  view.haltEpoch = halts.epoch;
+  view.halt = halt?.severity;
+  view.haltId = halt?.halt_id ?? "";
+  view.haltReason = halt?.reason ?? "";
+}
+
+function fillPace(view: FundView, fund: FundBook | undefined, strategy: StrategyBook | undefined, at: Instant): void {
+  view.fundOrdersInSecond = fund === undefined ? 0 : ordersInSecond(fund, at);
+  view.strategyOrdersInSecond = strategy === undefined ? 0 : ordersInSecond(strategy, at);
+  view.throttleTripped = strategy !== undefined && !Number.isNaN(strategy.trippedAt);
+}
+
+function fillRepeats(
+  view: FundView,
+  strategy: StrategyBook | undefined,
+  book: SymbolBook | undefined,
+  order: Order,
+  at: Instant,
+): void {
+  const { envelope } = view;
+  const { quantity } = view.terms;
+  view.repeatedExecutions = 0;
+  if (strategy === undefined || book === undefined || quantity === undefined) return;
+  if (envelope?.repeatedExecutionMax === undefined) return;
+  const windowMs = envelope.repeatedExecutionWindowMs;
+  view.repeatedExecutions = repeatsWithin(strategy, book, order.side, quantity, at, windowMs);
+}

@@ -1,0 +1,47 @@
+// Gate 7: the risk officer may say no, and nothing else: it is asked last, so there is nothing left that it could approve. The shell asks
+// and brings the verdict here as data; the pipeline leaves this gate out when the envelope has it off.
+
+import { Defect } from "../../contracts/src/fault.ts";
+import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import { quoted } from "../wording.ts";
+import type { Gate } from "./gate.ts";
+import { assured, reduces } from "./new-risk.ts";
+
+const reasonLengthShown = 1_000;
+
+export const croVeto: Gate = {
+  name: "cro_veto",
+  question: gateQuestions.cro_veto,
+  inputs: [],
+  decide(_order, view, _at, notes) {
+    if (reduces(view)) {
+      notes.word("verdict", "not asked about a reduction");
+      return undefined;
+    }
+    const { verdict } = view;
+    notes.word("verdict", verdict.kind);
+    if (verdict.kind === "none") throw new Defect("the risk officer's gate was reached before anybody asked");
+    notes.word("model", verdict.model);
+    notes.word("prompt_hash", verdict.promptHash);
+    notes.word("cost_usd", verdict.costUsd === "" ? "unknown" : verdict.costUsd);
+    notes.count("took_ms", verdict.tookMs);
+    switch (verdict.kind) {
+      case "pass":
+        return undefined;
+      case "veto":
+        return {
+          code: "RISK_OFFICER_VETO",
+          reason: `The risk officer says: ${quoted(verdict.reason, reasonLengthShown)}.`,
+        };
+      case "unreadable":
+        return { code: "RISK_OFFICER_UNREADABLE", reason: "The risk officer's answer could not be read as a verdict." };
+      case "timeout": {
+        const envelope = assured(view.envelope, "an envelope");
+        notes.word("on_timeout", envelope.croVetoOnTimeout);
+        if (envelope.croVetoOnTimeout === "PASS_WITH_WARNING") return undefined;
+        const reason = `The risk officer did not answer within ${envelope.croVetoTimeoutMs} ms.`;
+        return { code: "RISK_OFFICER_TIMEOUT", reason };
+      }
+    }
+  },
+};

@@ -1,0 +1,43 @@
+// Gate 5: no new risk under a halt of the firm, the fund or the strategy. Not knowing counts as halted. The way out stays open: what the
+// engine itself proves to shrink the position passes, if it is marked so and the envelope lets it.
+
+import type { DenialCode } from "../../contracts/src/codes.ts";
+import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import type { Severity } from "../../contracts/src/records/values.ts";
+import type { Gate } from "./gate.ts";
+import { reduces } from "./new-risk.ts";
+
+const levels: Readonly<Record<Severity, { readonly code: DenialCode; readonly scope: string }>> = {
+  FIRM_HALT: { code: "FIRM_HALTED", scope: "The firm is halted" },
+  FUND_HALT: { code: "FUND_HALTED", scope: "The fund is halted" },
+  STRATEGY_HALT: { code: "STRATEGY_HALTED", scope: "The strategy is halted" },
+};
+
+export const drawdownHalt: Gate = {
+  name: "drawdown_halt",
+  question: gateQuestions.drawdown_halt,
+  inputs: [],
+  decide(order, view, _at, notes) {
+    notes.count("halt_epoch", view.haltEpoch);
+    notes.word("halt", view.halt ?? (view.haltsKnown ? "none" : "unknown"));
+    if (view.halt === undefined && view.haltsKnown) return undefined;
+
+    if (view.halt !== undefined) notes.word("halt_id", view.haltId);
+    const exit = reduces(view) && order.reduce_only === true;
+    if (exit && view.envelope?.haltAllowReduceOnly === true) {
+      notes.word("exit", "proven reduction");
+      return undefined;
+    }
+    const hint = exit
+      ? "the envelope lets no reduction through"
+      : reduces(view)
+        ? "the order reduces, but is not marked reduce_only"
+        : "the order adds risk";
+    if (view.halt === undefined) {
+      return { code: "HALT_STATE_UNKNOWN", reason: `Whether a halt is in force is not known, and ${hint}.` };
+    }
+    const { code, scope } = levels[view.halt];
+    const why = view.haltReason === "" ? "" : ` (${view.haltReason})`;
+    return { code, reason: `${scope} by ${view.haltId}${why}, and ${hint}.` };
+  },
+};

@@ -1,0 +1,40 @@
+// The shape of a gate: a name, one human sentence, the oldest inputs it accepts, and one pure function. A gate says no by returning a
+// denial; what it looked at it writes into the notes either way, so that the record can answer "why" without asking anybody.
+import type { Denial } from "../../contracts/src/codes.ts";
+import type { Decimal } from "../../contracts/src/decimal.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { GateName } from "../../contracts/src/records/values.ts";
+import type { Exact } from "../exact.ts";
+import type { FundView } from "../view.ts";
+
+/** Where a gate writes the figures it looked at. Nothing is formatted here: that happens when a record is made. */
+export interface Notes {
+  decimal(name: string, value: Decimal, ageMs?: number): void;
+  /** A product of two decimals; it is shown rounded up to the cent. */
+  exact(name: string, value: Exact): void;
+  word(name: string, value: string, ageMs?: number): void;
+  count(name: string, value: number): void;
+  /** How much of a limit would be used: from half of it on it becomes a warning. The limit is the envelope's field. */
+  share(limit: string, used: bigint, allowed: bigint): void;
+}
+
+export interface Gate {
+  readonly name: GateName;
+  /** Shown by ctl, the web desk and the decision record. */
+  readonly question: string;
+  /** The oldest inputs that it accepts for new risk, by name, as they stand in `InputAges`. */
+  readonly inputs: readonly (keyof InputAges)[];
+  /** Undefined lets the order pass. */
+  decide(order: Order, view: FundView, at: Instant, notes: Notes): Denial | undefined;
+}
+
+/** How old an input may be before new risk is denied because of it, in milliseconds. */
+export interface InputAges {
+  readonly mark: number;
+  readonly nav: number;
+  readonly fx: number;
+  readonly borrow: number;
+}
+
+export const inputAgesDefault: InputAges = { mark: 10_000, nav: 60_000, fx: 3_600_000, borrow: 86_400_000 };

@@ -1,0 +1,25 @@
+// Gate 1: an order is decided once. The shell attaches the first decision to the answer; here only the finding is judged.
+import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import { seconds } from "../wording.ts";
+import type { Gate } from "./gate.ts";
+
+export const idempotency: Gate = {
+  name: "idempotency",
+  question: gateQuestions.idempotency,
+  inputs: [],
+  decide(_order, view, _at, notes) {
+    if (view.keySeen === "no") {
+      notes.word("key", "new");
+      return undefined;
+    }
+    notes.word(
+      "key",
+      view.keySeen === "same order" ? "seen with the same order" : "seen with another order",
+      view.keyAgeMs,
+    );
+    const ago = seconds(view.keyAgeMs);
+    return view.keySeen === "same order"
+      ? { code: "DUPLICATE_KEY", reason: `The same order was asked ${ago} ago under this idempotency key.` }
+      : { code: "KEY_REUSED", reason: `The idempotency key was used ${ago} ago for another order.` };
+  },
+};

@@ -1,0 +1,248 @@
+// The pipeline as a whole: every code can be reached, the order of the gates, and what a reduction, an increase and a flip must pass.
+import { describe, expect, test } from "vitest";
+import { gateDenials } from "../../contracts/src/codes/denials.ts";
+import { gateName } from "../../contracts/src/records/values.ts";
+import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
+import { type Exact, product } from "../exact.ts";
+import { gates } from "./index.ts";
+
+const usd = (text: string): Exact => product(d(text), d("1"));
+
+interface Row {
+  readonly spoil: Spoil;
+  readonly without?: "envelope" | "instrument";
+}
+
+const order = (changes: object): Row => ({ spoil: (draft) => Object.assign(draft.order, changes) });
+const view = (changes: object): Row => ({ spoil: (draft) => Object.assign(draft.view, changes) });
+const envelope = (changes: object): Row => ({ spoil: (draft) => Object.assign(draft.envelope, changes) });
+const instrument = (changes: object): Row => ({ spoil: (draft) => Object.assign(draft.instrument, changes) });
+const verdict = (kind: string): Row => ({
+  spoil: (draft) => Object.assign(draft.view, { verdict: { ...draft.view.verdict, kind } }),
+});
+const short = (changes: object): Row => ({
+  spoil: (draft) => {
+    draft.order.side = "SELL_SHORT";
+    Object.assign(draft.view, changes);
+  },
+});
+
+/** One thing wrong with an order that passes, per code. */
+const oneMistake: Readonly<Record<string, Row>> = {
+  DUPLICATE_KEY: view({ keySeen: "same order", keyAgeMs: 1_000 }),
+  KEY_REUSED: view({ keySeen: "another order", keyAgeMs: 1_000 }),
+
+  SCHEMA_FIELD_MISSING: order({ actor: "" }),
+  SCHEMA_FIELD_INVALID: order({ order_id: "no spaces" }),
+  SCHEMA_FIELD_TOO_LONG: order({ thesis: "x".repeat(4_097) }),
+  SCHEMA_VALUE_UNKNOWN: order({ side: "HOLD" }),
+  SCHEMA_DECIMAL_INVALID: order({ quantity: "1e3" }),
+  SCHEMA_LIMIT_PRICE_MISSING: order({ limit_price: undefined }),
+  SCHEMA_STOP_PRICE_MISSING: order({ order_type: "STOP", limit_price: undefined }),
+  SCHEMA_PRICE_UNEXPECTED: order({ order_type: "MARKET" }),
+  SCHEMA_EXPIRY_INVALID: order({ tif: "GTD" }),
+  SCHEMA_NOTIONAL_MISMATCH: order({ notional: 1 }),
+  SCHEMA_NOTIONAL_OVERFLOW: order({ quantity: "99999999999999999999" }),
+  SCHEMA_SYMBOL_UNKNOWN: { spoil: () => undefined, without: "instrument" },
+  SCHEMA_ASSET_CLASS_MISMATCH: order({ asset_class: "CRYPTO" }),
+  SCHEMA_CURRENCY_MISMATCH: order({ currency: "EUR" }),
+  SCHEMA_FUND_UNKNOWN: view({ fundKnown: false }),
+  SCHEMA_STRATEGY_UNKNOWN: view({ strategyKnown: false }),
+  SCHEMA_QUANTITY_OFF_LOT: order({ quantity: "100.5" }),
+  SCHEMA_PRICE_OFF_TICK: order({ limit_price: "200.001" }),
+  SCHEMA_REDUCE_ONLY_UNPROVEN: order({ reduce_only: true }),
+  SCHEMA_AMENDMENT_MISMATCH: view({ amends: true, amendsAnother: true }),
+  SCHEMA_CREATED_AT_IMPLAUSIBLE: order({ created_at: "2026-11-16T15:05:00.000001Z" }),
+
+  ENVELOPE_MISSING: { spoil: () => undefined, without: "envelope" },
+  BROKER_NOT_ALLOWED: order({ broker: "ccxt:kraken" }),
+  ORDER_TYPE_NOT_ALLOWED: envelope({ allowed_order_types: ["MARKET"] }),
+  ASSET_CLASS_NOT_ALLOWED: envelope({ allowed_asset_classes: [] }),
+  NOTIONAL_ABOVE_MAX: envelope({ max_notional: 19_999.99 }),
+  PRICE_OUTSIDE_COLLAR: order({ limit_price: "210.01" }),
+  SYMBOL_RESTRICTED: instrument({ restriction: "earnings week" }),
+  ORDER_RATE_EXCEEDED: view({ strategyOrdersInSecond: 50 }),
+  OPEN_ORDERS_EXCEEDED: view({ openOrders: 1_000 }),
+  THROTTLE_TRIPPED: view({ throttleTripped: true }),
+  REFERENCE_PRICE_MISSING: view({ price: undefined }),
+  REFERENCE_PRICE_STALE: view({ priceAgeMs: 10_001 }),
+  FX_RATE_MISSING: view({ fxRate: undefined, fundCurrency: "EUR" }),
+  FX_RATE_STALE: view({ fxRate: d("0.9"), fundCurrency: "EUR", fxAgeMs: 3_600_001 }),
+
+  POSITION_LIMIT_EXCEEDED: view({ position: d("3401") }),
+  GROSS_EXPOSURE_EXCEEDED: view({ grossOthers: usd("14980000.01") }),
+  NET_EXPOSURE_EXCEEDED: view({ netHighOthers: usd("9980000.01") }),
+  SECTOR_LIMIT_EXCEEDED: view({ sectorOthers: usd("3980000.01") }),
+  NAV_MISSING: view({ nav: undefined }),
+  NAV_STALE: view({ navAgeMs: 60_001 }),
+  NAV_NOT_POSITIVE: view({ nav: d("0") }),
+  MARK_MISSING: view({ unpricedSymbol: "MSFT" }),
+  MARK_STALE: view({ oldestPriceAgeMs: 10_001 }),
+  EXPOSURE_OVERFLOW: view({ grossOthers: usd("99999999999999999999") }),
+
+  FIRM_HALTED: view({ halt: "FIRM_HALT", haltId: "halt-1", haltReason: "fire drill" }),
+  FUND_HALTED: view({ halt: "FUND_HALT", haltId: "halt-1" }),
+  STRATEGY_HALTED: view({ halt: "STRATEGY_HALT", haltId: "halt-1" }),
+  HALT_STATE_UNKNOWN: view({ haltsKnown: false }),
+
+  SHORTING_DISABLED: {
+    spoil: (draft) => {
+      draft.order.side = "SELL";
+      draft.envelope.shorting_enabled = false;
+    },
+  },
+  BORROW_UNAVAILABLE: short({ borrowAvailable: d("99") }),
+  BORROW_FEE_EXCEEDED: short({ borrowFee: d("0.0301") }),
+  BORROW_MISSING: short({ borrowAvailable: undefined }),
+  BORROW_STALE: short({ borrowAgeMs: 86_400_001 }),
+
+  RISK_OFFICER_VETO: verdict("veto"),
+  RISK_OFFICER_TIMEOUT: verdict("timeout"),
+  RISK_OFFICER_UNREADABLE: verdict("unreadable"),
+};
+
+const everyDenial = Object.entries(gateDenials).flatMap(([gate, codes]) =>
+  Object.keys(codes).map((code) => [code, gate] as const),
+);
+
+test("the seven stand in the order of the specification", () => {
+  expect(gates.map((gate) => gate.name)).toEqual(gateName.options);
+  for (const gate of gates) expect(gate.question).toMatch(/\?$/);
+});
+
+test("the order that the cases spoil passes as it is, a sale short too", () => {
+  expect(judge(() => undefined)).toMatchObject({ approved: true, code: "" });
+  expect(judge(({ order }) => Object.assign(order, { side: "SELL_SHORT" }))).toMatchObject({
+    approved: true,
+    code: "",
+  });
+});
+
+test("every code of the registry has its case, and no case is left over", () => {
+  expect(Object.keys(oneMistake).sort()).toEqual(everyDenial.map(([code]) => code).sort());
+});
+
+test.each(everyDenial)("%s is said by %s", (code, gate) => {
+  const row = oneMistake[code];
+  if (row === undefined) throw new Error(`no case for ${code}`);
+  const outcome = judge(row.spoil, row.without === undefined ? {} : { [row.without]: false });
+  expect({ code: outcome.code, gate: outcome.gate, reason: outcome.reason }).toMatchObject({ code, gate });
+  expect(outcome.reason).toMatch(/^[^\n]{10,}\.$/);
+  expect(outcome.figures.size).toBeGreaterThan(0);
+});
+
+test("an earlier gate decides before a later one", () => {
+  const everythingWrong: Spoil = (draft) => {
+    draft.view.halt = "FIRM_HALT";
+    draft.view.nav = undefined;
+    draft.envelope.allowed_brokers = [];
+  };
+  expect(judge(everythingWrong).code).toBe("BROKER_NOT_ALLOWED");
+  expect(judge((draft) => [everythingWrong(draft), Object.assign(draft.order, { side: "HOLD" })]).gate).toBe("schema");
+  const alsoSeen: Spoil = (draft) => {
+    everythingWrong(draft);
+    draft.order.side = "";
+    draft.view.keySeen = "same order";
+  };
+  expect(judge(alsoSeen).code).toBe("DUPLICATE_KEY");
+});
+
+/** Long 100, and an order that buys more, sells a part, or sells through zero. */
+const increase: Spoil = ({ view }) => Object.assign(view, { position: d("100") });
+const reduce: Spoil = ({ order, view }) => {
+  Object.assign(order, { side: "SELL", quantity: "50" });
+  view.position = d("100");
+};
+const flip: Spoil = ({ order, view }) => {
+  Object.assign(order, { side: "SELL", quantity: "150" });
+  view.position = d("100");
+};
+
+interface HouseRow {
+  readonly check: string;
+  readonly spoil: Spoil;
+  readonly INCREASE: string;
+  readonly REDUCE: string;
+  readonly FLIP?: string;
+  readonly without?: "envelope" | "instrument";
+}
+
+const both = (check: string, code: string, row: Row): HouseRow => ({ check, ...row, INCREASE: code, REDUCE: code });
+const newRiskOnly = (check: string, code: string, row: Row): HouseRow => ({
+  check,
+  ...row,
+  INCREASE: code,
+  REDUCE: "",
+});
+
+const houseTable: readonly HouseRow[] = [
+  both("idempotency", "DUPLICATE_KEY", view({ keySeen: "same order" })),
+  both("schema", "SCHEMA_FIELD_MISSING", order({ actor: "" })),
+  both("known fund", "SCHEMA_FUND_UNKNOWN", view({ fundKnown: false })),
+  both("known instrument", "SCHEMA_SYMBOL_UNKNOWN", { spoil: () => undefined, without: "instrument" }),
+  both("tick", "SCHEMA_PRICE_OFF_TICK", order({ limit_price: "200.001" })),
+  {
+    check: "size at most the position, when claimed",
+    ...order({ reduce_only: true }),
+    INCREASE: "SCHEMA_REDUCE_ONLY_UNPROVEN",
+    REDUCE: "",
+  },
+  both("lot, unless all is closed", "SCHEMA_QUANTITY_OFF_LOT", instrument({ lotSize: d("7") })),
+  both("envelope", "ENVELOPE_MISSING", { spoil: () => undefined, without: "envelope" }),
+  both("allowed broker", "BROKER_NOT_ALLOWED", order({ broker: "alpaca" })),
+  both("allowed order type", "ORDER_TYPE_NOT_ALLOWED", envelope({ allowed_order_types: [] })),
+  both("allowed asset class", "ASSET_CLASS_NOT_ALLOWED", envelope({ allowed_asset_classes: [] })),
+  newRiskOnly("max notional", "NOTIONAL_ABOVE_MAX", envelope({ max_notional: 1 })),
+  newRiskOnly("collar", "PRICE_OUTSIDE_COLLAR", order({ limit_price: "250" })),
+  newRiskOnly("order rate of the strategy", "ORDER_RATE_EXCEEDED", view({ strategyOrdersInSecond: 50 })),
+  newRiskOnly("order rate of the fund", "ORDER_RATE_EXCEEDED", view({ fundOrdersInSecond: 50 })),
+  newRiskOnly("throttle that tripped", "THROTTLE_TRIPPED", view({ throttleTripped: true })),
+  newRiskOnly("throttle that trips", "THROTTLE_TRIPPED", view({ repeatedExecutions: 20 })),
+  newRiskOnly("restricted list", "SYMBOL_RESTRICTED", instrument({ restriction: "insiders" })),
+  newRiskOnly("open orders", "OPEN_ORDERS_EXCEEDED", view({ openOrders: 1_000 })),
+  newRiskOnly("price", "REFERENCE_PRICE_MISSING", view({ price: undefined })),
+  newRiskOnly("fresh price", "REFERENCE_PRICE_STALE", view({ priceAgeMs: 60_000 })),
+  newRiskOnly("exchange rate", "FX_RATE_MISSING", view({ fundCurrency: "EUR", fxRate: undefined })),
+  newRiskOnly("NAV", "NAV_MISSING", view({ nav: undefined })),
+  newRiskOnly("NAV above zero", "NAV_NOT_POSITIVE", view({ nav: d("-5") })),
+  newRiskOnly("fresh NAV", "NAV_STALE", view({ navAgeMs: Number.NaN })),
+  newRiskOnly("prices of all positions", "MARK_MISSING", view({ unpricedSymbol: "MSFT" })),
+  newRiskOnly("position", "POSITION_LIMIT_EXCEEDED", envelope({ max_position_pct: 0 })),
+  newRiskOnly("gross", "GROSS_EXPOSURE_EXCEEDED", view({ grossOthers: usd("20000000") })),
+  newRiskOnly("net", "NET_EXPOSURE_EXCEEDED", view({ netHighOthers: usd("12000000") })),
+  newRiskOnly("sector", "SECTOR_LIMIT_EXCEEDED", view({ sectorOthers: usd("5000000") })),
+  both("halt, not marked reduce_only", "FUND_HALTED", view({ halt: "FUND_HALT", haltId: "halt-1" })),
+  both("unknown halts, not marked reduce_only", "HALT_STATE_UNKNOWN", view({ haltsKnown: false })),
+  {
+    check: "short_side",
+    ...envelope({ shorting_enabled: false }),
+    INCREASE: "",
+    REDUCE: "",
+    FLIP: "SHORTING_DISABLED",
+  },
+  newRiskOnly("cro_veto", "RISK_OFFICER_VETO", verdict("veto")),
+];
+
+describe("what each kind of order must pass", () => {
+  const kinds = { INCREASE: increase, REDUCE: reduce, FLIP: flip };
+  test.each(["INCREASE", "REDUCE", "FLIP"] as const)("%s passes when nothing is wrong", (kind) => {
+    const outcome = judge(kinds[kind]);
+    expect(outcome).toMatchObject({ approved: true, code: "" });
+    expect(outcome.view.classification).toBe(kind);
+  });
+
+  test.each(houseTable)("$check", (row) => {
+    const has = row.without === undefined ? {} : { [row.without]: false };
+    const code = (kind: Spoil) => judge((draft) => [kind(draft), row.spoil(draft)], has).code;
+    expect([code(increase), code(reduce), code(flip)]).toEqual([row.INCREASE, row.REDUCE, row.FLIP ?? row.INCREASE]);
+  });
+
+  test("a full close passes whatever the lot is", () => {
+    const outcome = judge(({ order, view, instrument }) => {
+      Object.assign(order, { side: "SELL", quantity: "10.5" });
+      view.position = d("10.5");
+      instrument.lotSize = d("1");
+    });
+    expect(outcome.code).toBe("");
+  });
+});

@@ -1,0 +1,157 @@
+// Gate 4: what the fund could hold if the worst of its open orders fill, this one among them, as shares of its value.
+//
+// Invariants (position-risk.test.ts names them):
+//  1. Pending buys and pending sells of a symbol are never netted: the worse of the two ends counts.
+//  2. This order counts whole, and what it opens at the worse of the mark and its own worst price.
+//  3. An amendment counts with the larger of its old and its new open quantity.
+//  4. Exactly at a limit passes.
+
+import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
+import type { Decimal } from "../../contracts/src/decimal.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import { openQuantityMax } from "../classify.ts";
+import type { Envelope } from "../envelope.ts";
+import { type Exact, exactZero, larger, magnitude, product } from "../exact.ts";
+import { marketPrice, unitValueAt, valuationPrice } from "../valuation.ts";
+import type { FundView } from "../view.ts";
+import { money, percent, percentOf, quoted, seconds } from "../wording.ts";
+import type { Gate, Notes } from "./gate.ts";
+import { assured, isFresh, reduces } from "./new-risk.ts";
+
+const exposureMax = decimal.largest * decimal.one;
+
+export const positionRisk: Gate = {
+  name: "position_risk",
+  question: gateQuestions.position_risk,
+  inputs: ["nav", "mark"],
+  decide(order, view, _at, notes) {
+    notes.decimal("position", view.position);
+    notes.decimal("pending_buy", view.pendingBuy);
+    notes.decimal("pending_sell", view.pendingSell);
+    if (reduces(view)) return undefined;
+    return inputDenial(order, view, notes) ?? exposureDenial(order, view, notes);
+  },
+};
+
+function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
+  const { nav, navAgeMs, ages } = view;
+  if (nav === undefined) {
+    return { code: "NAV_MISSING", reason: `Fund ${quoted(order.fund_id)} has not been valued.` };
+  }
+  notes.decimal("nav", nav, navAgeMs);
+  if (!isFresh(navAgeMs, ages.nav)) {
+    return { code: "NAV_STALE", reason: `The NAV is ${seconds(navAgeMs)} old; ${seconds(ages.nav)} is the most.` };
+  }
+  if (nav <= 0n) {
+    const reason = `The NAV is ${money(product(nav, decimal.one), view.fundCurrency)}.`;
+    return { code: "NAV_NOT_POSITIVE", reason };
+  }
+  const unpriced = view.unpricedSymbol ?? (isPriced(view) ? undefined : order.symbol);
+  if (unpriced !== undefined) {
+    notes.word("unpriced", unpriced);
+    return { code: "MARK_MISSING", reason: `${quoted(unpriced)} is held or ordered and has no price.` };
+  }
+  const oldestAgeMs = view.priceAgeMs > view.oldestPriceAgeMs ? view.priceAgeMs : view.oldestPriceAgeMs;
+  if (isFresh(view.priceAgeMs, ages.mark) && isFresh(view.oldestPriceAgeMs, ages.mark)) return undefined;
+  notes.word("oldest_price", "too old", oldestAgeMs);
+  const reason = `The oldest price of a position is ${seconds(oldestAgeMs)} old; ${seconds(ages.mark)} is the most.`;
+  return { code: "MARK_STALE", reason };
+}
+
+function isPriced(view: FundView): boolean {
+  return view.unitValue !== undefined && view.unitValue > 0n && marketPrice(view) !== undefined;
+}
+
+function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
+  const envelope = assured(view.envelope, "an envelope");
+  const instrument = assured(view.instrument, "an instrument");
+  const unitValue = assured(view.unitValue, "a price");
+  const buys = view.terms.direction === 1;
+  const own = openQuantityMax(view);
+  const surcharge = openingSurcharge(order, view, envelope, own);
+
+  // The two ends that the symbol can reach: every purchase fills and no sale does, and the other way round.
+  const highest = (view.position + view.pendingBuy + (buys ? own : 0n)) as Decimal;
+  const lowest = (view.position - view.pendingSell - (buys ? 0n : own)) as Decimal;
+  const high = (product(highest, unitValue) + (buys ? surcharge : 0n)) as Exact;
+  const low = (product(lowest, unitValue) - (buys ? 0n : surcharge)) as Exact;
+  const position = larger(magnitude(high), magnitude(low));
+  const gross = (view.grossOthers + position) as Exact;
+  const net = larger(magnitude((view.netHighOthers + high) as Exact), magnitude((view.netLowOthers + low) as Exact));
+  // Every other exposure is at most the gross one, so what it can keep all of them can.
+  if (gross > exposureMax) {
+    const reason = `The exposure of ${money(gross, view.fundCurrency)} has more digits than can be kept exactly.`;
+    return { code: "EXPOSURE_OVERFLOW", reason };
+  }
+
+  notes.exact("resulting_position", position);
+  notes.exact("resulting_gross", gross);
+  notes.exact("resulting_net", net);
+  const { sector } = instrument;
+  const sectorLimit = envelope.sectorLimits.get(sector);
+  const denial =
+    limitDenial(positionLimit, order.symbol, position, envelope.maxPosition, view, notes) ??
+    limitDenial(grossLimit, "", gross, envelope.maxGrossExposure, view, notes) ??
+    limitDenial(netLimit, "", net, envelope.maxNetExposure, view, notes);
+  if (denial !== undefined || sectorLimit === undefined) return denial;
+  const inSector = (view.sectorOthers + position) as Exact;
+  notes.exact("resulting_sector", inSector);
+  return limitDenial(sectorLimits, sector, inSector, sectorLimit, view, notes);
+}
+
+interface Limit {
+  readonly code: DenialCode;
+  /** The envelope's field. */
+  field(of: string): string;
+  words(of: string): string;
+}
+
+const positionLimit: Limit = {
+  code: "POSITION_LIMIT_EXCEEDED",
+  field: () => "max_position_pct",
+  words: (symbol) => `The position in ${quoted(symbol)}`,
+};
+const grossLimit: Limit = {
+  code: "GROSS_EXPOSURE_EXCEEDED",
+  field: () => "max_gross_exposure_pct",
+  words: () => "Gross exposure",
+};
+const netLimit: Limit = {
+  code: "NET_EXPOSURE_EXCEEDED",
+  field: () => "max_net_exposure_pct",
+  words: () => "Net exposure",
+};
+const sectorLimits: Limit = {
+  code: "SECTOR_LIMIT_EXCEEDED",
+  field: (sector) => `sector_limits_pct.${sector}`,
+  words: (sector) => `Exposure to the sector ${quoted(sector)}`,
+};
+
+function limitDenial(
+  limit: Limit,
+  of: string,
+  value: Exact,
+  fraction: Decimal,
+  view: FundView,
+  notes: Notes,
+): Denial | undefined {
+  const nav = assured(view.nav, "a NAV");
+  const allowed = product(fraction, nav);
+  notes.share(limit.field(of), value, allowed);
+  if (value <= allowed) return undefined;
+  const worth = `${money(value, view.fundCurrency)}, ${percentOf(value, nav)} of NAV`;
+  return { code: limit.code, reason: `${limit.words(of)} could reach ${worth}; ${percent(fraction)} is the most.` };
+}
+
+/** How much more than at the mark the opening part could cost at the order's own worst price. */
+function openingSurcharge(order: Order, view: FundView, envelope: Envelope, own: Decimal): Exact {
+  const market = assured(marketPrice(view), "a price");
+  const fxRate = assured(view.fxRate, "a rate");
+  const unitValue = assured(view.unitValue, "a price");
+  const price = valuationPrice(order.order_type, view.terms, market, envelope.priceCollar);
+  const worst = unitValueAt(price, assured(view.instrument, "an instrument"), fxRate);
+  if (worst <= unitValue) return exactZero;
+  return product((own - view.closingQuantity) as Decimal, (worst - unitValue) as Decimal);
+}

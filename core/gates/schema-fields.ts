@@ -1,0 +1,137 @@
+// The shape of an order, field by field: there, of its kind, not too long, one of the known words. The rules are those of the order's record;
+// here they are loops over characters, because every order pays for them.
+import type { Denial } from "../../contracts/src/codes.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import { quoted } from "../wording.ts";
+
+interface Kind {
+  readonly lengthMax: number;
+  readonly expected: string;
+  fits(text: string): boolean;
+}
+
+/** Which characters may stand first in a text, and which after that, as bits per ASCII code. */
+const idFirst = 1;
+const idRest = 2;
+const symbolFirst = 4;
+const symbolRest = 8;
+const currencyFirst = 16;
+const currencyRest = 32;
+const characters = new Uint8Array(128);
+for (let code = 0; code < 128; code += 1) {
+  const character = String.fromCharCode(code);
+  const capital = character >= "A" && character <= "Z";
+  const digit = character >= "0" && character <= "9";
+  const letter = capital || (character >= "a" && character <= "z");
+  characters[code] =
+    (letter || digit ? idFirst : 0) |
+    (letter || digit || "._:@/-".includes(character) ? idRest : 0) |
+    (capital || digit ? symbolFirst : 0) |
+    (capital || digit || " ._:/-".includes(character) ? symbolRest : 0) |
+    (capital ? currencyFirst : 0) |
+    (capital || digit ? currencyRest : 0);
+}
+
+function isMadeOf(text: string, first: number, rest: number): boolean {
+  if (((characters[text.charCodeAt(0)] ?? 0) & first) === 0) return false;
+  for (let index = 1; index < text.length; index += 1) {
+    if (((characters[text.charCodeAt(index)] ?? 0) & rest) === 0) return false;
+  }
+  return true;
+}
+
+/** No control characters and no line breaks, so that it cannot break a log line or a terminal. */
+function isOneLine(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || (code >= 0x7f && code <= 0x9f) || code === 0x2028 || code === 0x2029) return false;
+  }
+  return true;
+}
+
+const line: Kind = { lengthMax: 200, expected: "one line without control characters", fits: isOneLine };
+const id: Kind = {
+  lengthMax: 128,
+  expected: "letters, digits and . _ : @ / -",
+  fits: (text) => isMadeOf(text, idFirst, idRest),
+};
+const symbol: Kind = {
+  lengthMax: 64,
+  expected: "a symbol in capitals",
+  fits: (text) => isMadeOf(text, symbolFirst, symbolRest),
+};
+const currency: Kind = {
+  lengthMax: 10,
+  expected: "a currency such as USD",
+  fits: (text) => text.length >= 3 && isMadeOf(text, currencyFirst, currencyRest),
+};
+const prose: Kind = { lengthMax: 4_096, expected: "text", fits: () => true };
+/** Words and numbers are looked at later; here it counts that something is there. */
+const anything: Kind = { lengthMax: 64, expected: "text", fits: () => true };
+
+function required(name: keyof Order, text: unknown, kind: Kind): Denial | undefined {
+  if (text === undefined || text === "" || text === null) {
+    return { code: "SCHEMA_FIELD_MISSING", reason: `${name} is missing.` };
+  }
+  return optional(name, text, kind);
+}
+
+function optional(name: keyof Order, text: unknown, kind: Kind): Denial | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text !== "string" || text === "") {
+    return { code: "SCHEMA_FIELD_INVALID", reason: `${name} must be ${kind.expected}.` };
+  }
+  if (text.length > kind.lengthMax) {
+    const reason = `${name} has ${text.length} characters; ${kind.lengthMax} is the most.`;
+    return { code: "SCHEMA_FIELD_TOO_LONG", reason };
+  }
+  if (kind.fits(text)) return undefined;
+  return { code: "SCHEMA_FIELD_INVALID", reason: `${name} must be ${kind.expected}, not ${quoted(text)}.` };
+}
+
+function flag(name: keyof Order, value: unknown): Denial | undefined {
+  if (value === undefined || typeof value === "boolean") return undefined;
+  return { code: "SCHEMA_FIELD_INVALID", reason: `${name} must be true or false, not ${quoted(value)}.` };
+}
+
+function word(name: keyof Order, value: string, known: readonly string[]): Denial | undefined {
+  if (known.includes(value)) return undefined;
+  const reason = `${name} must be one of ${known.join(", ")}, not ${quoted(value)}.`;
+  return { code: "SCHEMA_VALUE_UNKNOWN", reason };
+}
+
+const sides = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"] as const;
+const orderTypes = ["MARKET", "LIMIT", "STOP", "STOP_LIMIT"] as const;
+const tifs = ["DAY", "GTC", "IOC", "FOK", "GTD"] as const;
+const assetClasses = ["EQUITY", "CRYPTO", "OPTION"] as const;
+
+/** The first field that is not as it must be. Numbers and times are not read here. */
+export function fieldDenial(order: Order): Denial | undefined {
+  return (
+    required("idempotency_key", order.idempotency_key, line) ??
+    required("order_id", order.order_id, id) ??
+    required("fund_id", order.fund_id, id) ??
+    required("strategy_id", order.strategy_id, id) ??
+    required("symbol", order.symbol, symbol) ??
+    required("side", order.side, anything) ??
+    required("quantity", order.quantity, anything) ??
+    required("order_type", order.order_type, anything) ??
+    required("tif", order.tif, anything) ??
+    required("broker", order.broker, line) ??
+    required("asset_class", order.asset_class, anything) ??
+    required("actor", order.actor, line) ??
+    optional("limit_price", order.limit_price, anything) ??
+    optional("stop_price", order.stop_price, anything) ??
+    optional("expires_at", order.expires_at, anything) ??
+    optional("created_at", order.created_at, anything) ??
+    optional("venue", order.venue, line) ??
+    optional("currency", order.currency, currency) ??
+    (order.thesis === "" ? undefined : optional("thesis", order.thesis, prose)) ??
+    flag("reduce_only", order.reduce_only) ??
+    flag("dry_run", order.dry_run) ??
+    word("side", order.side, sides) ??
+    word("order_type", order.order_type, orderTypes) ??
+    word("tif", order.tif, tifs) ??
+    word("asset_class", order.asset_class, assetClasses)
+  );
+}

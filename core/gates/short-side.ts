@@ -1,0 +1,73 @@
+// Gate 6: the short that could result. The word on the order does not matter: a plain sale that goes through zero after every other
+// pending sale is a short sale, and is judged as one.
+
+import type { Denial } from "../../contracts/src/codes.ts";
+import type { Decimal } from "../../contracts/src/decimal.ts";
+import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import { openQuantityMax } from "../classify.ts";
+import type { FundView } from "../view.ts";
+import { amount, percent, quoted, seconds } from "../wording.ts";
+import type { Gate } from "./gate.ts";
+import { assured, isFresh, reduces } from "./new-risk.ts";
+
+export const shortSide: Gate = {
+  name: "short_side",
+  question: gateQuestions.short_side,
+  inputs: ["borrow"],
+  decide(order, view, _at, notes) {
+    const short = resultingShort(view);
+    notes.decimal("resulting_short", short);
+    if (view.terms.direction === 1 || reduces(view) || short === 0n) return undefined;
+
+    const envelope = assured(view.envelope, "an envelope");
+    if (!envelope.shortingEnabled) {
+      notes.word("shorting", "disabled");
+      return {
+        code: "SHORTING_DISABLED",
+        reason: `The order could leave ${amount(short)} ${quoted(order.symbol)} short.`,
+      };
+    }
+    // A contract is written, not borrowed.
+    if (view.instrument?.assetClass === "OPTION") return undefined;
+
+    const { borrowAvailable: available, borrowFee: fee, borrowAgeMs: ageMs } = view;
+    if (available === undefined || fee === undefined) {
+      return { code: "BORROW_MISSING", reason: `Nothing is known about borrowing ${quoted(order.symbol)}.` };
+    }
+    notes.decimal("borrow_available", available, ageMs);
+    notes.decimal("borrow_fee", fee, ageMs);
+    if (fee > 0n) notes.share("max_borrow_fee_pct", fee, envelope.maxBorrowFee);
+    return borrowDenial(order.symbol, view, { short, available, fee, feeMax: envelope.maxBorrowFee });
+  },
+};
+
+interface Borrowing {
+  readonly short: Decimal;
+  readonly available: Decimal;
+  readonly fee: Decimal;
+  readonly feeMax: Decimal;
+}
+
+function borrowDenial(symbol: string, view: FundView, borrowing: Borrowing): Denial | undefined {
+  const { short, available, fee, feeMax } = borrowing;
+  if (!isFresh(view.borrowAgeMs, view.ages.borrow)) {
+    const age = `${seconds(view.borrowAgeMs)} old; ${seconds(view.ages.borrow)} is the most`;
+    return { code: "BORROW_STALE", reason: `What is known about borrowing ${quoted(symbol)} is ${age}.` };
+  }
+  if (short > available) {
+    const needed = `The order could leave ${amount(short)} ${quoted(symbol)} short`;
+    return { code: "BORROW_UNAVAILABLE", reason: `${needed}, and ${amount(available)} can be borrowed.` };
+  }
+  if (fee > feeMax) {
+    const cost = `Borrowing ${quoted(symbol)} costs ${percent(fee)} a year`;
+    return { code: "BORROW_FEE_EXCEEDED", reason: `${cost}; ${percent(feeMax)} is the most.` };
+  }
+  return undefined;
+}
+
+/** How far below zero the position could go if this order and every other pending sale fill, and no purchase does. */
+export function resultingShort(view: FundView): Decimal {
+  const own = view.terms.direction === -1 ? openQuantityMax(view) : 0n;
+  const lowest = view.position - view.pendingSell - own;
+  return (lowest < 0n ? -lowest : 0n) as Decimal;
+}

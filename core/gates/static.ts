@@ -1,0 +1,155 @@
+// Gate 3: what the envelope says about an order by itself, whatever the fund holds: where and how it may trade, how large it may be, how
+// far its price may lie from the market, and how fast orders may come. A proven reduction answers only for where and how.
+
+import type { Denial } from "../../contracts/src/codes.ts";
+import type { Decimal } from "../../contracts/src/decimal.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { Envelope } from "../envelope.ts";
+import { product } from "../exact.ts";
+import { marketPrice, notionalAtWorst, unitValueAt, valuationPrice } from "../valuation.ts";
+import type { FundView } from "../view.ts";
+import { amount, money, percent, quoted, seconds } from "../wording.ts";
+import type { Gate, Notes } from "./gate.ts";
+import { assured, isFresh, reduces } from "./new-risk.ts";
+
+/** Called so because `static` is a word of the language. */
+export const staticLimits: Gate = {
+  name: "static",
+  question: gateQuestions.static,
+  inputs: ["mark", "fx"],
+  decide(order, view, _at, notes) {
+    const { envelope } = view;
+    if (envelope === undefined) {
+      notes.word("envelope", "none");
+      return { code: "ENVELOPE_MISSING", reason: `Fund ${quoted(order.fund_id)} has no risk envelope.` };
+    }
+    notes.count("envelope_version", envelope.version);
+    const denial = allowedDenial(order, envelope, notes);
+    if (denial !== undefined || reduces(view)) return denial;
+    return (
+      barredDenial(order, view, notes) ??
+      inputDenial(order, view, notes) ??
+      sizeDenial(order, view, envelope, notes) ??
+      collarDenial(view, envelope) ??
+      paceDenial(order, view, envelope, notes)
+    );
+  },
+};
+
+function allowedDenial(order: Order, envelope: Envelope, notes: Notes): Denial | undefined {
+  if (!envelope.allowedBrokers.has(order.broker)) {
+    notes.word("broker", quoted(order.broker));
+    return { code: "BROKER_NOT_ALLOWED", reason: `Broker ${quoted(order.broker)} is not allowed.` };
+  }
+  if (!envelope.allowedOrderTypes.has(order.order_type)) {
+    notes.word("order_type", order.order_type);
+    return { code: "ORDER_TYPE_NOT_ALLOWED", reason: `Order type ${order.order_type} is not allowed.` };
+  }
+  if (!envelope.allowedAssetClasses.has(order.asset_class)) {
+    notes.word("asset_class", order.asset_class);
+    return { code: "ASSET_CLASS_NOT_ALLOWED", reason: `Asset class ${order.asset_class} is not allowed.` };
+  }
+  return undefined;
+}
+
+function barredDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
+  const restriction = view.instrument?.restriction;
+  if (restriction !== undefined) {
+    notes.word("restriction", restriction);
+    return { code: "SYMBOL_RESTRICTED", reason: `${quoted(order.symbol)} is restricted: ${quoted(restriction)}.` };
+  }
+  if (view.throttleTripped) {
+    notes.word("throttle", "tripped");
+    const reason = `Repeated executions tripped the throttle of ${quoted(order.strategy_id)}; an operator must release it.`;
+    return { code: "THROTTLE_TRIPPED", reason };
+  }
+  return undefined;
+}
+
+/** The price and the rate that new risk is valued with. A price of zero or less can value nothing. */
+function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
+  const { price, priceAgeMs, fxRate, fxAgeMs, ages } = view;
+  if (price === undefined || price <= 0n) {
+    const words = price === undefined ? "no price" : `the price ${amount(price)}`;
+    return { code: "REFERENCE_PRICE_MISSING", reason: `${quoted(order.symbol)} has ${words}.` };
+  }
+  notes.decimal("price", price, priceAgeMs);
+  if (!isFresh(priceAgeMs, ages.mark)) {
+    const age = `${seconds(priceAgeMs)} old; ${seconds(ages.mark)} is the most`;
+    return { code: "REFERENCE_PRICE_STALE", reason: `The price of ${quoted(order.symbol)} is ${age}.` };
+  }
+  const currency = assured(view.instrument, "an instrument").currency;
+  if (fxRate === undefined || fxRate <= 0n) {
+    return { code: "FX_RATE_MISSING", reason: `There is no rate from ${currency} into ${view.fundCurrency}.` };
+  }
+  if (currency === view.fundCurrency) return undefined;
+  notes.decimal("fx_rate", fxRate, fxAgeMs);
+  if (isFresh(fxAgeMs, ages.fx)) return undefined;
+  const rate = `The rate from ${currency} into ${view.fundCurrency}`;
+  return { code: "FX_RATE_STALE", reason: `${rate} is ${seconds(fxAgeMs)} old; ${seconds(ages.fx)} is the most.` };
+}
+
+function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
+  const market = assured(marketPrice(view), "a price");
+  const fxRate = assured(view.fxRate, "a rate");
+  const price = valuationPrice(order.order_type, view.terms, market, envelope.priceCollar);
+  const unitValue = unitValueAt(price, assured(view.instrument, "an instrument"), fxRate);
+  const notional = notionalAtWorst(view, unitValue, fxRate);
+  const allowed = product(envelope.maxNotional, decimal.one);
+  notes.decimal("valuation_price", price);
+  notes.exact("notional", notional);
+  notes.share("max_notional", notional, allowed);
+  if (notional <= allowed && unitValue <= decimal.largest) return undefined;
+  const most = money(allowed, view.fundCurrency);
+  const reason = `The order is worth ${money(notional, view.fundCurrency)} at ${amount(price)}; ${most} is the most.`;
+  return { code: "NOTIONAL_ABOVE_MAX", reason };
+}
+
+function collarDenial(view: FundView, envelope: Envelope): Denial | undefined {
+  const { limitPrice, stopPrice } = view.terms;
+  const price = assured(view.price, "a price");
+  const band = product(envelope.priceCollar, price);
+  const outside =
+    limitPrice !== undefined && isOutside(limitPrice, price, band)
+      ? limitPrice
+      : stopPrice !== undefined && isOutside(stopPrice, price, band)
+        ? stopPrice
+        : undefined;
+  if (outside === undefined) return undefined;
+  const reason = `The price ${amount(outside)} lies more than ${percent(envelope.priceCollar)} from ${amount(price)}.`;
+  return { code: "PRICE_OUTSIDE_COLLAR", reason };
+}
+
+function isOutside(own: Decimal, price: Decimal, band: bigint): boolean {
+  const distance = decimal.abs((own - price) as Decimal);
+  return product(distance, decimal.one) > band;
+}
+
+/** The pace comes last: only an order that is fine otherwise counts as one more. */
+function paceDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
+  const { strategyOrdersInSecond: ofStrategy, fundOrdersInSecond: ofFund } = view;
+  const rateMax = envelope.orderRateMaxPerS;
+  notes.count("strategy_orders_in_second", ofStrategy);
+  notes.count("fund_orders_in_second", ofFund);
+  const most = ofStrategy > ofFund ? ofStrategy : ofFund;
+  // Below half of a limit there is nothing to warn about, and a conversion to save.
+  if ((most + 1) * 2 >= rateMax) notes.share("order_rate_max_per_s", BigInt(most + 1), BigInt(rateMax));
+  if (most >= rateMax) {
+    const who = ofStrategy >= rateMax ? `Strategy ${quoted(order.strategy_id)}` : `Fund ${quoted(order.fund_id)}`;
+    const reason = `${who} asked for new risk ${most} times within a second; ${rateMax} is the most.`;
+    return { code: "ORDER_RATE_EXCEEDED", reason };
+  }
+  if (!view.amends && view.openOrders >= view.openOrdersMax) {
+    notes.count("open_orders", view.openOrders);
+    const reason = `The fund has ${view.openOrders} open orders; ${view.openOrdersMax} is the most.`;
+    return { code: "OPEN_ORDERS_EXCEEDED", reason };
+  }
+  const repeatedMax = envelope.repeatedExecutionMax;
+  if (repeatedMax === undefined || view.repeatedExecutions < repeatedMax) return undefined;
+  notes.count("repeated_executions", view.repeatedExecutions);
+  const within = seconds(envelope.repeatedExecutionWindowMs);
+  const reason = `The same order was approved ${view.repeatedExecutions} times within ${within}, which trips the throttle.`;
+  return { code: "THROTTLE_TRIPPED", reason };
+}

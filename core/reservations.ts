@@ -1,0 +1,259 @@
+// Open orders and the exposure that is held for them, from the moment of approval until the order can no longer fill.
+//
+// Invariants (reservations.test.ts names them):
+//  1. What is reserved is what may still fill: the largest quantity that may be in force less what has filled. It is a function of the
+//     quantities, the fills and the ending, whatever came first, so fills and transitions may arrive in any order.
+//  2. Fills always move the position: late, before the acknowledgement, beyond the quantity, or of an order that nobody asked about.
+//  3. An ending frees what cannot fill any more. If it tells of more fills than were seen, the difference stays until they come.
+//  4. UNKNOWN frees nothing. An ended order does not come back.
+//  5. Until a transition tells the new quantity, an amended order may still fill its old one.
+//  6. An order with nothing left to fill is gone.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import * as instant from "../contracts/src/instant.ts";
+import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
+import { type Books, type FundBook, fundBookOf, type Line, symbolBookOf } from "./engine-books.ts";
+import { lineOf, movePending, movePosition } from "./exposure.ts";
+import { directionOf } from "./terms.ts";
+
+export interface OpenOrder {
+  readonly id: string;
+  readonly fund: FundBook;
+  readonly strategyId: string;
+  readonly side: string;
+  readonly direction: 1 | -1;
+  line: Line;
+  /** As it was approved first, or as a transition told last. */
+  quantity: Decimal;
+  /** Quantities of approved amendments that no transition has told yet, oldest first. */
+  amendments: readonly Decimal[];
+  filled: Decimal;
+  ended: boolean;
+  /** What the ending said has filled. */
+  filledTold: Decimal;
+  /** When the quantity was told last; NaN while it was not. */
+  termsAt: number;
+  /** Reserved, and not approved before the risk officer has answered. */
+  awaitsVerdict: boolean;
+  /** What may still fill; it is what the line holds for this order. */
+  remaining: Decimal;
+}
+
+export interface OrderBook {
+  readonly open: Map<string, OpenOrder>;
+  /**
+   * Orders that ended, while the journal is read back and only then. There a fill or an ending may stand before an amendment that was
+   * approved without knowing of it, and the amendment must find the order that it belongs to.
+   */
+  ended: Map<string, OpenOrder> | undefined;
+}
+
+export function createOrderBook(): OrderBook {
+  return { open: new Map(), ended: new Map() };
+}
+
+export interface FillEffect {
+  /** Whether an open order was found that the fill belongs to. */
+  readonly known: boolean;
+  /** Whether that order is complete now. */
+  readonly closed: boolean;
+  /** By how much the fill went beyond what could still fill; zero when it did not. */
+  readonly overfill: Decimal;
+  /** The fund's position in the symbol after it. */
+  readonly position: Decimal;
+}
+
+const noAmendments: readonly Decimal[] = [];
+const endedMax = 65_536;
+/** Amendments that wait to be told; of more than these the largest stands for two. */
+const amendmentsMax = 16;
+const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
+
+/** What may still fill (invariant 1). */
+function remainingOf(order: OpenOrder): Decimal {
+  let atMost = order.ended ? order.filledTold : order.quantity;
+  if (!order.ended) for (const amended of order.amendments) if (amended > atMost) atMost = amended;
+  return atMost > order.filled ? ((atMost - order.filled) as Decimal) : decimal.zero;
+}
+
+/** Moves the line to what the order needs now; an order that needs nothing leaves. */
+function settle(orders: OrderBook, order: OpenOrder): void {
+  const remaining = remainingOf(order);
+  const change = remaining - order.remaining;
+  order.remaining = remaining;
+  if (change !== 0n) hold(order, change);
+  if (remaining === 0n) leave(orders, order);
+}
+
+function leave(orders: OrderBook, order: OpenOrder): void {
+  orders.open.delete(order.id);
+  order.fund.openOrders -= 1;
+  const { ended } = orders;
+  if (ended === undefined) return;
+  ended.delete(order.id);
+  ended.set(order.id, order);
+  if (ended.size <= endedMax) return;
+  for (const oldest of ended.keys()) {
+    ended.delete(oldest);
+    return;
+  }
+}
+
+/** An order that ended, as an amendment of the journal finds it; it leaves again at once if there is still nothing to fill. */
+export function reopen(books: Books, orders: OrderBook, orderId: string): OpenOrder | undefined {
+  const order = orders.ended?.get(orderId);
+  if (order === undefined) return undefined;
+  orders.ended?.delete(orderId);
+  order.line = lineOf(books, order.fund, order.line.book);
+  orders.open.set(order.id, order);
+  order.fund.openOrders += 1;
+  return order;
+}
+
+function hold(order: OpenOrder, change: bigint): void {
+  movePending(order.fund, order.line, order.direction, change);
+}
+
+/** What a reservation needs to know of an order. */
+export interface NewOrder {
+  readonly order_id: string;
+  readonly strategy_id: string;
+  readonly side: string;
+}
+
+/** Holds a new order's whole quantity on a line of its fund. */
+export function reserve(
+  orders: OrderBook,
+  fund: FundBook,
+  line: Line,
+  asked: NewOrder,
+  direction: 1 | -1,
+  quantity: Decimal,
+): OpenOrder {
+  const order: OpenOrder = {
+    id: asked.order_id,
+    fund,
+    strategyId: asked.strategy_id,
+    side: asked.side,
+    direction,
+    line,
+    quantity,
+    amendments: noAmendments,
+    filled: decimal.zero,
+    ended: false,
+    filledTold: decimal.zero,
+    termsAt: Number.NaN,
+    awaitsVerdict: false,
+    remaining: quantity,
+  };
+  orders.open.set(order.id, order);
+  fund.openOrders += 1;
+  hold(order, order.remaining);
+  return order;
+}
+
+/** Takes a reservation back as if it had never been. */
+export function unreserve(orders: OrderBook, order: OpenOrder): void {
+  hold(order, -order.remaining);
+  orders.open.delete(order.id);
+  order.fund.openOrders -= 1;
+}
+
+/** Puts an order back to where its life had brought it. */
+export function restoreOrder(
+  orders: OrderBook,
+  order: OpenOrder,
+  life: Pick<OpenOrder, "amendments" | "filled" | "ended" | "filledTold" | "termsAt">,
+): void {
+  Object.assign(order, life);
+  settle(orders, order);
+}
+
+/** An approved amendment, as it must be known to take it back. */
+export interface Amendment {
+  readonly order: OpenOrder;
+  readonly quantity: Decimal;
+  readonly before: readonly Decimal[];
+  readonly after: readonly Decimal[];
+}
+
+/** Lets an order also fill up to another quantity (invariant 5). */
+export function amend(orders: OrderBook, order: OpenOrder, quantity: Decimal): Amendment {
+  const before = order.amendments;
+  const [first, second, ...rest] = before;
+  const after =
+    before.length < amendmentsMax || first === undefined || second === undefined
+      ? [...before, quantity]
+      : [decimal.max(first, second), ...rest, quantity];
+  order.amendments = after;
+  settle(orders, order);
+  return { order, quantity, before, after };
+}
+
+/** Takes an amendment back; what others did to the order since then stays. */
+export function unamend(orders: OrderBook, { order, quantity, before, after }: Amendment): void {
+  const index = order.amendments.lastIndexOf(quantity);
+  if (order.amendments === after) order.amendments = before;
+  else if (index !== -1) order.amendments = order.amendments.filter((_, at) => at !== index);
+  settle(orders, order);
+}
+
+/** Whether it may ask to change that order: not one that has ended and waits for its last fills, nor one that is not yet approved. */
+export function mayAmend(order: OpenOrder, asked: Parameters<typeof isSameOrder>[1]): boolean {
+  return !order.ended && !order.awaitsVerdict && isSameOrder(order, asked);
+}
+
+/** Whether they are about the same: fund, strategy, symbol and side. */
+export function isSameOrder(
+  order: OpenOrder,
+  asked: { fund_id: string; strategy_id: string; symbol: string; side: string },
+): boolean {
+  return (
+    order.fund.id === asked.fund_id &&
+    order.strategyId === asked.strategy_id &&
+    order.line.book.symbol === asked.symbol &&
+    order.side === asked.side
+  );
+}
+
+/** Invariant 2. Whether the same fill came before is not asked here. */
+export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffect {
+  const quantity = decimal.parse(fill.quantity);
+  const direction = directionOf(fill.side);
+  const fund = fundBookOf(books, fill.fund_id);
+  const line = lineOf(books, fund, symbolBookOf(books, fill.symbol));
+  const position = (line.position + (direction === 1 ? quantity : -quantity)) as Decimal;
+  const order = orders.open.get(fill.order_id);
+  // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.
+  const isOwn = order !== undefined && order.line === line && order.direction === direction;
+  const overfill = isOwn && quantity > order.remaining ? ((quantity - order.remaining) as Decimal) : decimal.zero;
+  movePosition(fund, line, position - line.position);
+  if (!isOwn) return { known: false, closed: false, overfill, position };
+  order.filled = (order.filled + quantity) as Decimal;
+  settle(orders, order);
+  return { known: true, closed: order.remaining === 0n, overfill, position };
+}
+
+/** Invariants 3 to 5. A transition of an order that is not open says nothing about exposure. */
+export function applyTransition(orders: OrderBook, transition: OrderTransition): void {
+  const order = orders.open.get(transition.order_id);
+  if (order === undefined || order.fund.id !== transition.fund_id) return;
+  if (endings.has(transition.to)) {
+    order.ended = true;
+    order.filledTold = decimal.max(order.filledTold, decimal.parse(transition.filled_quantity));
+  } else if (!order.ended && transition.quantity !== undefined) {
+    tellTerms(order, decimal.parse(transition.quantity), instant.parse(transition.at));
+  }
+  settle(orders, order);
+}
+
+/** The quantity in force is known now; of the amendments that waited, those up to the one that it tells of are settled. */
+function tellTerms(order: OpenOrder, quantity: Decimal, at: number): void {
+  if (at < order.termsAt) return;
+  order.termsAt = at;
+  order.quantity = quantity;
+  const index = order.amendments.indexOf(quantity);
+  if (index !== -1) {
+    order.amendments = index === order.amendments.length - 1 ? noAmendments : order.amendments.slice(index + 1);
+  }
+}

@@ -1,0 +1,223 @@
+// The view as bytes: everything that a decision looked at and that is neither in the order nor in the envelope, so that the decision can be
+// made again from its record alone. The first byte is the version of this form; a form that was ever stored can be read for ever.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import { Defect } from "../contracts/src/fault.ts";
+import * as instant from "../contracts/src/instant.ts";
+import type { Severity } from "../contracts/src/records/values.ts";
+import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from "./byte-columns.ts";
+import { type Exact, exactZero } from "./exact.ts";
+import { emptyView, noVerdict } from "./fill-view.ts";
+import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
+
+const formVersion = 1;
+const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
+const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
+const verdictKinds: readonly Verdict["kind"][] = ["none", "pass", "veto", "timeout", "unreadable"];
+
+/** What the gates looked at, and when; a decision with a risk officer's verdict looked twice. */
+export interface RecordedView {
+  readonly at: instant.Instant;
+  readonly view: FundView;
+}
+
+export interface ViewPacker {
+  /** The view as bytes of its own. */
+  pack(view: FundView, at: instant.Instant): Uint8Array;
+}
+
+export function createViewPacker(): ViewPacker {
+  const writer = createByteWriter();
+  return {
+    pack(view, at) {
+      writer.reset();
+      writer.byte(formVersion);
+      writer.number(at);
+      writeWho(writer, view);
+      writeSymbol(writer, view);
+      writeFund(writer, view);
+      return writer.take();
+    },
+  };
+}
+
+/** Two looks as one record: their bytes behind each other, the first with its length. */
+export function joinViews(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const writer = createByteWriter();
+  writer.byte(0);
+  writer.integer(BigInt(first.length));
+  writer.bytes(first);
+  writer.bytes(second);
+  return writer.take();
+}
+
+/** One view, or the two of a decision that waited for the risk officer. */
+export function unpackViews(content: Uint8Array): readonly [RecordedView] | readonly [RecordedView, RecordedView] {
+  if (content[0] !== 0) return [unpack(content)];
+  const reader = createByteReader(content);
+  reader.byte();
+  const length = Number(reader.integer() ?? 0n);
+  const start = 2 + (length === 0 ? 0 : 8);
+  return [unpack(content.subarray(start, start + length)), unpack(content.subarray(start + length))];
+}
+
+function unpack(content: Uint8Array): RecordedView {
+  const reader = createByteReader(content);
+  const version = reader.byte();
+  if (version !== formVersion) throw new Defect(`recorded inputs of form ${version} are not known`);
+  const at = instant.fromMicroseconds(reader.number());
+  const view = emptyView();
+  readWho(reader, view);
+  readSymbol(reader, view);
+  readFund(reader, view);
+  return { at, view };
+}
+
+function writeWho(writer: ByteWriter, view: FundView): void {
+  writer.byte(keyWords.indexOf(view.keySeen));
+  writer.number(view.keyAgeMs);
+  const amends = (view.amends ? 4 : 0) | (view.amendsAnother ? 8 : 0);
+  const lasting = (view.haltsKnown ? 16 : 0) | (view.throttleTripped ? 32 : 0) | (view.instrument ? 64 : 0);
+  writer.byte((view.fundKnown ? 1 : 0) | (view.strategyKnown ? 2 : 0) | amends | lasting);
+  writer.text(view.fundCurrency);
+  writer.number(view.ages.mark);
+  writer.number(view.ages.nav);
+  writer.number(view.ages.fx);
+  writer.number(view.ages.borrow);
+  if (view.instrument !== undefined) writeInstrument(writer, view.instrument);
+  writer.byte(verdictKinds.indexOf(view.verdict.kind));
+  if (view.verdict.kind === "none") return;
+  writer.text(view.verdict.reason);
+  writer.text(view.verdict.model);
+  writer.text(view.verdict.promptHash);
+  writer.text(view.verdict.costUsd);
+  writer.number(view.verdict.tookMs);
+}
+
+function readWho(reader: ByteReader, view: FundView): void {
+  view.keySeen = keyWords[reader.byte()] ?? "no";
+  view.keyAgeMs = reader.number();
+  const set = reader.byte();
+  view.fundKnown = (set & 1) !== 0;
+  view.strategyKnown = (set & 2) !== 0;
+  view.amends = (set & 4) !== 0;
+  view.amendsAnother = (set & 8) !== 0;
+  view.haltsKnown = (set & 16) !== 0;
+  view.throttleTripped = (set & 32) !== 0;
+  view.fundCurrency = reader.text() ?? "";
+  view.ages = { mark: reader.number(), nav: reader.number(), fx: reader.number(), borrow: reader.number() };
+  if ((set & 64) !== 0) view.instrument = readInstrument(reader);
+  const kind = verdictKinds[reader.byte()] ?? "none";
+  view.verdict = kind === "none" ? noVerdict : readVerdict(reader, kind);
+}
+
+function readVerdict(reader: ByteReader, kind: Verdict["kind"]): Verdict {
+  return {
+    kind,
+    reason: reader.text() ?? "",
+    model: reader.text() ?? "",
+    promptHash: reader.text() ?? "",
+    costUsd: reader.text() ?? "",
+    tookMs: reader.number(),
+  };
+}
+
+function writeInstrument(writer: ByteWriter, instrument: InstrumentFacts): void {
+  writer.text(instrument.symbol);
+  writer.text(instrument.assetClass);
+  writer.text(instrument.currency);
+  writer.integer(instrument.tickSize);
+  writer.integer(instrument.lotSize);
+  writer.integer(instrument.multiplier);
+  writer.text(instrument.sector);
+  writer.text(instrument.restriction);
+}
+
+function readInstrument(reader: ByteReader): InstrumentFacts {
+  return {
+    symbol: reader.text() ?? "",
+    assetClass: reader.text() ?? "",
+    currency: reader.text() ?? "",
+    tickSize: (reader.integer() ?? 0n) as Decimal,
+    lotSize: (reader.integer() ?? 0n) as Decimal,
+    multiplier: (reader.integer() ?? 0n) as Decimal,
+    sector: reader.text() ?? "",
+    restriction: reader.text(),
+  };
+}
+
+function writeSymbol(writer: ByteWriter, view: FundView): void {
+  writer.integer(view.position);
+  writer.integer(view.pendingBuy);
+  writer.integer(view.pendingSell);
+  writer.integer(view.ownRemaining);
+  writer.integer(view.ownFilled);
+  writer.number(view.openOrders);
+  writer.number(view.openOrdersMax);
+  writer.integer(view.price);
+  writer.integer(view.bid);
+  writer.integer(view.ask);
+  writer.number(view.priceAgeMs);
+  writer.integer(view.fxRate);
+  writer.number(view.fxAgeMs);
+  writer.integer(view.unitValue);
+  writer.integer(view.borrowAvailable);
+  writer.integer(view.borrowFee);
+  writer.number(view.borrowAgeMs);
+}
+
+function readSymbol(reader: ByteReader, view: FundView): void {
+  view.position = (reader.integer() ?? decimal.zero) as Decimal;
+  view.pendingBuy = (reader.integer() ?? decimal.zero) as Decimal;
+  view.pendingSell = (reader.integer() ?? decimal.zero) as Decimal;
+  view.ownRemaining = (reader.integer() ?? decimal.zero) as Decimal;
+  view.ownFilled = (reader.integer() ?? decimal.zero) as Decimal;
+  view.openOrders = reader.number();
+  view.openOrdersMax = reader.number();
+  view.price = reader.integer() as Decimal | undefined;
+  view.bid = reader.integer() as Decimal | undefined;
+  view.ask = reader.integer() as Decimal | undefined;
+  view.priceAgeMs = reader.number();
+  view.fxRate = reader.integer() as Decimal | undefined;
+  view.fxAgeMs = reader.number();
+  view.unitValue = reader.integer() as Decimal | undefined;
+  view.borrowAvailable = reader.integer() as Decimal | undefined;
+  view.borrowFee = reader.integer() as Decimal | undefined;
+  view.borrowAgeMs = reader.number();
+}
+
+function writeFund(writer: ByteWriter, view: FundView): void {
+  writer.integer(view.nav);
+  writer.number(view.navAgeMs);
+  writer.integer(view.grossOthers);
+  writer.integer(view.netHighOthers);
+  writer.integer(view.netLowOthers);
+  writer.integer(view.sectorOthers);
+  writer.text(view.unpricedSymbol);
+  writer.number(view.oldestPriceAgeMs);
+  writer.number(view.haltEpoch);
+  writer.byte(view.halt === undefined ? 0 : severities.indexOf(view.halt) + 1);
+  writer.text(view.haltId);
+  writer.text(view.haltReason);
+  writer.number(view.strategyOrdersInSecond);
+  writer.number(view.fundOrdersInSecond);
+  writer.number(view.repeatedExecutions);
+}
+
+function readFund(reader: ByteReader, view: FundView): void {
+  view.nav = reader.integer() as Decimal | undefined;
+  view.navAgeMs = reader.number();
+  view.grossOthers = (reader.integer() ?? exactZero) as Exact;
+  view.netHighOthers = (reader.integer() ?? exactZero) as Exact;
+  view.netLowOthers = (reader.integer() ?? exactZero) as Exact;
+  view.sectorOthers = (reader.integer() ?? exactZero) as Exact;
+  view.unpricedSymbol = reader.text();
+  view.oldestPriceAgeMs = reader.number();
+  view.haltEpoch = reader.number();
+  view.halt = severities[reader.byte() - 1];
+  view.haltId = reader.text() ?? "";
+  view.haltReason = reader.text() ?? "";
+  view.strategyOrdersInSecond = reader.number();
+  view.fundOrdersInSecond = reader.number();
+  view.repeatedExecutions = reader.number();
+}

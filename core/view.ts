@@ -1,0 +1,129 @@
+// Everything that the gates look at, for one order at one moment, flat. The engine fills one view again and again, so nothing here
+// outlives a check; what was in it is written into the decision's record, and a replay fills it from there.
+//
+// Conventions: quantities and prices are Decimals in the instrument's terms; values are Exact, in the fund's currency. "Others" leaves
+// out the symbol that the order is about. Ages are in milliseconds, counted to the moment of the check; NaN when there is nothing.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import type { Classification, Severity } from "../contracts/src/records/values.ts";
+import type { Envelope } from "./envelope.ts";
+import type { Exact } from "./exact.ts";
+import type { InputAges } from "./gates/gate.ts";
+
+/** What is known about an order's numbers before it is known to be an order; undefined is what could not be read. */
+export interface Terms {
+  /** 1 buys, -1 sells, 0 is no side that we know. */
+  direction: 1 | -1 | 0;
+  quantity: Decimal | undefined;
+  limitPrice: Decimal | undefined;
+  stopPrice: Decimal | undefined;
+  /** From the order's JSON number by its shortest text; undefined when absent or when it cannot be kept exactly. */
+  notional: Decimal | undefined;
+}
+
+/** The instrument as the gates need it; one object per symbol and version of the reference data. */
+export interface InstrumentFacts {
+  readonly symbol: string;
+  readonly assetClass: string;
+  readonly currency: string;
+  readonly tickSize: Decimal;
+  readonly lotSize: Decimal;
+  readonly multiplier: Decimal;
+  readonly sector: string;
+  /** Why new risk in it is denied, or undefined. */
+  readonly restriction: string | undefined;
+}
+
+/** How the risk officer answered; "none" while nobody was asked. */
+export interface Verdict {
+  readonly kind: "none" | "pass" | "veto" | "timeout" | "unreadable";
+  readonly reason: string;
+  readonly model: string;
+  readonly promptHash: string;
+  /** Decimal text in USD; empty when unknown. */
+  readonly costUsd: string;
+  readonly tookMs: number;
+}
+
+export interface FundView {
+  // Idempotency.
+  /** Whether this key was seen within the window, and with which body. */
+  keySeen: "no" | "same order" | "another order";
+  keyAgeMs: number;
+
+  // Who and what.
+  fundKnown: boolean;
+  fundCurrency: string;
+  strategyKnown: boolean;
+  envelope: Envelope | undefined;
+  instrument: InstrumentFacts | undefined;
+  terms: Terms;
+  /** The order id belongs to an open order: this one asks to change it. */
+  amends: boolean;
+  /** An amendment that names another fund, strategy, symbol or side than the order it amends. */
+  amendsAnother: boolean;
+  ages: InputAges;
+
+  // What the order does to the position; set by classify before the first gate.
+  classification: Classification | undefined;
+  /** The part that only closes, and the part that opens; for an amendment of what would still be open. */
+  closingQuantity: Decimal;
+  openingQuantity: Decimal;
+
+  // The symbol in this fund. Pending quantities are those of other open orders.
+  position: Decimal;
+  pendingBuy: Decimal;
+  pendingSell: Decimal;
+  /** What an amended order still had open before, and has filled so far; zero for a new order. */
+  ownRemaining: Decimal;
+  ownFilled: Decimal;
+  openOrders: number;
+  openOrdersMax: number;
+
+  // Prices.
+  price: Decimal | undefined;
+  bid: Decimal | undefined;
+  ask: Decimal | undefined;
+  priceAgeMs: number;
+  /** Units of the fund's currency per unit of the instrument's; 1 when they are the same. */
+  fxRate: Decimal | undefined;
+  fxAgeMs: number;
+  /** Price x multiplier x rate, rounded up: what one unit of the instrument is worth in the fund's currency. */
+  unitValue: Decimal | undefined;
+
+  // The fund, in the worst case over its open orders, this symbol left out.
+  nav: Decimal | undefined;
+  navAgeMs: number;
+  grossOthers: Exact;
+  /** If every pending buy fills and no sell does, and the other way round. */
+  netHighOthers: Exact;
+  netLowOthers: Exact;
+  sectorOthers: Exact;
+  /** A symbol that is held or pending and has no price; undefined when all have one. */
+  unpricedSymbol: string | undefined;
+  /** The age of the oldest price in the sums above; zero when there are no others. */
+  oldestPriceAgeMs: number;
+
+  // Halts.
+  haltsKnown: boolean;
+  haltEpoch: number;
+  /** The strictest halt that covers this order. */
+  halt: Severity | undefined;
+  haltId: string;
+  haltReason: string;
+
+  // Pace.
+  /** New-risk orders that passed the static gate within the last second. */
+  strategyOrdersInSecond: number;
+  fundOrdersInSecond: number;
+  throttleTripped: boolean;
+  /** Equal approvals within the envelope's window. */
+  repeatedExecutions: number;
+
+  // Borrowing.
+  borrowAvailable: Decimal | undefined;
+  borrowFee: Decimal | undefined;
+  borrowAgeMs: number;
+
+  // The risk officer.
+  verdict: Verdict;
+}

@@ -1,0 +1,223 @@
+// The engine's books as anybody would compute them who had all the time in the world: from the plain list of what happened, from its beginning,
+// every time. It keeps no sums and shares no code with the engine, so that a slip in either shows.
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
+import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
+import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
+
+export type Happening =
+  | { readonly kind: "approval"; readonly order: Order }
+  | { readonly kind: "fill"; readonly fill: Fill }
+  | { readonly kind: "transition"; readonly transition: OrderTransition };
+
+/** What the world says at the moment of the question. */
+export interface World {
+  readonly reference: ReferenceContents;
+  readonly prices: ReadonlyMap<string, string>;
+  readonly navs: ReadonlyMap<string, string>;
+  readonly envelopes: ReadonlyMap<string, RiskEnvelope>;
+}
+
+export interface NaiveOrder {
+  readonly order: Order;
+  quantity: bigint;
+  waiting: bigint[];
+  filled: bigint;
+  ended: boolean;
+  told: bigint;
+  toldAt: string;
+}
+
+export interface NaiveBooks {
+  /** By fund, then by symbol; only what is not zero. */
+  readonly positions: Map<string, Map<string, bigint>>;
+  readonly open: Map<string, NaiveOrder>;
+}
+
+export interface NaiveExposure {
+  readonly gross: bigint;
+  readonly netHigh: bigint;
+  readonly netLow: bigint;
+  readonly sectors: ReadonlyMap<string, bigint>;
+  readonly unpriced: readonly string[];
+  readonly openOrders: number;
+}
+
+const scale = 10n ** 18n;
+
+/** 10^-18ths of a decimal's text, digit by digit. */
+export function units(text: string): bigint {
+  const negative = text.startsWith("-");
+  const [whole = "0", fraction = ""] = (negative ? text.slice(1) : text).split(".");
+  const value = BigInt(whole) * scale + BigInt(fraction.padEnd(18, "0"));
+  return negative ? -value : value;
+}
+
+const largest = (values: readonly bigint[]): bigint => values.reduce((most, value) => (value > most ? value : most));
+const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
+const upwards = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor;
+const isBuy = (side: string): boolean => side === "BUY" || side === "BUY_TO_COVER";
+
+export function remaining(order: NaiveOrder): bigint {
+  const atMost = order.ended ? order.told : largest([order.quantity, ...order.waiting]);
+  return atMost > order.filled ? atMost - order.filled : 0n;
+}
+
+/** Everything that happened, one after the other, from nothing. */
+export function naiveBooks(happenings: readonly Happening[]): NaiveBooks {
+  const books: NaiveBooks = { positions: new Map(), open: new Map() };
+  for (const happening of happenings) {
+    if (happening.kind === "approval") approve(books, happening.order);
+    else if (happening.kind === "fill") fillOne(books, happening.fill);
+    else tell(books, happening.transition);
+    for (const [id, order] of books.open) if (remaining(order) === 0n) books.open.delete(id);
+  }
+  for (const held of books.positions.values()) {
+    for (const [symbol, quantity] of held) if (quantity === 0n) held.delete(symbol);
+  }
+  return books;
+}
+
+function approve({ open }: NaiveBooks, order: Order): void {
+  const known = open.get(order.order_id);
+  const quantity = units(order.quantity);
+  if (known === undefined) {
+    open.set(order.order_id, { order, quantity, waiting: [], filled: 0n, ended: false, told: 0n, toldAt: "" });
+  } else known.waiting.push(quantity);
+}
+
+function fillOne({ positions, open }: NaiveBooks, fill: Fill): void {
+  const held = positions.get(fill.fund_id) ?? new Map<string, bigint>();
+  positions.set(fill.fund_id, held);
+  const quantity = units(fill.quantity);
+  held.set(fill.symbol, (held.get(fill.symbol) ?? 0n) + (isBuy(fill.side) ? quantity : -quantity));
+  const known = open.get(fill.order_id);
+  if (known === undefined) return;
+  const { order } = known;
+  const isOwn = order.fund_id === fill.fund_id && order.symbol === fill.symbol;
+  if (isOwn && isBuy(order.side) === isBuy(fill.side)) known.filled += quantity;
+}
+
+function tell({ open }: NaiveBooks, transition: OrderTransition): void {
+  const known = open.get(transition.order_id);
+  if (known === undefined || known.order.fund_id !== transition.fund_id) return;
+  if (["REJECTED", "CANCELLED", "EXPIRED", "FILLED"].includes(transition.to)) {
+    known.ended = true;
+    known.told = largest([known.told, units(transition.filled_quantity)]);
+  } else if (!known.ended && transition.quantity !== undefined && transition.at >= known.toldAt) {
+    known.toldAt = transition.at;
+    known.quantity = units(transition.quantity);
+    const index = known.waiting.indexOf(known.quantity);
+    if (index !== -1) known.waiting = known.waiting.slice(index + 1);
+  }
+}
+
+/** What one unit is worth in the fund's currency, rounded up at every step; undefined without a price or a rate. */
+export function unitValue(world: World, fundId: string, symbol: string): bigint | undefined {
+  const instrument = world.reference.instruments.find((candidate) => candidate.symbol === symbol);
+  const fund = world.reference.funds.find((candidate) => candidate.fund_id === fundId);
+  const price = world.prices.get(symbol);
+  if (instrument === undefined || fund === undefined || price === undefined) return undefined;
+  const rate = rateBetween(world, instrument.currency, fund.currency);
+  if (rate === undefined) return undefined;
+  const contract = upwards(units(price) * units(instrument.multiplier), scale);
+  return upwards(contract * rate, scale);
+}
+
+function rateBetween({ reference }: World, from: string, to: string): bigint | undefined {
+  if (from === to) return scale;
+  const direct = reference.fx.find(({ base, quote }) => base === from && quote === to);
+  if (direct !== undefined) return units(direct.rate);
+  const inverse = reference.fx.find(({ base, quote }) => base === to && quote === from);
+  return inverse === undefined ? undefined : upwards(scale * scale, units(inverse.rate));
+}
+
+export interface NaiveLine {
+  readonly symbol: string;
+  readonly position: bigint;
+  readonly buys: bigint;
+  readonly sells: bigint;
+}
+
+export function naiveLines(books: NaiveBooks, fundId: string): readonly NaiveLine[] {
+  const own = [...books.open.values()].filter(({ order }) => order.fund_id === fundId);
+  const held = books.positions.get(fundId) ?? new Map<string, bigint>();
+  const symbols = new Set([...held.keys(), ...own.map(({ order }) => order.symbol)]);
+  return [...symbols].sort().map((symbol) => {
+    const pending = own.filter(({ order }) => order.symbol === symbol);
+    const sum = (buys: boolean): bigint =>
+      pending.filter(({ order }) => isBuy(order.side) === buys).reduce((total, order) => total + remaining(order), 0n);
+    return { symbol, position: held.get(symbol) ?? 0n, buys: sum(true), sells: sum(false) };
+  });
+}
+
+export function naiveExposure(books: NaiveBooks, world: World, fundId: string): NaiveExposure {
+  let [gross, netHigh, netLow] = [0n, 0n, 0n];
+  const sectors = new Map<string, bigint>();
+  const unpriced: string[] = [];
+  for (const { symbol, position, buys, sells } of naiveLines(books, fundId)) {
+    const value = unitValue(world, fundId, symbol);
+    if (value === undefined) {
+      unpriced.push(symbol);
+      continue;
+    }
+    const worst = largest([magnitude(position + buys), magnitude(position - sells)]) * value;
+    const sector = world.reference.instruments.find((candidate) => candidate.symbol === symbol)?.sector ?? "";
+    gross += worst;
+    netHigh += (position + buys) * value;
+    netLow += (position - sells) * value;
+    if (worst !== 0n) sectors.set(sector, (sectors.get(sector) ?? 0n) + worst);
+  }
+  const openOrders = [...books.open.values()].filter(({ order }) => order.fund_id === fundId).length;
+  return { gross, netHigh, netLow, sectors, unpriced, openOrders };
+}
+
+/**
+ * The limits that some set of fills would break, found by trying every one: each open order of the fund fills whole or not at all. Only for
+ * funds with few open orders.
+ */
+export function brokenLimits(books: NaiveBooks, world: World, fundId: string): readonly string[] {
+  const envelope = world.envelopes.get(fundId);
+  const nav = units(world.navs.get(fundId) ?? "0");
+  if (envelope === undefined) return ["no envelope"];
+  const pending = [...books.open.values()].filter(({ order }) => order.fund_id === fundId);
+  const held = books.positions.get(fundId) ?? new Map<string, bigint>();
+  const broken = new Set<string>();
+  for (let set = 0; set < 2 ** pending.length; set += 1) {
+    const after = new Map(held);
+    pending.forEach((order, index) => {
+      if ((set & (1 << index)) === 0) return;
+      const { symbol, side } = order.order;
+      after.set(symbol, (after.get(symbol) ?? 0n) + (isBuy(side) ? remaining(order) : -remaining(order)));
+    });
+    for (const limit of brokenBy(after, world, envelope, nav)) broken.add(limit);
+  }
+  return [...broken];
+}
+
+function brokenBy(
+  positions: ReadonlyMap<string, bigint>,
+  world: World,
+  envelope: RiskEnvelope,
+  nav: bigint,
+): readonly string[] {
+  const fraction = (limit: number): bigint => units(String(limit)) * nav;
+  const broken: string[] = [];
+  let [gross, net] = [0n, 0n];
+  const sectors = new Map<string, bigint>();
+  for (const [symbol, quantity] of positions) {
+    const value = quantity * (unitValue(world, envelope.fund_id, symbol) ?? 0n);
+    const sector = world.reference.instruments.find((candidate) => candidate.symbol === symbol)?.sector ?? "";
+    gross += magnitude(value);
+    net += value;
+    sectors.set(sector, (sectors.get(sector) ?? 0n) + magnitude(value));
+    if (magnitude(value) > fraction(envelope.max_position_pct)) broken.push(`position ${symbol}`);
+  }
+  if (gross > fraction(envelope.max_gross_exposure_pct)) broken.push("gross");
+  if (magnitude(net) > fraction(envelope.max_net_exposure_pct)) broken.push("net");
+  for (const [sector, value] of sectors) {
+    const limit = envelope.sector_limits_pct[sector];
+    if (limit !== undefined && value > fraction(limit)) broken.push(`sector ${sector}`);
+  }
+  return broken;
+}

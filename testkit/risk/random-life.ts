@@ -1,0 +1,373 @@
+// A fund manager's worst weeks from one seed: orders, amendments, fills in any order, endings, unknown fates, halts, envelopes, marks,
+// valuations and risk officers, thrown at an engine one after the other, with everything written down that a model or a second engine needs.
+
+import type { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
+import * as instant from "../../contracts/src/instant.ts";
+import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
+import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
+import { decisionMessage } from "../../core/decision.ts";
+import type { Checked, Engine } from "../../core/engine.ts";
+import { compileEnvelope } from "../../core/envelope.ts";
+import { bytesOfHash } from "../../core/order-hash.ts";
+import type { Verdict } from "../../core/view.ts";
+import type { Dice } from "../virtual/dice.ts";
+import { envelopeRecord, fillOf, orderOf, prices, reference, startOfDay, transitionOf } from "./engine-rig.ts";
+import { type Happening, type NaiveBooks, naiveBooks, remaining, type World } from "./naive-model.ts";
+
+/** One decision with all that its record would hold. */
+export interface Decided {
+  readonly order: Order;
+  readonly checked: Checked;
+  readonly decision: RiskDecision;
+  /** What the other engines said. */
+  readonly twins: readonly RiskDecision[];
+  readonly inputs: Uint8Array;
+  readonly envelope: RiskEnvelope | undefined;
+  /** Whether a halt covered the order, or nobody knew. */
+  readonly halted: boolean;
+}
+
+/** What the journal would hold, in its order. */
+export type Entry =
+  | { readonly kind: "decision"; readonly order: Order; readonly decision: RiskDecision; readonly at: instant.Instant }
+  | { readonly kind: "fill"; readonly fill: Fill }
+  | { readonly kind: "transition"; readonly transition: OrderTransition }
+  | { readonly kind: "release"; readonly strategyId: string };
+
+export interface Asked {
+  readonly checked: readonly Checked[];
+  readonly happening: Happening;
+}
+
+export interface Life {
+  readonly world: World & {
+    reference: ReferenceContents;
+    readonly prices: Map<string, string>;
+    readonly navs: Map<string, string>;
+    readonly envelopes: Map<string, RiskEnvelope>;
+  };
+  readonly happenings: Happening[];
+  readonly entries: Entry[];
+  readonly decided: Decided[];
+  readonly asked: Asked[];
+  at: instant.Instant;
+  books(): NaiveBooks;
+  /** An order as the next step might ask about: new, repeated, or an amendment. */
+  order(): Order;
+  /** One thing happens to every engine; they are all told the same. */
+  step(engines: readonly Engine[]): void;
+  /** Tells an engine everything that is not in a snapshot. */
+  introduce(engine: Engine): void;
+}
+
+const funds: readonly (readonly [string, readonly string[]])[] = [
+  ["alpha", ["trend", "value"]],
+  ["beta", ["coins"]],
+  ["gamma", ["euro"]],
+];
+const symbols = Object.keys(prices);
+const sides = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"] as const;
+const endings = ["CANCELLED", "REJECTED", "EXPIRED", "FILLED"] as const;
+
+export function randomLife(dice: Dice): Life {
+  const pick = <Value>(values: readonly Value[]): Value => values[dice.below(values.length)] as Value;
+  const markedAt = new Map<string, instant.Instant>(symbols.map((symbol) => [symbol, startOfDay]));
+  // Some lives turn around few symbols, where orders repeat and pile up; in some the marks come late.
+  const traded = dice.chance(0.4) ? [pick(symbols), pick(symbols)] : symbols;
+  const liked = dice.chance(0.3) ? [pick(sides)] : sides;
+  const punctual = dice.chance(0.8) ? 0.97 : 0.3;
+  let navAt = startOfDay;
+  let halts: { known: boolean; epoch: number; active: ActiveHalt[] } = { known: true, epoch: 1, active: [] };
+  let count = 0;
+  const recent: Order[] = [];
+  const seenKeys: { readonly checked: Checked }[] = [];
+
+  const life: Life = {
+    world: {
+      reference,
+      prices: new Map(Object.entries(prices)),
+      navs: new Map(funds.map(([fund]) => [fund, "1000000"])),
+      envelopes: new Map(funds.map(([fund]) => [fund, startEnvelope(fund)])),
+    },
+    happenings: [],
+    entries: [],
+    decided: [],
+    asked: [],
+    at: startOfDay,
+    books: () => naiveBooks(life.happenings),
+    order: nextOrder,
+    step,
+    introduce,
+  };
+
+  function startEnvelope(fund: string): RiskEnvelope {
+    const veto = fund === "gamma" && dice.chance(0.5);
+    return envelopeRecord(fund, {
+      order_rate_max_per_s: 3 + dice.below(20),
+      ...(dice.chance(0.5) && { repeated_execution_max: 1 + dice.below(3), repeated_execution_window_s: 2 }),
+      ...(veto && { cro_veto_enabled: true, cro_veto_on_timeout: "PASS_WITH_WARNING" as const }),
+    });
+  }
+
+  function introduce(engine: Engine): void {
+    engine.setReference(life.world.reference);
+    for (const record of life.world.envelopes.values()) engine.setEnvelope(compileEnvelope(record));
+    for (const symbol of symbols) tellMark(engine, symbol);
+    tellNavs(engine);
+    engine.setHalts(halts);
+    for (const { checked } of seenKeys)
+      engine.rememberKey(bytesOfHash(checked.keyHash), bytesOfHash(checked.bodyHash), checked.at);
+  }
+
+  function tellMark(engine: Engine, symbol: string): void {
+    const at = instant.format(markedAt.get(symbol) ?? startOfDay);
+    engine.setMark({ symbol, price: life.world.prices.get(symbol) ?? "1", source: "test", at });
+  }
+
+  function tellNavs(engine: Engine): void {
+    for (const [fund_id, nav] of life.world.navs) {
+      const currency = fund_id === "gamma" ? "EUR" : "USD";
+      engine.setNav({ fund_id, nav, currency, as_of: instant.format(navAt) });
+    }
+  }
+
+  function step(engines: readonly Engine[]): void {
+    life.at = instant.plusMilliseconds(life.at, dice.chance(0.07) ? dice.below(8_000) : dice.below(120));
+    const fresh = dice.chance(punctual);
+    if (fresh && life.at - (markedAt.get("AAPL") ?? startOfDay) > 4_000_000) markEverything(engines);
+    const choice = dice.below(100);
+    if (choice < 48) ask(engines);
+    else if (choice < 64) fillSomething(engines);
+    else if (choice < 77) tellSomething(engines);
+    else if (choice < 83) moveMark(engines);
+    else if (choice < 86) moveNav(engines);
+    else if (choice < 90) changeEnvelope(engines);
+    else if (choice < 93) changeHalts(engines);
+    else if (choice < 95) changeReference(engines);
+    else if (choice < 97) releaseThrottles(engines);
+    else concludeOldest(engines);
+  }
+
+  function ask(engines: readonly Engine[]): void {
+    const order = nextOrder();
+    const checks = engines.map((engine) => engine.check(order, life.at));
+    const [checked] = checks;
+    if (checked === undefined) return;
+    if (checked.outcome === "ask") {
+      const happening: Happening = { kind: "approval", order };
+      life.happenings.push(happening);
+      life.asked.push({ checked: checks, happening });
+      remember(checked);
+      return;
+    }
+    write(order, checks);
+    if (!checked.dryRun && checked.outcome === "approved") life.happenings.push({ kind: "approval", order });
+  }
+
+  function nextOrder(): Order {
+    if (dice.chance(0.08) && recent.length > 0) return repeated();
+    return dice.chance(0.12) ? amendment() : newOrder();
+  }
+
+  function remember(checked: Checked): void {
+    recent.push(checked.order);
+    if (!checked.dryRun && checked.duplicate === "no") seenKeys.push({ checked });
+  }
+
+  function write(order: Order, checks: readonly Checked[]): void {
+    const [decision, ...twins] = checks.map((one) => decisionMessage(one, `d${life.decided.length}`));
+    const [checked] = checks;
+    if (checked === undefined || decision === undefined) return;
+    const envelope = life.world.envelopes.get(order.fund_id);
+    const halted = !halts.known || halts.active.some((halt) => covers(halt, order));
+    life.decided.push({ order, checked, decision, twins, inputs: checked.inputs(), envelope, halted });
+    if (checked.dryRun) return;
+    life.entries.push({ kind: "decision", order, decision, at: checked.at });
+    if (!recent.includes(order)) remember(checked);
+  }
+
+  function newOrder(): Order {
+    count += 1;
+    const [fund_id, strategies] = pick(funds);
+    const symbol = pick(traded);
+    const coin = symbol === "BTC-USD";
+    const orderType = pick(["MARKET", "MARKET", "LIMIT"]);
+    const near = (Number(life.world.prices.get(symbol)) * (0.97 + dice.below(6) / 100)).toFixed(2);
+    return orderOf(`o${count}`, {
+      fund_id,
+      strategy_id: dice.chance(0.97) ? pick(strategies) : "nobody",
+      symbol,
+      side: pick(liked),
+      quantity: coin ? (dice.below(30_000) / 10_000).toFixed(4) : String(dice.below(6) === 0 ? dice.below(2_000) : 50),
+      order_type: orderType,
+      limit_price: orderType === "LIMIT" ? near : undefined,
+      asset_class: coin ? "CRYPTO" : symbol === "SPY-C500" ? "OPTION" : "EQUITY",
+      reduce_only: dice.chance(0.2) ? true : undefined,
+      dry_run: dice.chance(0.05) ? true : undefined,
+    });
+  }
+
+  function repeated(): Order {
+    const order = pick(recent);
+    return dice.chance(0.5) ? order : { ...order, quantity: "77" };
+  }
+
+  function amendment(): Order {
+    const open = [...life.books().open.values()];
+    if (open.length === 0) return newOrder();
+    const { order } = pick(open);
+    count += 1;
+    const quantity = order.symbol === "BTC-USD" ? "0.5" : String(1 + dice.below(200));
+    const strange = dice.chance(0.1) ? { side: order.side === "BUY" ? "SELL" : "BUY" } : {};
+    return { ...order, idempotency_key: `amend-${count}`, quantity, ...strange };
+  }
+
+  function fillSomething(engines: readonly Engine[]): void {
+    const open = [...life.books().open.values()].filter(({ order }) => !isAsked(order));
+    const chosen = open.length > 0 && dice.chance(0.9) ? pick(open) : undefined;
+    const order = chosen?.order ?? (recent.length > 0 && dice.chance(0.7) ? pick(recent) : newOrder());
+    if (!sides.includes(order.side as (typeof sides)[number]) || isAsked(order)) return;
+    const part = chosen === undefined ? 10n ** 18n : (remaining(chosen) * BigInt(1 + dice.below(12))) / 10n;
+    count += 1;
+    const fill = fillOf(order, text(part > 0n ? part : 10n ** 18n), count);
+    life.happenings.push({ kind: "fill", fill });
+    life.entries.push({ kind: "fill", fill });
+    for (const engine of engines) engine.applyFill(fill);
+  }
+
+  function isAsked(order: Order): boolean {
+    return life.asked.some(({ checked }) => checked[0]?.order.order_id === order.order_id);
+  }
+
+  function tellSomething(engines: readonly Engine[]): void {
+    const open = [...life.books().open.values()].filter(({ order }) => !isAsked(order));
+    if (open.length === 0) return;
+    const chosen = pick(open);
+    const at = instant.format(dice.chance(0.9) ? life.at : startOfDay);
+    const transition = dice.chance(0.5)
+      ? transitionOf(chosen.order, pick(endings), { filled_quantity: text(told(chosen.filled)), at })
+      : transitionOf(chosen.order, dice.chance(0.4) ? "UNKNOWN" : "WORKING", {
+          ...(dice.chance(0.5) && { quantity: text(pick([chosen.quantity, ...chosen.waiting])) }),
+          at,
+        });
+    life.happenings.push({ kind: "transition", transition });
+    life.entries.push({ kind: "transition", transition });
+    for (const engine of engines) engine.applyTransition(transition);
+  }
+
+  /** An ending may know of fills that are still on their way. */
+  function told(filled: bigint): bigint {
+    return dice.chance(0.3) ? filled + 10n ** 18n : filled;
+  }
+
+  function markEverything(engines: readonly Engine[]): void {
+    for (const symbol of symbols) {
+      markedAt.set(symbol, life.at);
+      for (const engine of engines) tellMark(engine, symbol);
+    }
+    navAt = life.at;
+    for (const engine of engines) tellNavs(engine);
+  }
+
+  function moveMark(engines: readonly Engine[]): void {
+    const symbol = pick(symbols);
+    const before = Number(life.world.prices.get(symbol));
+    life.world.prices.set(symbol, (before * (0.9 + dice.below(21) / 100)).toFixed(2));
+    markedAt.set(symbol, life.at);
+    for (const engine of engines) tellMark(engine, symbol);
+  }
+
+  function moveNav(engines: readonly Engine[]): void {
+    life.world.navs.set(pick(funds)[0], String(400_000 + dice.below(1_200_000)));
+    navAt = life.at;
+    for (const engine of engines) tellNavs(engine);
+  }
+
+  function changeEnvelope(engines: readonly Engine[]): void {
+    const [fund] = pick(funds);
+    const before = life.world.envelopes.get(fund) ?? envelopeRecord(fund);
+    const record: RiskEnvelope = {
+      ...before,
+      version: before.version + 1,
+      max_position_pct: (5 + dice.below(30)) / 100,
+      max_gross_exposure_pct: (15 + dice.below(200)) / 100,
+      max_net_exposure_pct: (20 + dice.below(150)) / 100,
+      sector_limits_pct: dice.chance(0.5) ? { technology: (10 + dice.below(60)) / 100 } : {},
+      shorting_enabled: dice.chance(0.7),
+      halt_allow_reduce_only: dice.chance(0.8),
+    };
+    life.world.envelopes.set(fund, record);
+    for (const engine of engines) engine.setEnvelope(compileEnvelope(record));
+  }
+
+  function changeHalts(engines: readonly Engine[]): void {
+    const epoch = halts.epoch + 1;
+    if (dice.chance(0.45)) halts = { known: dice.chance(0.9), epoch, active: [] };
+    else {
+      const [fund_id, strategies] = pick(funds);
+      const severity = pick(["FIRM_HALT", "FUND_HALT", "STRATEGY_HALT"] as const);
+      const strategy = severity === "STRATEGY_HALT" ? { strategy_id: pick(strategies) } : {};
+      const since = instant.format(life.at);
+      const one = {
+        severity,
+        fund_id,
+        ...strategy,
+        reason: "drill",
+        requested_by: "test",
+        halt_id: `h${epoch}`,
+        since,
+      };
+      halts = { known: true, epoch, active: [...halts.active, { ...one, epoch }] };
+    }
+    for (const engine of engines) engine.setHalts(halts);
+  }
+
+  function changeReference(engines: readonly Engine[]): void {
+    const rate = (0.9 + dice.below(40) / 100).toFixed(2);
+    life.world.reference = {
+      ...life.world.reference,
+      fx: dice.chance(0.9) ? [{ base: "EUR", quote: "USD", rate, as_of: instant.format(life.at) }] : [],
+      restricted: dice.chance(0.3) ? [{ symbol: pick(symbols), reason: "earnings" }] : [],
+      instruments: reference.instruments.filter(({ symbol }) => symbol !== "XOM" || dice.chance(0.9)),
+    };
+    for (const engine of engines) engine.setReference(life.world.reference);
+    // A symbol that came back has no price until somebody says one.
+    for (const engine of engines) for (const symbol of symbols) tellMark(engine, symbol);
+  }
+
+  function releaseThrottles(engines: readonly Engine[]): void {
+    const strategyId = pick(pick(funds)[1]);
+    const released = engines.map((engine) => engine.releaseThrottle(strategyId));
+    if (released[0] === true) life.entries.push({ kind: "release", strategyId });
+  }
+
+  function concludeOldest(engines: readonly Engine[]): void {
+    const asked = life.asked.shift();
+    const [order] = (asked?.checked ?? []).map((checked) => checked.order);
+    if (asked === undefined || order === undefined) return;
+    const kind = pick(["pass", "pass", "veto", "timeout", "unreadable"] as const);
+    const verdict: Verdict = { kind, reason: "so", model: "m", promptHash: "p", costUsd: "0.01", tookMs: 3 };
+    life.happenings.splice(life.happenings.indexOf(asked.happening), 1);
+    const checks = engines.map((engine, index) => engine.conclude(asked.checked[index] as Checked, verdict, life.at));
+    const [checked] = checks;
+    if (checked === undefined) return;
+    write(order, checks);
+    if (checked.outcome === "approved") life.happenings.push({ kind: "approval", order });
+  }
+
+  return life;
+}
+
+function covers(halt: ActiveHalt, order: Order): boolean {
+  if (halt.severity === "FIRM_HALT") return true;
+  return halt.severity === "FUND_HALT" ? halt.fund_id === order.fund_id : halt.strategy_id === order.strategy_id;
+}
+
+/** The shortest text of so many 10^-18ths. */
+export function text(value: bigint): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(19, "0");
+  const fraction = digits.slice(-18).replace(/0+$/, "");
+  return `${value < 0n ? "-" : ""}${digits.slice(0, -18)}${fraction === "" ? "" : `.${fraction}`}`;
+}
