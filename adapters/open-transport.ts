@@ -12,6 +12,7 @@ import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { Configuration } from "./configuration/schema.ts";
 import { type Endings, endAll } from "./end-all.ts";
+import { type OpenedRiskStore, openRiskStore } from "./open-risk-store.ts";
 import { openStore } from "./open-store.ts";
 import { type Alarms, createAlarms } from "./postgres/alarms.ts";
 import { createPostgresBus } from "./postgres/bus.ts";
@@ -40,7 +41,7 @@ export interface TransportOptions {
   readonly housekeeping: boolean;
 }
 
-export interface Transport {
+export interface Transport extends Omit<OpenedRiskStore, "close"> {
   readonly store: PostgresStore;
   readonly bus: Bus;
   close(): Promise<void>;
@@ -59,7 +60,8 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
   const { log, source, services } = options;
   const base = openStore(options);
   const { store, pool, wake, open } = base;
-  const endings: Endings = [base.close];
+  const { close: closeRisk, ...risk } = openRiskStore(options, base);
+  const endings: Endings = [base.close, closeRisk];
   const close = () => endAll(endings);
   try {
     const alarms = createAlarms({ ...options, store, subject: subjects.alarmRaised });
@@ -74,9 +76,9 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
         retentionMs: options.configuration.bus.retention_s * 1_000,
       });
       endings.push(() => trim.close());
-      return { store, bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) }, close };
+      return { ...risk, store, bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) }, close };
     }
-    return { store, bus, close };
+    return { ...risk, store, bus, close };
   } catch (error) {
     // What went wrong first is what there is to tell.
     await close().catch((thrown: unknown) => log.warn("closing failed as well", { reason: messageOf(thrown) }));

@@ -1,140 +1,17 @@
-// A real Chromium for tests: found on PATH, else in the project's cache, else fetched there from Debian's packages, with the libraries
-// that this machine lacks, without installing anything. It has no window and ends with the process that started it.
-import { execFile } from "node:child_process";
-import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+// A real Chromium for tests. It has no window and ends with the process that started it.
 import { type Browser, chromium } from "playwright-core";
+import { type DebianProgram, environmentOf, findProgram } from "./debian-package.ts";
 
-const run = promisify(execFile);
-const cacheFolder = fileURLToPath(new URL("../.cache/chromium/", import.meta.url));
-const packageName = "chromium-headless-shell";
-const names = [packageName, "chromium", "chromium-browser"];
-const binaryPath = join("usr", "lib", "chromium", packageName);
-const downloadMsMax = 600_000;
-const howToGetIt = `Chromium was not found: install the package ${packageName} (on Debian: apt-get install ${packageName}) or put the binary on PATH.`;
-
-export interface ChromiumFound {
-  readonly binary: string;
-  /** Folders of the libraries that came with it; empty for an installed one. */
-  readonly libraryFolders: readonly string[];
-}
+const shell = "chromium-headless-shell";
+export const chromiumProgram: DebianProgram = {
+  packageName: shell,
+  names: [shell, "chromium", "chromium-browser"],
+  binaryPath: `usr/lib/chromium/${shell}`,
+  cacheName: "chromium",
+};
 
 /** Starts it. Contexts should name a locale: without one, pages see a language tag that JavaScript refuses. */
 export async function launchChromium(): Promise<Browser> {
-  const found = await findChromium();
-  const libraries = [...found.libraryFolders, process.env["LD_LIBRARY_PATH"] ?? ""].filter((each) => each !== "");
-  const environment = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return chromium.launch({
-    executablePath: found.binary,
-    env: { ...Object.fromEntries(environment), LD_LIBRARY_PATH: libraries.join(delimiter) },
-  });
-}
-
-/** A usable binary. Fetching it is the last resort, and happens once per machine. */
-export async function findChromium(
-  folder: string = cacheFolder,
-  searchPath: string = process.env["PATH"] ?? "",
-): Promise<ChromiumFound> {
-  const installed = await onPath(searchPath);
-  if (installed !== undefined) return { binary: installed, libraryFolders: [] };
-  const cached = await inCache(folder);
-  if (cached !== undefined) return cached;
-  try {
-    await fetchIntoCache(folder);
-  } catch (cause) {
-    // A parallel worker may have finished while this one failed.
-    if ((await inCache(folder)) === undefined) throw new Error(howToGetIt, { cause });
-  }
-  const fetched = await inCache(folder);
-  if (fetched === undefined) throw new Error(howToGetIt);
-  return fetched;
-}
-
-async function onPath(searchPath: string): Promise<string | undefined> {
-  for (const name of names) {
-    for (const folder of searchPath.split(delimiter)) {
-      if (folder !== "" && (await isExecutable(join(folder, name)))) return join(folder, name);
-    }
-  }
-  return undefined;
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Cached browsers lie in one folder per version and processor, each put there by one rename. The newest is used. */
-async function inCache(folder: string): Promise<ChromiumFound | undefined> {
-  const found = await readdir(folder).catch(() => []);
-  for (const name of found
-    .filter((each) => each.endsWith(`-${process.arch}`))
-    .sort()
-    .reverse()) {
-    const binary = join(folder, name, binaryPath);
-    if (await isExecutable(binary)) return { binary, libraryFolders: await libraryFoldersIn(join(folder, name)) };
-  }
-  return undefined;
-}
-
-async function libraryFoldersIn(root: string): Promise<readonly string[]> {
-  const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  const libraries = entries.filter((entry) => /\.so(\.|$)/.test(entry.name) && !entry.parentPath.endsWith("/chromium"));
-  return [...new Set(libraries.map((entry) => entry.parentPath))].sort();
-}
-
-/** Workers may fetch side by side, each in a folder of its own; the first rename wins and the others use its result. */
-async function fetchIntoCache(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const work = await mkdtemp(join(folder, ".fetch-"));
-  try {
-    const unpacked = join(work, "unpacked");
-    for (const file of await downloadPackages(work)) await run("dpkg-deb", ["-x", file, unpacked]);
-    const binary = join(unpacked, binaryPath);
-    const LD_LIBRARY_PATH = (await libraryFoldersIn(unpacked)).join(delimiter);
-    const { stdout } = await run(binary, ["--version"], { env: { ...process.env, LD_LIBRARY_PATH } });
-    const version = /\d+(\.\d+)+/.exec(stdout)?.[0];
-    if (version === undefined) throw new Error(`${packageName} does not say its version`);
-    const target = join(folder, `${version}-${process.arch}`);
-    await rename(unpacked, target).catch(async (cause: unknown) => {
-      if (!(await isExecutable(join(target, binaryPath)))) throw cause;
-    });
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-}
-
-/** Tries the machine's package lists first, then lists of our own: an ordinary user may not refresh the machine's. */
-async function downloadPackages(work: string): Promise<readonly string[]> {
-  const archives = join(work, "archives");
-  await mkdir(join(archives, "partial"), { recursive: true });
-  const settings = [`Dir::Cache::archives=${archives}`, "Debug::NoLocking=1", "APT::Sandbox::User="];
-  const install = ["install", "--download-only", "--no-install-recommends", "--yes", packageName];
-  const apt = (more: readonly string[], verb: readonly string[]) =>
-    run("apt-get", [...[...settings, ...more].flatMap((setting) => ["-o", setting]), ...verb], {
-      cwd: work,
-      timeout: downloadMsMax,
-      maxBuffer: 10_000_000,
-    });
-  await apt([], install).catch(async () => {
-    const own = await privateState(work);
-    await apt(own, ["update"]);
-    await apt(own, install);
-  });
-  const found = (await readdir(archives)).filter((each) => each.endsWith(".deb"));
-  if (!found.some((each) => each.startsWith(`${packageName}_`))) throw new Error("apt-get downloaded nothing");
-  return found.map((each) => join(archives, each));
-}
-
-async function privateState(work: string): Promise<readonly string[]> {
-  const state = join(work, "apt-state");
-  await mkdir(join(state, "lists", "partial"), { recursive: true });
-  // What is installed on this machine need not be fetched.
-  const status = join(state, "status");
-  await writeFile(status, await readFile("/var/lib/dpkg/status").catch(() => ""));
-  return [`Dir::State=${state}`, `Dir::State::status=${status}`, `Dir::Cache=${join(work, "apt-cache")}`];
+  const found = await findProgram(chromiumProgram);
+  return chromium.launch({ executablePath: found.binary, env: environmentOf(found) });
 }

@@ -1,5 +1,5 @@
 // A tiny proxy before a PostgreSQL server that can be cut: for tests of lost connections and lost answers. It looks at the
-// bytes only to find a COMMIT.
+// bytes only to find a COMMIT, or the statement that is its own commit.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createConnection, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -22,10 +22,17 @@ export interface CutProxy {
   close(): Promise<void>;
 }
 
-const commitMessage = Buffer.from("commit\0", "latin1");
-const commitAnswer = Buffer.from("COMMIT\0", "latin1");
+/** What is sent to commit, and what the server says then. */
+export interface CommitBytes {
+  readonly message: string;
+  readonly answer: string;
+}
 
-export async function startCutProxy(target: ConnectionTarget): Promise<CutProxy> {
+const commitStatement: CommitBytes = { message: "commit\0", answer: "COMMIT\0" };
+
+export async function startCutProxy(target: ConnectionTarget, commit = commitStatement): Promise<CutProxy> {
+  const commitMessage = Buffer.from(commit.message, "latin1");
+  const commitAnswer = Buffer.from(commit.answer, "latin1");
   const folder = await mkdtemp(join(tmpdir(), "portcullis-proxy-"));
   const sockets = new Set<Socket>();
   let refusing = false;

@@ -6,6 +6,8 @@ import { bus } from "./bus-section.ts";
 import { identity } from "./identity-section.ts";
 import { key } from "./key-facts.ts";
 import { dayS, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
+import { languageModel } from "./language-model-section.ts";
+import { market, paper, risk } from "./risk-section.ts";
 import {
   isAddressRange,
   isBaseUrl,
@@ -295,6 +297,10 @@ export const configurationSchema = z.strictObject({
   log: log.prefault({}),
   telemetry: telemetry.prefault({}),
   lifecycle: lifecycle.prefault({}),
+  risk: risk.prefault({}),
+  market: market.prefault({}),
+  paper: paper.prefault({}),
+  language_model: languageModel.prefault({}),
   synthetic_stop: syntheticStop.prefault({}),
   broker_exit_reconciler: brokerExitReconciler.prefault({}),
   fund: fund.optional(),

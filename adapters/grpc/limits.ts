@@ -6,6 +6,8 @@ export interface GrpcLimits {
   readonly callMsMax: number;
   /** Calls that have begun and not ended; one more is refused instead of making all of them late. */
   readonly callsInFlightMax: number;
+  /** Requests of one stream that are not answered yet; further ones are left unread. */
+  readonly streamRequestsInFlightMax: number;
   /** How often the caller of a stream is checked again; a revocation reaches it this much later than others. */
   readonly reverifyMs: number;
   /** Streams that follow the health of this server, and those of one connection among them. */
@@ -31,6 +33,7 @@ export const grpcLimitsDefault: GrpcLimits = {
   sendBytesMax: 16 * 1_048_576,
   callMsMax: 60_000,
   callsInFlightMax: 4_096,
+  streamRequestsInFlightMax: 256,
   reverifyMs: 1_000,
   watchersMax: 64,
   watchersPerConnectionMax: 4,

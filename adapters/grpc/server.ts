@@ -20,6 +20,7 @@ import type { Verifier } from "../../ports/identity.ts";
 import type { Random } from "../../ports/random.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { type BidirectionalMounter, bidirectionalMounter } from "./bidirectional.ts";
 import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
 import { codecOf, describedServices, descriptorFiles, instanceService } from "./definitions.ts";
@@ -80,7 +81,10 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
   );
   const interceptors = [callGate(options, limits, connections), identity.interceptor];
   const server = new Server({ ...channelOptions(limits), interceptors });
-  const mount = unaryMounter(options, limits, identity.identityOf);
+  const mount: Mounters = {
+    unary: unaryMounter(options, limits, identity.identityOf),
+    bidirectional: bidirectionalMounter(options, limits, identity.identityOf),
+  };
   for (const [described, service] of mounted) {
     server.addService(definitionOf(described), implementationOf(described, service, mount, options.random));
   }
@@ -96,6 +100,11 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
     onConnection: connectionInjector(server),
   });
   return { address: listener.address, drain: drainer(server, listener, health, options) };
+}
+
+interface Mounters {
+  readonly unary: UnaryMounter;
+  readonly bidirectional: BidirectionalMounter;
 }
 
 /** Draining twice is draining once: the second caller waits for the first one's end. */
@@ -141,8 +150,8 @@ function describedService(service: RpcService): DescribedService {
   for (const name of Object.keys(service.handlers)) {
     const method = known.get(name);
     if (method === undefined) throw new Defect(`The protos have no procedure ${service.name}/${name}.`);
-    if (method.requestStream || method.responseStream) {
-      throw new Defect(`${service.name}/${name} is a stream, and handlers are unary.`);
+    if (method.requestStream !== method.responseStream) {
+      throw new Defect(`${service.name}/${name} is a stream in one direction, and nothing mounts those.`);
     }
   }
   return described;
@@ -170,17 +179,19 @@ function definitionOf(service: DescribedService): ServiceDefinition {
 function implementationOf(
   described: DescribedService,
   service: RpcService,
-  mount: UnaryMounter,
+  mount: Mounters,
   random: Random,
 ): UntypedServiceImplementation {
   const implementationOfMethod = (method: DescribedMethod): UntypedHandleCall => {
-    if (method.requestStream || method.responseStream) return unimplementedStream(described, method, random);
-    return mount({
+    const declared = service.handlers[method.name];
+    const streams = method.requestStream || method.responseStream;
+    if (streams && declared === undefined) return unimplementedStream(described, method, random);
+    return (streams ? mount.bidirectional : mount.unary)({
       service: described.name,
       method,
       request: codecOf(method.requestType),
       response: codecOf(method.responseType),
-      handler: service.handlers[method.name] ?? unimplementedUnary(described, method),
+      handler: declared ?? unimplementedUnary(described, method),
     });
   };
   return Object.fromEntries(described.methods.map((method) => [method.name, implementationOfMethod(method)]));

@@ -1,8 +1,8 @@
 // What a caller over gRPC is told when something goes wrong: a fault by its registered status with its stable code in the
 // trailing metadata, and for everything else that it failed inside, without a word of why; the log has that.
 import { Metadata, type ServerErrorResponse, type ServerInterceptingCallInterface, status } from "@grpc/grpc-js";
-import { faults } from "../../contracts/src/codes/faults.ts";
-import { Fault } from "../../contracts/src/fault.ts";
+import { answerOf, type Denial, type DenialCode, type FaultCode } from "../../contracts/src/codes.ts";
+import { Fault, type Retry } from "../../contracts/src/fault.ts";
 import { requestIdHeader } from "../http/request-id.ts";
 
 /** Trailing metadata of a failed call: the code of the registry, and whether trying again can help. */
@@ -14,14 +14,36 @@ type SentStatus = Parameters<ServerInterceptingCallInterface["sendStatus"]>[0];
 /** Trailers travel as HTTP/2 headers, whose total size callers bound. */
 const messageLengthMax = 1_000;
 
+interface Told {
+  readonly code: FaultCode | DenialCode;
+  readonly message: string;
+  readonly retry: Retry;
+}
+
+/** A command that the business denied, on its way to its caller. */
+export class DeniedCall extends Error {
+  override readonly name = "DeniedCall";
+  readonly denial: Denial;
+
+  constructor(denial: Denial) {
+    super(denial.reason);
+    this.denial = denial;
+  }
+}
+
 export function failure(thrown: unknown, requestId: string): ServerErrorResponse {
-  const fault = thrown instanceof Fault ? thrown : internal(requestId);
+  const { code, message, retry } = told(thrown, requestId);
   const metadata = new Metadata();
-  metadata.set(codeTrailer, fault.code);
-  metadata.set(retryTrailer, fault.retry);
+  metadata.set(codeTrailer, code);
+  metadata.set(retryTrailer, retry);
   metadata.set(requestIdHeader, requestId);
-  const details = wellFormed(fault.message);
-  return Object.assign(new Error(details), { code: status[faults[fault.code].grpc], details, metadata });
+  const details = wellFormed(message);
+  return Object.assign(new Error(details), { code: status[answerOf(code).grpc], details, metadata });
+}
+
+function told(thrown: unknown, requestId: string): Told {
+  if (thrown instanceof DeniedCall) return { code: thrown.denial.code, message: thrown.message, retry: "never" };
+  return thrown instanceof Fault ? thrown : internal(requestId);
 }
 
 /** The same in the form that interceptors send. */

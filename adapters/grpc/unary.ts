@@ -2,7 +2,7 @@
 // time, the span, the figures and the translation of whatever was thrown. How many calls there may be at once, and whose, is the
 // business of the gates, which saw the call before. Decoding and encoding happen here and not in the gRPC library, so that bytes
 // that are no message are the caller's mistake by name, and an answer that cannot be encoded is ours and lands in the log.
-import { type handleUnaryCall, Metadata, type ServerUnaryCall, status } from "@grpc/grpc-js";
+import { type handleUnaryCall, Metadata, status } from "@grpc/grpc-js";
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
@@ -10,15 +10,16 @@ import type { Identity } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
-import type { RpcCall, UnaryHandler } from "../../ports/rpc.ts";
+import type { DeniedAnswer, EncodedAnswer, RpcCall, UnaryHandler } from "../../ports/rpc.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
 import type { DescribedMethod } from "./descriptor-set.ts";
+import { type HangUp, hangUps } from "./hang-up.ts";
 import type { GrpcLimits } from "./limits.ts";
-import { failure } from "./status.ts";
+import { DeniedCall, failure } from "./status.ts";
 
 export interface RpcPorts {
   readonly clock: Clock;
@@ -50,7 +51,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
     const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], ports.random);
     const startedAt = ports.clock.now();
     const identity = identityOf(call.metadata);
-    const hangUp = new AbortController();
+    const hangUp = hangUps();
     let settled = false;
     const settle = (statusName: string, answer: () => void): void => {
       if (settled) return;
@@ -69,18 +70,19 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       Math.min(limits.callMsMax, leftMs(call.getDeadline(), ports.clock)),
       () => {
         fail(tookTooLong(limits.callMsMax));
-        hangUp.abort();
+        hangUp.end();
       },
     );
     call.once("cancelled", () => {
       settle("CANCELLED", () => undefined);
-      hangUp.abort();
+      hangUp.end();
     });
     if (identity === undefined) {
-      fail(new Defect(`${procedure.method.path} was reached by nobody in particular.`));
+      fail(nobody(procedure));
       return;
     }
-    run(procedure, call, { requestId, identity, signal: hangUp.signal }, ports).then((bytes) => {
+    const rpcCall = callOf(requestId, identity, call.request, hangUp);
+    run(procedure, rpcCall, ports).then((bytes) => {
       settle("OK", () => {
         call.sendMetadata(withRequestId(requestId));
         callback(null, bytes);
@@ -89,21 +91,52 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
   };
 }
 
-async function run(
-  procedure: UnaryProcedure,
-  call: ServerUnaryCall<Buffer, Buffer>,
-  rpcCall: RpcCall,
-  ports: RpcPorts,
-): Promise<Buffer> {
+/** The signal stays unmade until somebody looks at it. */
+export function callOf(requestId: string, identity: Identity, requestBytes: Uint8Array, hangUp: HangUp): RpcCall {
+  return {
+    requestId,
+    identity,
+    requestBytes,
+    isGone: hangUp.isGone,
+    get signal() {
+      return hangUp.signal;
+    },
+  };
+}
+
+function nobody({ method }: UnaryProcedure): Defect {
+  return new Defect(`${method.path} was reached by nobody in particular.`);
+}
+
+/** No handler is reached without a caller; the identity gate saw to that. */
+export function callerOf(identityOf: IdentityOf, metadata: Metadata, procedure: UnaryProcedure): Identity {
+  const identity = identityOf(metadata);
+  if (identity === undefined) throw nobody(procedure);
+  return identity;
+}
+
+async function run(procedure: UnaryProcedure, call: RpcCall, ports: RpcPorts): Promise<Buffer> {
   const { service, method, handler } = procedure;
-  const request = decode(procedure, call.request);
-  const fields = { service, method: method.name, request_id: rpcCall.requestId };
-  const answer = await ports.tracer.span(`${service}/${method.name}`, fields, () => handler(request as never, rpcCall));
-  const bytes = procedure.response.encode(answer).finish();
+  const request = decode(procedure, call.requestBytes);
+  const fields = { service, method: method.name, request_id: call.requestId };
+  const answer = await ports.tracer.span(`${service}/${method.name}`, fields, () => handler(request as never, call));
+  return answerBytes(procedure, answer);
+}
+
+/** What goes out: an answer's bytes. A denial is thrown, because it goes out as a status. */
+export function answerBytes(procedure: UnaryProcedure, answer: unknown): Buffer {
+  if (typeof answer === "object" && answer !== null) {
+    if ("encoded" in answer) return asBuffer((answer as EncodedAnswer).encoded);
+    if ("denial" in answer) throw new DeniedCall((answer as DeniedAnswer).denial);
+  }
+  return asBuffer(procedure.response.encode(answer).finish());
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function decode(procedure: UnaryProcedure, bytes: Buffer): unknown {
+export function decode(procedure: UnaryProcedure, bytes: Uint8Array): unknown {
   try {
     return decodeStrictly(procedure.request, bytes);
   } catch (thrown) {
@@ -114,16 +147,16 @@ function decode(procedure: UnaryProcedure, bytes: Buffer): unknown {
   }
 }
 
-/** A fault is an answer; anything else is a failure of ours that the log must know, and a defect ends the program. */
-function report(thrown: unknown, procedure: UnaryProcedure, requestId: string, ports: RpcPorts): void {
-  if (thrown instanceof Fault) return;
+/** A fault is an answer, and so is a denial; anything else is a failure of ours that the log must know, and a defect ends the program. */
+export function report(thrown: unknown, procedure: UnaryProcedure, requestId: string, ports: RpcPorts): void {
+  if (thrown instanceof Fault || thrown instanceof DeniedCall) return;
   const { service, method } = procedure;
   ports.log.error("RPC failed", { service, method: method.name, request_id: requestId, error: thrown });
   // One turn later, so that the caller has a fair chance to hear that it was not answered.
   if (thrown instanceof Defect) ports.timers.after(0, () => ports.crash.die(thrown));
 }
 
-function callObserver(ports: RpcPorts) {
+export function callObserver(ports: RpcPorts) {
   const seconds = ports.metrics.histogram(
     "portcullis_rpc_seconds",
     "Time from a whole request to its answer.",
@@ -149,13 +182,13 @@ function callObserver(ports: RpcPorts) {
   };
 }
 
-function withRequestId(requestId: string): Metadata {
+export function withRequestId(requestId: string): Metadata {
   const metadata = new Metadata();
   metadata.set(requestIdHeader, requestId);
   return metadata;
 }
 
-function statusNameOf(code: number | null | undefined): string {
+export function statusNameOf(code: number | null | undefined): string {
   return status[code ?? status.UNKNOWN] ?? "UNKNOWN";
 }
 

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
 import type { MakeAttemptLimit } from "./attempt-limits.ts";
+import { shownBy } from "./bearer.ts";
 import { addressOf } from "./caller-address.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
@@ -102,15 +103,22 @@ async function answer(
 }
 
 function asked(request: FastifyRequest, input: Input, guard: IdentityGuard): HttpRequest {
-  // The proof has been read; nobody behind this point needs it, or can leak it.
+  // The proof has been read; whoever passes it on has to ask for it by name, so that no copy of the headers leaks it.
   const { authorization: _, ...headers } = request.headers;
+  const identity = guard.identityOf(request);
   return {
     ...input,
     requestId: request.id,
-    identity: guard.identityOf(request),
+    identity,
+    bearer: () => (identity === undefined ? undefined : tokenShownBy(request)),
     remoteAddress: addressOf(request),
     headers,
   };
+}
+
+function tokenShownBy(request: FastifyRequest): string | undefined {
+  const shown = shownBy(request.raw);
+  return shown.kind === "token" ? shown.token : undefined;
 }
 
 /** An answer is what its route promises or it is not sent: fields that nobody declared stay inside, and OpenAPI stays true. */

@@ -143,6 +143,8 @@ async function createApp(surroundings: Surroundings): Promise<FastifyInstance> {
     // A request that arrives on a kept connection while draining is still answered, and told to close.
     return503OnClosing: false,
     requestIdHeader: false,
+    // An id may have 128 characters, each of which three may stand for in a path.
+    routerOptions: { maxParamLength: 400 },
     genReqId: (request) => requestIdFrom(request.headers[requestIdHeader], options.random),
     frameworkErrors: (error, request, reply) =>
       void refuseUnrouted(

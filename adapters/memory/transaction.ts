@@ -6,6 +6,7 @@ import type { Random } from "../../ports/random.ts";
 import type { Instance, UnitOfWork } from "../../ports/store.ts";
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encode } from "./codec.ts";
+import { type RecordChanges, recordChanges } from "./records.ts";
 import type { MemoryProcess, WrittenEvent } from "./world.ts";
 
 export interface Transaction {
@@ -36,13 +37,14 @@ interface Pending {
   readonly handled: Set<string>;
   /** Undefined stands for a retired one. */
   readonly instances: Map<string, Instance | undefined>;
+  /** Of the single services' repositories. */
+  readonly records: RecordChanges;
 }
 
 export function beginTransaction(name: string, ports: TransactionPorts): Transaction {
   const { process } = ports;
   const { world } = process;
   const owner = {};
-  const pending: Pending = { events: [], handled: new Set(), instances: new Map() };
   let state: "open" | "doomed" | "ended" = "open";
   let last: Promise<unknown> = Promise.resolve();
 
@@ -69,6 +71,8 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     world.locks.release(owner);
     throw conflict(name);
   };
+  const records = recordChanges(world.risk, { inTurn, lock });
+  const pending: Pending = { events: [], handled: new Set(), instances: new Map(), records };
 
   return {
     id: world.nextTransaction(),
@@ -80,6 +84,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
         if (instance === undefined) world.instances.delete(incarnation);
         else world.instances.set(incarnation, instance);
       }
+      pending.records.apply();
       world.append(pending.events);
     },
     end() {
@@ -104,7 +109,11 @@ function unitOf(
       .filter((instance) => instance !== undefined)
       .sort((one, other) => one.startedAt - other.startedAt)
       .map((instance) => ({ ...instance }));
+  const { risk, reference, treasury } = pending.records;
   return {
+    risk,
+    reference,
+    treasury,
     events: {
       async publish(subject, payload) {
         mustBePublisher(ports.mayPublish, source, subject.name);

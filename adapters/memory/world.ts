@@ -8,6 +8,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Outcome } from "../../ports/store.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
 import { type RowLocks, rowLocks } from "./locks.ts";
+import { type RiskWorld, riskWorld } from "./risk-world.ts";
 
 export interface WrittenEvent {
   readonly id: string;
@@ -56,6 +57,7 @@ export interface MemoryWorld {
   readonly durables: Map<string, DurableState>;
   readonly parked: ParkedEvent[];
   readonly locks: RowLocks;
+  readonly risk: RiskWorld;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -94,6 +96,7 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     durables: new Map(),
     parked: [],
     locks: rowLocks(),
+    risk: riskWorld(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -10,6 +10,7 @@ import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { keepConnection, type OpenConnection } from "../postgres/bus-connection.ts";
 import type { BusSession } from "../postgres/bus-session.ts";
+import { messagesOf } from "../postgres/decision-rows.ts";
 import { createOutboxReader } from "../postgres/outbox-reader.ts";
 import type { Parking } from "../postgres/subscription-parking.ts";
 import type { Lead, Leadership } from "./lead.ts";
@@ -134,7 +135,15 @@ export function relayOnPostgres(options: {
     return {
       lost: lost.signal,
       cursor: taken.cursor,
-      read: (after, limit) => noticing(reader.read(after, limit, patterns)),
+      async read(after, limit) {
+        const page = await noticing(reader.read(after, limit, patterns));
+        return { ...page, rows: page.rows.flatMap((row) => messagesOf(row, patterns)) };
+      },
+      async floor() {
+        const floorText = "select trimmed_id::text from outbox_floor";
+        const found = await noticing(taken.run({ text: floorText, rowMode: "array" }));
+        return BigInt(String(found.rows[0]?.[0]));
+      },
       saveCursor: async (position) => void (await noticing(taken.moveCursor(position, clock.now()))),
       release: () => taken.resign(),
     };

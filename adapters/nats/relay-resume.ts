@@ -1,5 +1,6 @@
 // Where the relay goes on: the saved cursor says how far it was sure to be, the end of the stream says how far it was. Anybody
-// may publish into the stream, with any headers: a message counts as ours only with the id of the row that it names.
+// may publish into the stream, with any headers: a message counts as ours only with an id of the row that it names. A decision is one row
+// with several messages: behind the last of them the row is done, behind any other it is sent again whole.
 import type { Log } from "../../ports/log.ts";
 import type { NatsLink } from "./connect.ts";
 import { idHeader, positionOf } from "./wire.ts";
@@ -14,16 +15,37 @@ export interface Stored {
   readonly sequence: number;
 }
 
-interface Page {
-  readonly rows: readonly { readonly id: bigint; readonly eventId: string }[];
+interface Kept {
+  read(after: bigint, limit: number): Promise<{ readonly rows: readonly Sent[] }>;
+  floor(): Promise<bigint>;
 }
 
+/** A message, under the number of its row. */
+interface Sent {
+  readonly id: bigint;
+  readonly eventId: string;
+}
+
+/** Never behind what is kept: there would be decisions without the events between them, as many as were ever made. */
 export async function resumePosition(
   link: NatsLink,
   streamName: string,
   cursor: bigint,
   stored: Stored | undefined,
-  read: (after: bigint, limit: number) => Promise<Page>,
+  kept: Kept,
+  log: Log,
+): Promise<bigint> {
+  const found = await positionByStream(link, streamName, cursor, stored, kept, log);
+  const floor = await kept.floor();
+  return found > floor ? found : floor;
+}
+
+async function positionByStream(
+  link: NatsLink,
+  streamName: string,
+  cursor: bigint,
+  stored: Stored | undefined,
+  kept: Kept,
   log: Log,
 ): Promise<bigint> {
   const { state } = await link.manager.streams.info(streamName);
@@ -33,7 +55,7 @@ export async function resumePosition(
   }
   // Streams lose their end, never their middle: while our newest message is there, so is everything before it.
   if (stored !== undefined && (await isStill(link, streamName, stored))) return stored.position;
-  const newest = await newestOfOurs(link, streamName, state, cursor, read);
+  const newest = await newestOfOurs(link, streamName, state, cursor, kept);
   if (newest === undefined && state.last_seq - state.first_seq < lookBackMax) {
     if (cursor > 0n) log.warn("the NATS stream holds nothing of ours; what the outbox keeps is published again", {});
     return 0n;
@@ -60,16 +82,17 @@ async function newestOfOurs(
   streamName: string,
   ends: { readonly first_seq: number; readonly last_seq: number },
   cursor: bigint,
-  read: (after: bigint, limit: number) => Promise<Page>,
+  kept: Kept,
 ): Promise<bigint | undefined> {
   const { first_seq: first, last_seq: last } = ends;
   for (let sequence = last; sequence >= first && sequence > last - lookBackMax; sequence--) {
     const message = await link.manager.streams.getMessage(streamName, { seq: sequence });
     const position = positionOf(message?.header);
     if (message === null || position === undefined || position === 0n) continue;
-    const row = (await read(position - 1n, 1)).rows.find(({ id }) => id === position);
-    const isOurs = row === undefined ? mayBeTrimmed(position, cursor) : row.eventId === message.header.get(idHeader);
-    if (isOurs) return position;
+    const messages = (await kept.read(position - 1n, 1)).rows.filter(({ id }) => id === position);
+    if (messages.length === 0 && mayBeTrimmed(position, cursor)) return position;
+    const place = messages.findIndex(({ eventId }) => eventId === message.header.get(idHeader));
+    if (place >= 0) return place === messages.length - 1 ? position : position - 1n;
   }
   return undefined;
 }

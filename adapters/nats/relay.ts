@@ -1,7 +1,8 @@
 // Carries the outbox to NATS: reads behind a cursor, publishes in order, and moves the cursor only behind what the server
 // has answered for. One relay works at a time; the others stand by.
 //
-//  1. The cursor never passes a row that the stream has not acknowledged.
+//  1. The cursor never passes a row that the stream has not acknowledged. A decision is one row and several messages: it is passed
+//     behind the last of them, and sent again whole when it was sent in part.
 //  2. A crash between publishing and saving the cursor publishes again: within the server's window the repetition
 //     vanishes there, later the subscribers recognise it by its id.
 //  3. JetStream answers before its disk does, so a server that lost power may have lost what it had answered for. At every
@@ -23,8 +24,14 @@ import { trimStream } from "./trim.ts";
 
 export const relayName = "nats.relay";
 
+/** A message, under the number of the row that it comes from: those of one row follow each other. */
+export interface RelayMessage extends OutboxRow {
+  /** Why it must not be published. */
+  readonly poison?: string;
+}
+
 export interface OutboxPage {
-  readonly rows: readonly OutboxRow[];
+  readonly rows: readonly RelayMessage[];
   readonly through: bigint;
   readonly more: boolean;
   readonly held: boolean;
@@ -34,8 +41,10 @@ export interface OutboxPage {
 export interface RelayLeadership extends Leadership {
   /** How far the rows had been acknowledged when the leadership began. */
   readonly cursor: bigint;
-  /** Rows of the outbox behind a position, in order, never past one that may still come, about 8 MB at most. */
+  /** Messages of rows behind a position, in order, never past one that may still come, about 8 MB at most; the limit counts rows. */
   read(after: bigint, limit: number): Promise<OutboxPage>;
+  /** What lies at or before this position is not sent again: the outbox keeps nothing of it, and the journal is kept for ever. */
+  floor(): Promise<bigint>;
   saveCursor(position: bigint): Promise<void>;
 }
 
@@ -47,14 +56,14 @@ export interface RelayOptions {
   readonly link: NatsLink;
   readonly stream: StreamOptions;
   readonly lead: LeadRelay;
-  /** Takes a row that is larger than the server accepts. */
+  /** Takes a message that cannot be published: larger than the server accepts, or made from a row that cannot be read. */
   readonly park: Park;
   /** Calls back when something was committed; polling stands behind it. */
   readonly onPoke: (run: () => void) => () => void;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
-  /** Rows published without an answer; default 256. A page of the outbox, and so a burst, also ends at about 8 MB. */
+  /** Messages published without an answer; default 256. A page of rows, and so a burst, also ends at about 8 MB. */
   readonly windowMax?: number;
   readonly pollMs?: number;
   /** The cursor is saved at most this often; a crash costs repetitions, not events. */
@@ -71,6 +80,7 @@ export interface Relay {
   close(): Promise<void>;
 }
 
+const windowMaxDefault = 256;
 /** How often an idle relay looks whether its stream is still there. */
 const lookEveryMs = 2_000;
 
@@ -170,9 +180,9 @@ async function runTerm(
   const lost = link.lost();
   const name = streamName(options.stream);
   await link.unlessLost(ensureStream(link, options.stream));
-  const resuming = resumePosition(link, name, state.saved, state.stored, leadership.read, options.log);
+  const resuming = resumePosition(link, name, state.saved, state.stored, leadership, options.log);
   state.position = await link.unlessLost(resuming);
-  const windowMax = options.windowMax ?? 256;
+  const windowMax = options.windowMax ?? windowMaxDefault;
   const waiter = pokeWaiter(options);
   // Whoever awaits the page meets the failure; until then it only must not count as unhandled.
   const noteReadAhead = (thrown: unknown): void =>
@@ -218,15 +228,18 @@ async function publishPage(
   page: OutboxPage,
   signal: AbortSignal,
 ): Promise<void> {
-  let rest = await withoutOversized(options, page.rows);
+  let rest = await withoutUnsendable(options, page.rows);
   while (rest.length > 0) {
     if (signal.aborted) return;
-    const result = await publishBurst(options.link, name, rest, options.answerMsMax ?? 5_000);
+    const burst = rest.slice(0, options.windowMax ?? windowMaxDefault);
+    const result = await publishBurst(options.link, name, burst, options.answerMsMax ?? 5_000);
     const last = rest[result.storedCount - 1];
     if (last !== undefined) {
-      state.position = last.id;
+      // A row of which messages are still to come is not behind us.
+      const isWhole = rest[result.storedCount]?.id !== last.id;
+      state.position = isWhole ? last.id : last.id - 1n;
       if (result.lastSequence !== undefined) {
-        state.stored = { position: last.id, eventId: last.eventId, sequence: result.lastSequence };
+        state.stored = { position: state.position, eventId: last.eventId, sequence: result.lastSequence };
       }
     }
     state.publishedCount += result.storedCount;
@@ -236,20 +249,24 @@ async function publishPage(
   state.position = page.through;
 }
 
-/** A row that the server would never take must not hold up all others: it is parked, which is reported, and passed over. */
-async function withoutOversized(options: RelayOptions, rows: readonly OutboxRow[]): Promise<readonly OutboxRow[]> {
+/** A message that the server would never take must not hold up all others: it is parked, which is reported, and passed over. */
+async function withoutUnsendable(
+  options: RelayOptions,
+  messages: readonly RelayMessage[],
+): Promise<readonly RelayMessage[]> {
   const bytesMax = (options.link.connection.info?.max_payload ?? 1_048_576) - 8_192;
-  // Three bytes per UTF-16 unit is the most that UTF-8 needs: most rows are judged without being encoded.
-  const isOversized = (row: OutboxRow): boolean =>
-    row.payload.length * 3 > bytesMax && Buffer.byteLength(row.payload) > bytesMax;
-  if (!rows.some(isOversized)) return rows;
-  for (const row of rows.filter(isOversized)) {
-    const { eventId: id, subject, key, at, source } = row;
-    const error = `the payload is larger than the ${bytesMax} bytes that the NATS server takes`;
-    const payload = Buffer.from(row.payload);
+  // Three bytes per UTF-16 unit is the most that UTF-8 needs: most are judged without being encoded.
+  const isOversized = ({ payload }: RelayMessage): boolean =>
+    payload.length * 3 > bytesMax && Buffer.byteLength(payload) > bytesMax;
+  const isUnsendable = (message: RelayMessage): boolean => message.poison !== undefined || isOversized(message);
+  if (!messages.some(isUnsendable)) return messages;
+  for (const message of messages.filter(isUnsendable)) {
+    const { eventId: id, subject, key, at, source } = message;
+    const error = message.poison ?? `the payload is larger than the ${bytesMax} bytes that the NATS server takes`;
+    const payload = Buffer.from(message.payload);
     await options.park({ id, subject, key, at, source, payload, attempts: 0, error, subscription: relayName });
   }
-  return rows.filter((row) => !isOversized(row));
+  return messages.filter((message) => !isUnsendable(message));
 }
 
 async function save(

@@ -9,7 +9,9 @@ export type SubjectByName = (name: string) => Subject<unknown> | undefined;
 
 export type Decoded = { readonly event: BusEvent } | { readonly poison: string };
 
-export function decodeRow(row: Omit<OutboxRow, "id">, subjectByName: SubjectByName): Decoded {
+/** For a row of the outbox or a message of a decision, never for a packed decision. */
+export function decodeRow(row: Omit<OutboxRow, "id" | "record">, subjectByName: SubjectByName): Decoded {
+  if (row.poison !== undefined) return { poison: row.poison };
   const subject = subjectByName(row.subject);
   if (subject === undefined) return { poison: `the subject ${row.subject} is not known` };
   let payload: unknown;

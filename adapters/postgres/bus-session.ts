@@ -12,6 +12,7 @@ import type pg from "pg";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { type KeptConnectionOptions, keepConnection, type Opening } from "./bus-connection.ts";
+import { newestIdText } from "./decision-rows.ts";
 import { type RunStatement, readerSettings } from "./outbox-reader.ts";
 
 /** The leadership of one durable name, for as long as its session lives. */
@@ -159,7 +160,7 @@ export function createBusSession(
       return taken;
     },
     async end() {
-      const text = "select greatest((select max(id) from outbox), (select trimmed_id from outbox_floor))::text";
+      const text = `select greatest(${newestIdText}, (select trimmed_id from outbox_floor))::text`;
       return BigInt(String((await run({ text, rowMode: "array" })).rows[0]?.[0]));
     },
     opened: (signal) => connection.opened(signal),

@@ -8,6 +8,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession } from "./bus-session.ts";
+import { messagesOf, newestIdText } from "./decision-rows.ts";
 import { createOutboxReader, type OutboxRow } from "./outbox-reader.ts";
 import { createBell, type PokeSource } from "./subscription-bell.ts";
 
@@ -26,7 +27,8 @@ interface Listener {
 const holePatienceMs = 250;
 const pollMs = 250;
 const holeMs = 5;
-const rowsMax = 1_000;
+/** A decision is several messages, and a page is handed over without a pause. */
+const rowsMax = 250;
 
 export function createTail(options: {
   readonly session: BusSession;
@@ -55,6 +57,12 @@ export function createTail(options: {
     }
   }
 
+  /** The end of the outbox and of the journal's decisions, whichever is later. */
+  async function newest(): Promise<bigint> {
+    const text = `select greatest(${newestIdText}, (select trimmed_id from outbox_floor))::text`;
+    return BigInt(String((await session.run({ text, rowMode: "array" })).rows[0]?.[0]));
+  }
+
   async function live(): Promise<void> {
     while (!closing.signal.aborted && listeners.size > 0) {
       bell.silence();
@@ -62,9 +70,9 @@ export function createTail(options: {
         const opening = await session.opened(closing.signal);
         if (opening === "closed") break;
         if (opening === "aborted") continue;
-        position ??= await session.end();
+        position ??= await newest();
         const page = await reader.read(position, rowsMax, patterns);
-        for (const row of page.rows) handOver(row);
+        for (const row of page.rows) for (const message of messagesOf(row, patterns)) handOver(message);
         position = page.through;
         // Held by a hole, every commit would ring the bell for a page that is read already.
         if (page.held) await timers.sleep(holeMs, closing.signal);
@@ -84,7 +92,7 @@ export function createTail(options: {
 
   return {
     async add(wanted, offer) {
-      const from = await session.end();
+      const from = await newest();
       const listener: Listener = { patterns: wanted, from, offer };
       listeners.add(listener);
       updatePatterns();

@@ -16,6 +16,7 @@ import type { OpenConnection } from "./bus-connection.ts";
 import type { SubjectByName } from "./bus-decode.ts";
 import { createBusSession } from "./bus-session.ts";
 import { createTail } from "./bus-tail.ts";
+import { newestIdText } from "./decision-rows.ts";
 import type { PostgresStore } from "./store.ts";
 import { type DurableSubscription, openDurable } from "./subscription-durable.ts";
 import { type EphemeralSubscription, openEphemeral } from "./subscription-ephemeral.ts";
@@ -92,7 +93,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       await timers.sleep(lagEveryMs, closing.signal);
       if (closing.signal.aborted || session.complaint() !== undefined || durables.size === 0) continue;
       const names = [...durables].map((one) => one.name);
-      const text = `select s.name, greatest(0, coalesce((select max(id) from outbox), 0) - s.cursor_id)::text
+      const text = `select s.name, greatest(0, coalesce(${newestIdText}, 0) - s.cursor_id)::text
                     from subscription s where s.name = any ($1)`;
       try {
         const behind = await session.run({ text, values: [names], rowMode: "array" });

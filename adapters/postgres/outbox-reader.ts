@@ -1,11 +1,12 @@
-// Reads the outbox behind a cursor, in the order of event numbers, without ever passing one that may still come.
+// Reads the outbox and the journal's decisions behind a cursor, as one sequence in the order of event numbers, without ever
+// passing one that may still come.
 //
-// Numbers come from a sequence, so a lower one can be committed after a higher one. Invariants (tested by number):
+// Numbers come from one sequence for both, so a lower one can be committed after a higher one. Invariants (tested by number):
 //  1. What follows the cursor without a hole is handed over at once.
 //  2. At a hole nothing beyond it is handed over until the hole is filled or known to be dead.
 //  3. A hole is dead when every transaction that could own its number has ended and a read that began after that still
 //     lacks it. Every such transaction took its own number (xid) before it took an event number (column order in the
-//     table), hence before the higher event became visible, hence before the xid that we take as a fence afterwards. So
+//     tables), hence before the higher event became visible, hence before the xid that we take as a fence afterwards. So
 //     when a read's snapshot has an xmin at or above the fence, what that read does not see will never be there. The
 //     snapshot's own xmax must not serve as the fence: it lies just above the highest *ended* transaction, and a running
 //     one can have that number or a higher one.
@@ -15,7 +16,10 @@
 import type pg from "pg";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { fromMicroseconds, millisecondsBetween } from "../../contracts/src/instant.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { decisionSource } from "../decision-messages.ts";
+import { journalHalf, wantsDecisions } from "./decision-rows.ts";
 import { regexOf } from "./outbox-pattern.ts";
 
 export interface OutboxRow {
@@ -26,12 +30,16 @@ export interface OutboxRow {
   readonly subject: string;
   readonly key: string;
   readonly source: string;
-  /** The exact JSON text that was published. */
+  /** The exact JSON text that was published; empty where `record` stands in its place. */
   readonly payload: string;
+  /** A decision of the journal, packed; decision-rows.ts tells its messages. */
+  readonly record?: Uint8Array;
+  /** Why nobody may get it, when that is known already. */
+  readonly poison?: string;
 }
 
 export interface OutboxPage {
-  /** Rows whose subject matches, in order. */
+  /** Rows whose subject matches, in order; decisions if any of their messages may match. */
   readonly rows: readonly OutboxRow[];
   /** Everything up to here has been seen or will never exist: the next read may begin after it. */
   readonly through: bigint;
@@ -42,7 +50,7 @@ export interface OutboxPage {
 }
 
 export interface OutboxReader {
-  /** At most `limit` rows of the outbox after the cursor are looked at, matching or not, and about 8 MB of payloads. */
+  /** At most `limit` rows after the cursor are looked at, matching or not, and about 8 MB of payloads. */
   read(after: bigint, limit: number, patterns: readonly string[]): Promise<OutboxPage>;
   /** How long a hole has been holding this reader back; 0 when none does. */
   heldMs(): number;
@@ -60,27 +68,70 @@ export const readerSettings = "set enable_seqscan = off; set enable_bitmapscan =
 /** A page ends with the row that brings its payloads to this size, however many more it may have. */
 export const pageBytesMax = 8_000_000;
 
+const columns = "id, event_id, at_us, subject, key, source";
+const horizonText = "(select pg_snapshot_xmin(pg_current_snapshot())::text)";
+
 // The usual read. A page of payloads up to $4 bytes cannot be too large, so nothing needs to be added up; a larger one
-// comes as the empty text, which no JSON is, and the page is read again by the careful way.
-const readText = `
-select o.id, o.event_id, o.at_us, o.subject, o.key, o.source,
-       case when o.subject ~ $3
-         then case when octet_length(o.payload) <= $4 then convert_from(o.payload, 'UTF8') else '' end end,
-       (select pg_snapshot_xmin(pg_current_snapshot())::text), '0'
-from outbox o where o.id > $1 order by o.id limit $2`;
+// comes empty, which no JSON and no decision is, and the page is read again by the careful way. Each table gives at most a page, by
+// its index, and the two are merged.
+const usualText = (decisions: boolean): string => `
+select ${columns}, payload, ${horizonText}, '0', record
+from ((select ${columns},
+              case when subject ~ $3
+                then case when octet_length(payload) <= $4 then convert_from(payload, 'UTF8') else '' end end as payload,
+              null::bytea as record
+       from outbox where id > $1 order by id limit $2)
+      union all
+      ${journalHalf(decisions, "text", "case when octet_length(j.payload) <= $4 then j.payload else ''::bytea end")}) page
+order by id limit $2`;
 
 // The careful read adds up the payloads, which takes the server about a quarter longer. What was sent before a row decides
 // whether it comes along: that only grows, so a page has no holes of its own.
-const carefulText = `
-select id, event_id, at_us, subject, key, source,
-       case when matched then convert_from(payload, 'UTF8') end,
-       (select pg_snapshot_xmin(pg_current_snapshot())::text), bytes
+const carefulText = (decisions: boolean): string => `
+select ${columns}, convert_from(payload, 'UTF8'), ${horizonText}, bytes, record
 from (select *, sum(own_bytes) over (order by id rows unbounded preceding) as bytes
-      from (select *, case when matched then octet_length(payload) else 0 end as own_bytes
-            from (select *, subject ~ $3 as matched from outbox where id > $1 order by id limit $2) page) sized) counted
+      from (select *, coalesce(octet_length(payload), octet_length(record), 0) as own_bytes
+            from (select *
+                  from ((select ${columns}, case when subject ~ $3 then payload end as payload, null::bytea as record
+                         from outbox where id > $1 order by id limit $2)
+                        union all
+                        ${journalHalf(decisions, "bytea", "j.payload")}) both_tables
+                  order by id limit $2) page) sized) counted
 where bytes - own_bytes < ${pageBytesMax} order by id`;
 
-type RawRow = readonly [string, string, string, string, string, string, string | null, string, string];
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+interface Reading {
+  readonly usual: Statement;
+  readonly careful: Statement;
+}
+
+function readingOf(decisions: boolean): Reading {
+  const suffix = decisions ? "_with_decisions" : "";
+  return {
+    usual: { name: `bus_read${suffix}`, text: usualText(decisions) },
+    careful: { name: `bus_read_carefully${suffix}`, text: carefulText(decisions) },
+  };
+}
+
+const withDecisions = readingOf(true);
+const withoutDecisions = readingOf(false);
+
+type RawRow = readonly [
+  id: string,
+  eventId: string | null,
+  atUs: string | null,
+  subject: string | null,
+  key: string | null,
+  source: string | null,
+  payload: string | null,
+  xmin: string,
+  bytes: string,
+  record: Buffer | null,
+];
 
 interface Fence {
   readonly through: bigint;
@@ -98,7 +149,10 @@ export function createOutboxReader(options: {
   let careful = false;
   let fence: Fence | undefined;
   let hole: { readonly after: bigint; readonly since: Instant } | undefined;
-  const regex = rememberLast(regexOf);
+  const wantedBy = rememberLast((patterns) => ({
+    regex: regexOf(patterns),
+    reading: wantsDecisions(patterns) ? withDecisions : withoutDecisions,
+  }));
 
   /** Taken only when a hole is met a second time: most are filled by then, and every fence costs a transaction number. */
   async function metHole(after: bigint, highest: bigint): Promise<void> {
@@ -114,17 +168,18 @@ export function createOutboxReader(options: {
   }
 
   /** Stays careful for as long as large payloads come. */
-  async function fetch(after: bigint, limit: number, wanted: string): Promise<readonly RawRow[]> {
+  async function fetch(after: bigint, limit: number, patterns: readonly string[]): Promise<readonly RawRow[]> {
+    const { regex, reading } = wantedBy(patterns);
     const ownBytesMax = Math.floor(pageBytesMax / limit);
-    const values = [String(after), limit, wanted];
+    const values = [String(after), limit, regex];
     if (!careful) {
-      const usual = { name: "outbox_read", text: readText, values: [...values, ownBytesMax] };
+      const usual = { ...reading.usual, values: [...values, ownBytesMax] };
       const raws = (await run({ ...usual, rowMode: "array" })).rows as unknown as readonly RawRow[];
-      if (!raws.some((raw) => raw[6] === "")) return raws;
+      if (!raws.some((raw) => lengthOf(raw) === 0)) return raws;
     }
-    const answer = await run({ name: "outbox_read_carefully", text: carefulText, values, rowMode: "array" });
+    const answer = await run({ ...reading.careful, values, rowMode: "array" });
     const raws = answer.rows as unknown as readonly RawRow[];
-    careful = raws.some((raw) => raw[6] !== null && raw[6].length > ownBytesMax / 4);
+    careful = raws.some((raw) => (lengthOf(raw) ?? 0) > ownBytesMax / 4);
     return raws;
   }
 
@@ -137,7 +192,7 @@ export function createOutboxReader(options: {
   return {
     heldMs: () => (hole === undefined ? 0 : Math.max(0, millisecondsBetween(hole.since, clock.now()))),
     async read(after, limit, patterns) {
-      const raws = await fetch(after, limit, regex(patterns));
+      const raws = await fetch(after, limit, patterns);
       const first = raws[0];
       const last = raws[raws.length - 1];
       if (first === undefined || last === undefined) {
@@ -155,7 +210,8 @@ export function createOutboxReader(options: {
           break;
         }
         through = id;
-        if (raw[6] !== null) rows.push(rowOf(id, raw, raw[6]));
+        const row = rowOf(id, raw);
+        if (row !== undefined) rows.push(row);
       }
       if (held) await metHole(through, BigInt(last[0]));
       else hole = undefined;
@@ -165,27 +221,31 @@ export function createOutboxReader(options: {
   };
 }
 
-function rowOf(id: bigint, raw: RawRow, payload: string): OutboxRow {
-  return {
+/** Undefined for a row that brings nothing to whoever asked. */
+function lengthOf(raw: RawRow): number | undefined {
+  return (raw[9] ?? raw[6])?.length;
+}
+
+function rowOf(id: bigint, raw: RawRow): OutboxRow | undefined {
+  const [, eventId, atUs, subject, key, source, payload, , , record] = raw;
+  if (payload === null && record === null) return undefined;
+  const row = {
     id,
-    eventId: raw[1],
-    at: fromMicroseconds(Number(raw[2])),
-    subject: raw[3],
-    key: raw[4],
-    source: raw[5],
-    payload,
+    eventId: eventId ?? "",
+    at: fromMicroseconds(Number(atUs)),
+    subject: subject ?? subjects.decisionMade.name,
+    key: key ?? "",
+    source: source ?? decisionSource,
+    payload: payload ?? "",
   };
+  return record === null ? row : { ...row, record };
 }
 
 /** The patterns are nearly always the same array as last time. */
-function rememberLast(make: (patterns: readonly string[]) => string): (patterns: readonly string[]) => string {
-  let known: readonly string[] | undefined;
-  let made = "";
+function rememberLast<Made>(make: (patterns: readonly string[]) => Made): (patterns: readonly string[]) => Made {
+  let known: { readonly patterns: readonly string[]; readonly made: Made } | undefined;
   return (patterns) => {
-    if (patterns !== known) {
-      made = make(patterns);
-      known = patterns;
-    }
-    return made;
+    if (known?.patterns !== patterns) known = { patterns, made: make(patterns) };
+    return known.made;
   };
 }

@@ -11,6 +11,8 @@ export interface CursorKeeper {
   advance(through: bigint, finished: number): void;
   /** Writes when it is time, and waits for it only when the bound is reached; rejects when a write has failed. */
   keepUp(): Promise<void>;
+  /** True when keepUp() would write or wait. */
+  isDue(): boolean;
   /** Milliseconds until the next write is due; infinite when there is nothing to write. */
   dueMs(): number;
   flush(): Promise<void>;
@@ -66,6 +68,7 @@ export function createCursorKeeper(options: {
   return {
     position: () => position,
     dueMs,
+    isDue: () => unwritten >= queueMax || dueMs() <= 0,
     flush,
     advance(through, finished) {
       if (through > position) position = through;

@@ -2,9 +2,10 @@
 // time in the order of their numbers, tries again, parks, moves the cursor.
 //
 // Invariants:
-//  1. The cursor never passes an event that was neither handled nor parked.
-//  2. Between two confirmed moves of the cursor at most 2 x queueMax events are finished, and that many ids are remembered:
-//     what is read again after a lost session is recognised.
+//  1. The cursor never passes an event that was neither handled nor parked. All messages of a decision stand under one number, so
+//     it passes that number only behind the last of them.
+//  2. Between two confirmed moves of the cursor at most 2 x queueMax events and one decision's messages are finished, and that many
+//     ids are remembered: what is read again after a lost session is recognised.
 //  3. Nothing new is handed over after the session is known to be lost or close() was called.
 //  4. A subscription whose name was forgotten has ended: it does not enter the name again and hears nothing more.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
@@ -15,9 +16,11 @@ import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { messagesPerDecisionMax } from "../decision-messages.ts";
 import type { Alarms } from "./alarms.ts";
 import { decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession, Leadership } from "./bus-session.ts";
+import { messagesOf, wantsDecisions } from "./decision-rows.ts";
 import { horizonComplaint, horizonMsMax, oldestTransaction } from "./outbox-horizon.ts";
 import { createOutboxReader, type OutboxReader, type OutboxRow } from "./outbox-reader.ts";
 import { createBell, type PokeSource } from "./subscription-bell.ts";
@@ -54,6 +57,8 @@ interface Complaints {
 
 const attemptsMaxDefault = 5;
 const queueMaxDefault = 1_000;
+/** Where a row may be eight messages a page is shorter: a quick handler would keep the process from everything else until its end. */
+const decisionRowsMax = 128;
 const pollMs = 250;
 const retryMsMin = 50;
 const retryMsMax = 2_000;
@@ -69,6 +74,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const attemptsMax = Math.max(1, options.attemptsMax ?? attemptsMaxDefault);
   const queueMax = Math.max(1, options.queueMax ?? queueMaxDefault);
   const patterns = [...options.subjects];
+  const rowsMax = wantsDecisions(patterns) ? Math.min(queueMax, decisionRowsMax) : queueMax;
   const label = { subscription: name };
   const handled = metrics.counter("portcullis_bus_handled_total", "Events finished, parked ones included.", [
     "subscription",
@@ -78,7 +84,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   ]);
   const closing = new AbortController();
   const bell = createBell(context.wake, timers, closing.signal);
-  const recent = createRecent(2 * queueMax);
+  const recent = createRecent(2 * queueMax + messagesPerDecisionMax);
   const complaints: Complaints = {};
   let finishedCount = 0;
   let alarmedAt = clock.now();
@@ -116,6 +122,15 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       await timers.sleep(backOff(context.random, attempt), closing.signal);
       if (stopped()) return false;
     }
+  }
+
+  /** How many events a row was, all of them done with; undefined when one was left for later, and with it the row. */
+  async function deliverAll(row: OutboxRow, stopped: () => boolean): Promise<number | undefined> {
+    const messages = messagesOf(row, patterns);
+    for (const message of messages) {
+      if (stopped() || !(await deliver(message, stopped))) return undefined;
+    }
+    return messages.length;
   }
 
   async function park(row: OutboxRow, error: string, attempts: number, stopped: () => boolean): Promise<boolean> {
@@ -162,14 +177,15 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       bell.silence();
       const before = cursor.position();
       readingSince = clock.now();
-      const page = await reader.read(before, queueMax, patterns);
+      const page = await reader.read(before, rowsMax, patterns);
       readingSince = undefined;
       getsOn();
       for (const row of page.rows) {
-        if (stopped() || !(await deliver(row, stopped))) break;
-        cursor.advance(row.id, 1);
+        const finished = await deliverAll(row, stopped);
+        if (finished === undefined) break;
+        cursor.advance(row.id, finished);
         // Also within a page: with a slow handler that is when a cursor is written and a forgotten name is noticed.
-        if (cursor.dueMs() <= 0) await cursor.keepUp();
+        if (cursor.isDue()) await cursor.keepUp();
       }
       if (stopped()) break;
       cursor.advance(page.through, 0);

@@ -10,6 +10,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { type Alarms, noAlarms } from "./alarms.ts";
+import { newestIdText } from "./decision-rows.ts";
 
 export interface TrimOptions {
   readonly pool: pg.Pool;
@@ -48,6 +49,8 @@ export interface Trim {
 }
 
 const chunksMax = 200;
+/** Events of the outbox are counted up to here; beyond it, more is only more. */
+const countMax = 1_000_000;
 /** Two servers' clocks may disagree by this much. */
 const clockSlackMs = 3_600_000;
 
@@ -59,7 +62,7 @@ export function startTrim(options: TrimOptions): Trim {
   const chunkRows = options.chunkRows ?? 5_000;
   const behindEventsMax = options.behindEventsMax ?? 100_000;
   const trimmed = options.metrics.counter("portcullis_bus_trimmed_total", "Outbox rows removed behind every cursor.");
-  const size = options.metrics.gauge("portcullis_bus_outbox_events", "Events between the oldest and the newest kept.");
+  const size = options.metrics.gauge("portcullis_bus_outbox_events", "Events in the outbox, counted up to a million.");
   const closing = new AbortController();
   let complaint: string | undefined;
 
@@ -85,8 +88,10 @@ export function startTrim(options: TrimOptions): Trim {
   }
 
   async function look(): Promise<string | undefined> {
+    // Counted, because numbers of the journal lie between those of the outbox.
     const kept = await pool.query(
-      "select coalesce(max(id) - min(id) + 1, 0)::text as kept, coalesce(max(id), 0)::text as newest from outbox",
+      `select (select count(*) from (select from outbox limit ${countMax}) counted)::text as kept,
+              coalesce(${newestIdText}, 0)::text as newest`,
     );
     size.set(Number(kept.rows[0]?.kept));
     const slowest = await pool.query(

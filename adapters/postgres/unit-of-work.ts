@@ -1,5 +1,5 @@
-// What a transaction's work holds in its hands: the outbox as a buffer that the commit writes, and the two small
-// repositories that every service needs.
+// What a transaction's work holds in its hands: the outbox as a buffer that the commit writes, the two small repositories that
+// every service needs, and those of single services, which have files of their own.
 import { Defect } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -8,6 +8,8 @@ import type { HandledEvents, Instance, Instances, UnitOfWork } from "../../ports
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
+import { referenceRecords, treasuryRecords } from "./unit-of-work-reference.ts";
+import { riskRecords } from "./unit-of-work-risk.ts";
 
 export interface BufferedUnit {
   readonly unit: UnitOfWork;
@@ -42,6 +44,9 @@ export function createUnitOfWork(options: {
     },
     handled: handledEvents(options.sql, clock),
     instances: instances(options.sql),
+    risk: riskRecords(options.sql, clock),
+    reference: referenceRecords(options.sql),
+    treasury: treasuryRecords(options.sql),
   };
   return {
     unit,

@@ -2,5 +2,6 @@
 import type { Migration } from "../migrate.ts";
 import { outboxMigration } from "./0001-outbox.ts";
 import { identityMigration } from "./0002-identity.ts";
+import { riskMigration } from "./0003-risk.ts";
 
-export const migrations: readonly Migration[] = [outboxMigration, identityMigration];
+export const migrations: readonly Migration[] = [outboxMigration, identityMigration, riskMigration];

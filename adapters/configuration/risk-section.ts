@@ -1,0 +1,68 @@
+// The sections `risk`, `market` and `paper` of the configuration: how old an input of a decision may be, how much may wait, where
+// paper prices come from, and whether the paper platform is put in.
+import { z } from "zod";
+import { key } from "./key-facts.ts";
+import { dayS, section, whole } from "./key-forms.ts";
+
+export const risk = section({
+  mark_age_max_s: key(whole(1, 3_600).default(10), {
+    sentence: "The oldest price that new risk is decided on, in seconds.",
+    environment: "PORTCULLIS_RISK_MARK_AGE_MAX_S",
+  }),
+  nav_age_max_s: key(whole(1, dayS).default(60), {
+    sentence: "The oldest net asset value that new risk is decided on, in seconds.",
+    environment: "PORTCULLIS_RISK_NAV_AGE_MAX_S",
+  }),
+  fx_age_max_s: key(whole(1, 7 * dayS).default(3_600), {
+    sentence: "The oldest exchange rate that new risk is decided on, in seconds.",
+    environment: "PORTCULLIS_RISK_FX_AGE_MAX_S",
+  }),
+  borrow_age_max_s: key(whole(1, 7 * dayS).default(dayS), {
+    sentence: "The oldest word on what can be borrowed that a short sale is decided on, in seconds.",
+    environment: "PORTCULLIS_RISK_BORROW_AGE_MAX_S",
+  }),
+  approval_valid_ms: key(whole(100, 600_000).default(5_000), {
+    sentence: "How long an approval may be used, in milliseconds.",
+    environment: "PORTCULLIS_RISK_APPROVAL_VALID_MS",
+  }),
+  undecided_max: key(whole(1, 1_000_000).default(4_096), {
+    sentence: "Orders that may wait for their decision to be durable; one more is refused with RESOURCE_EXHAUSTED.",
+    environment: "PORTCULLIS_RISK_UNDECIDED_MAX",
+  }),
+  open_orders_per_fund_max: key(whole(1, 10_000_000).default(10_000), {
+    sentence: "Open orders that one fund may have; one more with new risk is denied.",
+    environment: "PORTCULLIS_RISK_OPEN_ORDERS_PER_FUND_MAX",
+  }),
+  // The two ranges do not meet, so that one missed look is never taken for an unknown state.
+  halt_poll_ms: key(whole(10, 500).default(250), {
+    sentence: "How often halts are read again without being told of one, in milliseconds.",
+    environment: "PORTCULLIS_RISK_HALT_POLL_MS",
+  }),
+  halt_unknown_ms: key(whole(1_000, 60_000).default(2_000), {
+    sentence: "After how long without an answer halts are unknown, which counts as halted, in milliseconds.",
+    environment: "PORTCULLIS_RISK_HALT_UNKNOWN_MS",
+  }),
+  snapshot_every_entries: key(whole(100, 100_000_000).default(50_000), {
+    sentence: "Entries in the risk engine's journal between two snapshots of its books.",
+    environment: "PORTCULLIS_RISK_SNAPSHOT_EVERY_ENTRIES",
+  }),
+});
+
+export const market = section({
+  seed: key(whole(0, 2_147_483_647).default(1), {
+    sentence: "The seed of the paper market: the same seed shows the same prices at the same moment.",
+    environment: "PORTCULLIS_MARKET_SEED",
+  }),
+  quote_every_ms: key(whole(50, 5_000).default(500), {
+    sentence: "How often the paper market quotes a symbol and how often marks go out, in milliseconds.",
+    environment: "PORTCULLIS_MARKET_QUOTE_EVERY_MS",
+  }),
+});
+
+export const paper = section({
+  seed: key(z.enum(["auto", "always", "never"]).default("auto"), {
+    sentence:
+      "Whether paper funds with limits, positions and reference data are put into an empty database; `auto` does it in the embedded one only.",
+    environment: "PORTCULLIS_PAPER_SEED",
+  }),
+});

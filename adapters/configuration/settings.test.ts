@@ -1,0 +1,39 @@
+// What services get of the configuration: the units of the code, and paper funds only where nobody's own database is.
+import { describe, expect, it } from "vitest";
+import { testSettings } from "../../testkit/virtual/service-rig.ts";
+import { loadConfiguration } from "./load-configuration.ts";
+import { settingsOf } from "./settings.ts";
+
+function settings(environment: Readonly<Record<string, string>>, embedded: boolean) {
+  const loaded = loadConfiguration({ environment, readFile: () => "" });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.complaints));
+  return settingsOf(loaded.configuration, embedded);
+}
+
+describe("settings", () => {
+  it("are these without any configuration", () => expect(settings({}, true)).toEqual(testSettings));
+
+  it("take their values from the environment, in milliseconds", () => {
+    const given = {
+      PORTCULLIS_RISK_MARK_AGE_MAX_S: "3",
+      PORTCULLIS_RISK_HALT_POLL_MS: "100",
+      PORTCULLIS_RISK_OPEN_ORDERS_PER_FUND_MAX: "7",
+      PORTCULLIS_MARKET_SEED: "42",
+      PORTCULLIS_MARKET_QUOTE_EVERY_MS: "250",
+    };
+    const { risk, market } = settings(given, true);
+    expect([risk.markAgeMsMax, risk.haltPollMs, risk.openOrdersPerFundMax]).toEqual([3_000, 100, 7]);
+    expect(market).toEqual({ seed: 42, quoteEveryMs: 250 });
+  });
+
+  it.each<[string | undefined, boolean, boolean]>([
+    [undefined, true, true],
+    [undefined, false, false],
+    ["auto", false, false],
+    ["always", false, true],
+    ["never", true, false],
+  ])("paper.seed %s, embedded %s: paper funds %s", (seed, embedded, seeds) => {
+    const environment = seed === undefined ? {} : { PORTCULLIS_PAPER_SEED: seed };
+    expect(settings(environment, embedded).seedPaperPlatform).toBe(seeds);
+  });
+});

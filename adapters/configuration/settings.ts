@@ -1,0 +1,24 @@
+// The configuration as services get it: plain data in the units that code uses.
+import type { Settings } from "../../ports/settings.ts";
+import type { Configuration } from "./schema.ts";
+
+/** `embedded` says whether the database is the platform's own: only there are paper funds put in without being asked for. */
+export function settingsOf(configuration: Configuration, embedded: boolean): Settings {
+  const { risk, market, paper } = configuration;
+  return {
+    risk: {
+      markAgeMsMax: risk.mark_age_max_s * 1_000,
+      navAgeMsMax: risk.nav_age_max_s * 1_000,
+      fxAgeMsMax: risk.fx_age_max_s * 1_000,
+      borrowAgeMsMax: risk.borrow_age_max_s * 1_000,
+      approvalValidMs: risk.approval_valid_ms,
+      undecidedMax: risk.undecided_max,
+      openOrdersPerFundMax: risk.open_orders_per_fund_max,
+      haltPollMs: risk.halt_poll_ms,
+      haltUnknownMs: risk.halt_unknown_ms,
+      snapshotEveryEntries: risk.snapshot_every_entries,
+    },
+    market: { seed: market.seed, quoteEveryMs: market.quote_every_ms },
+    seedPaperPlatform: paper.seed === "always" || (paper.seed === "auto" && embedded),
+  };
+}

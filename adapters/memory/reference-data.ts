@@ -1,0 +1,30 @@
+// Reference data read from the memory world: the newest version of every kind, all of one moment.
+import { Fault } from "../../contracts/src/fault.ts";
+import type { ReferenceData } from "../../ports/reference-data.ts";
+import { referenceOf } from "../reference-contents.ts";
+import { type MemoryProcess, never } from "./world.ts";
+
+export function memoryReferenceData(process: MemoryProcess): ReferenceData {
+  const { risk } = process.world;
+  const refuse = (): void => {
+    if (!process.isReachable()) throw new Fault("STORE_UNAVAILABLE", "the store is out of reach", { retry: "later" });
+  };
+  return {
+    async read() {
+      if (!process.isAlive()) return never;
+      refuse();
+      return referenceOf(risk.referenceChange, (kind) => {
+        const [first, ...others] = risk.references.get(kind) ?? [];
+        if (first === undefined) return undefined;
+        const newest = others.reduce((best, one) => (one.version > best.version ? one : best), first);
+        // A copy of the reader's own, as it would have from a database.
+        return { version: newest.version, content: structuredClone(newest.content) };
+      });
+    },
+    async changed() {
+      if (!process.isAlive()) return never;
+      refuse();
+      return risk.referenceChange;
+    },
+  };
+}

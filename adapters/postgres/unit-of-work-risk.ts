@@ -1,0 +1,86 @@
+// Limits, halts and valuations in a transaction. What must not change under a caller's feet has one row that is locked: the head of a
+// fund's envelopes, the halts' epoch. Whoever waited for such a row and finds it changed collides and is run again by the store.
+import { Fault } from "../../contracts/src/fault.ts";
+import { parse } from "../../contracts/src/instant.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { RiskRecords } from "../../ports/store.ts";
+import { storableId } from "./storable-text.ts";
+import type { Sql } from "./store-transaction.ts";
+
+export function riskRecords(sql: Sql, clock: Clock): RiskRecords {
+  async function lockHalts(): Promise<{ readonly epoch: number; readonly active: readonly ActiveHalt[] }> {
+    const locked = await sql.write({ text: "select epoch from halt_epoch for update" });
+    const found = await sql.read({ text: "select content from halt where lifted_us is null order by epoch" });
+    return { epoch: Number(locked.rows[0]?.epoch), active: found.rows.map((row) => row.content) };
+  }
+
+  return {
+    lockHalts,
+    async lockEnvelope(fundId) {
+      const id = storableId(fundId);
+      await sql.write({
+        text: "insert into risk_envelope_head (fund_id, version) values ($1, -1) on conflict (fund_id) do nothing",
+        values: [id],
+      });
+      const found = await sql.write({
+        text: `select e.content from risk_envelope_head h left join risk_envelope e using (fund_id, version)
+               where h.fund_id = $1 for update of h`,
+        values: [id],
+      });
+      return found.rows[0]?.content ?? undefined;
+    },
+    async putEnvelope(envelope) {
+      const { fund_id: fundId, version } = envelope;
+      const setAt = envelope.updated_at === undefined ? clock.now() : parse(envelope.updated_at);
+      const inserted = await sql.write({
+        text: `insert into risk_envelope (fund_id, version, set_us, hash, content) values ($1, $2, $3, $4, $5)
+               on conflict (fund_id, version) do nothing`,
+        values: [fundId, version, setAt, envelope.hash ?? "", JSON.stringify(envelope)],
+      });
+      if (inserted.rowCount !== 1) {
+        throw new Fault("STORE_CONFLICT", `version ${version} of the envelope of ${fundId} exists already`, {
+          retry: "now",
+          facts: { fund_id: fundId, version },
+        });
+      }
+      await sql.write({
+        text: `insert into risk_envelope_head as head (fund_id, version) values ($1, $2)
+               on conflict (fund_id) do update set version = greatest(head.version, excluded.version)`,
+        values: [fundId, version],
+      });
+    },
+    async latchHalt(halt) {
+      const { epoch } = await lockHalts();
+      const known = await sql.read({ text: "select content from halt where halt_id = $1", values: [halt.halt_id] });
+      if (known.rows[0] !== undefined) return known.rows[0].content;
+      const latched: ActiveHalt = { ...halt, epoch: epoch + 1 };
+      await sql.write({ text: "update halt_epoch set epoch = $1", values: [latched.epoch] });
+      await sql.write({
+        text: `insert into halt (halt_id, epoch, severity, fund_id, strategy_id, reason, requested_by, since_us, content)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        values: [
+          latched.halt_id,
+          latched.epoch,
+          latched.severity,
+          latched.fund_id,
+          latched.strategy_id ?? null,
+          latched.reason,
+          latched.requested_by,
+          parse(latched.since),
+          JSON.stringify(latched),
+        ],
+      });
+      return latched;
+    },
+    async putNav(nav) {
+      const put = await sql.write({
+        text: `insert into risk_nav as known (fund_id, as_of_us, content) values ($1, $2, $3)
+               on conflict (fund_id) do update set as_of_us = excluded.as_of_us, content = excluded.content
+               where known.as_of_us < excluded.as_of_us`,
+        values: [nav.fund_id, parse(nav.as_of), JSON.stringify(nav)],
+      });
+      return put.rowCount === 1;
+    },
+  };
+}

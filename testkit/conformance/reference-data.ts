@@ -1,0 +1,135 @@
+// The suite that every adapter of reference data passes, together with the repositories of reference data and of the treasury's holdings.
+import { describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
+import type { ReferenceData } from "../../ports/reference-data.ts";
+import type { ReferenceVersion, Store } from "../../ports/store.ts";
+import { range } from "./bus-kit.ts";
+import { rejection, transactPatiently } from "./waiting.ts";
+
+/** An empty world. Every check opens its own and closes it. */
+export interface ReferenceRig {
+  readonly store: Store;
+  readonly reference: ReferenceData;
+  close(): Promise<void>;
+}
+
+function restricted(version: number, symbols: readonly string[]): ReferenceVersion {
+  const content = symbols.map((symbol) => ({ symbol, reason: "tested" }));
+  return { ...stamp("restricted", version), content };
+}
+
+function stamp(kind: ReferenceKind, version: number) {
+  return {
+    kind,
+    version,
+    setBy: "operator:duty",
+    setAt: 1_700_000_000_000_001 as Instant,
+    reason: "tested",
+    hash: "a".repeat(64),
+  };
+}
+
+const put = (rig: ReferenceRig, ...versions: readonly ReferenceVersion[]): Promise<void> =>
+  rig.store.transact("conformance.reference", async (unit) => {
+    for (const version of versions) await unit.reference.put(version);
+  });
+
+async function readsTheNewest(rig: ReferenceRig): Promise<void> {
+  const empty = await rig.reference.read();
+  expect(empty.instruments).toEqual([]);
+  expect(empty.versions).toEqual({ instruments: 0, funds: 0, fx: 0, borrow: 0, restricted: 0, calendars: 0 });
+  expect(await rig.reference.changed()).toBe(empty.change);
+  const rate = { base: "EUR", quote: "USD", rate: "1.100000000000000001", as_of: "2026-11-15T10:00:00Z" };
+  await put(rig, restricted(1, ["AAPL"]), { ...stamp("fx", 1), content: [rate] });
+  const first = await rig.reference.read();
+  expect(first.restricted.map((one) => one.symbol)).toEqual(["AAPL"]);
+  expect(first.fx).toEqual([rate]);
+  expect(first.versions).toMatchObject({ restricted: 1, fx: 1, borrow: 0 });
+  expect(first.change).toBeGreaterThan(empty.change);
+  await put(rig, restricted(2, ["MSFT", "XOM"]));
+  const second = await rig.reference.read();
+  expect(second.restricted.map((one) => one.symbol)).toEqual(["MSFT", "XOM"]);
+  expect(second.versions).toMatchObject({ restricted: 2, fx: 1 });
+  expect(second.change).toBeGreaterThan(first.change);
+  expect(await rig.reference.changed()).toBe(second.change);
+}
+
+async function refusesAVersionTwice(rig: ReferenceRig): Promise<void> {
+  await put(rig, restricted(1, ["AAPL"]));
+  const before = await rig.reference.changed();
+  expect(await rejection(put(rig, restricted(1, ["MSFT"])), "version 1 again")).toMatchObject({
+    code: "STORE_CONFLICT",
+  });
+  expect(await rig.reference.changed()).toBe(before);
+  expect((await rig.reference.read()).restricted.map((one) => one.symbol)).toEqual(["AAPL"]);
+  const locked = await rig.store.transact("conformance.lock", async (unit) => [
+    await unit.reference.lock("restricted"),
+    await unit.reference.lock("borrow"),
+  ]);
+  expect(locked).toEqual([restricted(1, ["AAPL"]), undefined]);
+}
+
+async function losesNoChange(rig: ReferenceRig): Promise<void> {
+  const next = (n: number) =>
+    transactPatiently(rig.store, "conformance.next", async (unit) => {
+      const newest = await unit.reference.lock("restricted");
+      const symbols = ((newest?.content ?? []) as { symbol: string }[]).map((one) => one.symbol);
+      await unit.reference.put(restricted((newest?.version ?? 0) + 1, [...symbols, `S${n}`]));
+    });
+  await Promise.all(range(1, 6).map(next));
+  const found = await rig.reference.read();
+  expect(found.versions.restricted).toBe(6);
+  expect(found.restricted.map((one) => one.symbol).sort()).toEqual(range(1, 6).map((n) => `S${n}`));
+  expect(found.change).toBe(await rig.reference.changed());
+}
+
+async function refusesWhatIsNoReference(rig: ReferenceRig): Promise<void> {
+  await put(rig, { ...stamp("borrow", 1), content: [{ symbol: "AAPL", fee_pct: "free" }] });
+  const fault = await rejection(rig.reference.read(), "a document with mistakes");
+  expect(fault).toMatchObject({ code: "INTERNAL", facts: { kind: "borrow", version: 1 } });
+}
+
+async function addsHoldings(rig: ReferenceRig): Promise<void> {
+  const add = (symbol: string, quantity: string) =>
+    transactPatiently(rig.store, "conformance.add", (unit) =>
+      unit.treasury.add("alpha", symbol, decimal.parse(quantity)),
+    );
+  await add("USD", "10000000.000000000000000001");
+  await Promise.all(range(1, 6).map(() => add("AAPL", "0.1")));
+  await add("USD", "-0.000000000000000002");
+  const failing = rig.store.transact("conformance.fail", async (unit) => {
+    await unit.treasury.add("alpha", "USD", decimal.parse("5"));
+    throw new Error("planned");
+  });
+  await rejection(failing, "the failing work");
+  const found = await rig.store.transact("conformance.holdings", (unit) => unit.treasury.holdings());
+  expect(found.map((one) => [one.fundId, one.symbol, decimal.format(one.quantity)])).toEqual([
+    ["alpha", "AAPL", "0.6"],
+    ["alpha", "USD", "9999999.999999999999999999"],
+  ]);
+}
+
+const checks: readonly { readonly sentence: string; run(rig: ReferenceRig): Promise<void> }[] = [
+  { sentence: "promises 1 to 3: the newest of every kind is read, and `changed` tells when", run: readsTheNewest },
+  { sentence: "a version cannot be set twice, and its unit of work leaves nothing", run: refusesAVersionTwice },
+  { sentence: "units of work that lock a kind and set the next version lose none", run: losesNoChange },
+  { sentence: "a document that is none of its kind is a fault and no reference data", run: refusesWhatIsNoReference },
+  { sentence: "holdings add up exactly, also when several add at once", run: addsHoldings },
+];
+
+export function referenceConformance(name: string, open: () => Promise<ReferenceRig>): void {
+  describe(`reference data conformance: ${name}`, () => {
+    for (const check of checks) {
+      it(check.sentence, async () => {
+        const rig = await open();
+        try {
+          await check.run(rig);
+        } finally {
+          await rig.close();
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,104 @@
+// A whole platform's ports in virtual time over the memory world, for tests of services: each service is a process of its own, and the
+// world stays when one is started again.
+
+import { memoryBus } from "../../adapters/memory/bus.ts";
+import { memoryReferenceData } from "../../adapters/memory/reference-data.ts";
+import { memoryRiskStore } from "../../adapters/memory/risk-store.ts";
+import { memoryStore } from "../../adapters/memory/store.ts";
+import { type MemoryWorld, memoryWorld } from "../../adapters/memory/world.ts";
+import { paperMarket } from "../../adapters/paper-market.ts";
+import { systemSha256, systemSha256Binary } from "../../adapters/system-hashing.ts";
+import { mayPublish } from "../../contracts/src/authority.ts";
+import type { Subject } from "../../contracts/src/subject.ts";
+import { subjectByName } from "../../contracts/src/subjects.ts";
+import type { Settings } from "../../ports/settings.ts";
+import { paperListings } from "../../services/paper-seeds.ts";
+import type { ServiceName, ServicePorts } from "../../services/service.ts";
+import { quietLog } from "../global-setup.ts";
+import { noMetrics, noTracer } from "../postgres-rig.ts";
+import { type Scheduler, scheduler } from "./scheduler.ts";
+
+export const testSettings: Settings = {
+  risk: {
+    markAgeMsMax: 10_000,
+    navAgeMsMax: 60_000,
+    fxAgeMsMax: 3_600_000,
+    borrowAgeMsMax: 86_400_000,
+    approvalValidMs: 5_000,
+    undecidedMax: 4_096,
+    openOrdersPerFundMax: 10_000,
+    haltPollMs: 250,
+    haltUnknownMs: 2_000,
+    snapshotEveryEntries: 50_000,
+  },
+  market: { seed: 1, quoteEveryMs: 500 },
+  seedPaperPlatform: true,
+};
+
+export interface ServiceRig {
+  readonly world: MemoryWorld;
+  readonly time: Scheduler;
+  /** New ports for one start of a service. */
+  portsOf(service: ServiceName, differs?: Partial<ServicePorts>): ServicePorts;
+  /** The payloads of one subject so far, in commit order. */
+  told<Payload>(subject: Subject<Payload>): readonly Payload[];
+  close(): Promise<void>;
+}
+
+export function serviceRig(seed: number): ServiceRig {
+  const time = scheduler({ seed });
+  const world = memoryWorld();
+  const stop = time.pump();
+  const { clock, timers } = time;
+  return {
+    world,
+    time,
+    portsOf(service, differs = {}) {
+      const process = world.process(service);
+      const random = time.dice.fork(service);
+      const base = { process, clock, timers, random };
+      const allowed = (subject: string) => mayPublish(service, subject);
+      const settings = differs.settings ?? testSettings;
+      return {
+        clock,
+        timers,
+        random,
+        crash: {
+          die: (defect) => {
+            throw defect;
+          },
+        },
+        log: quietLog,
+        metrics: noMetrics,
+        tracer: noTracer,
+        store: memoryStore({ ...base, mayPublish: allowed }),
+        bus: memoryBus({ ...base, subjectByName, mayPublish: allowed }),
+        secrets: notHere("secrets"),
+        sha256: systemSha256,
+        sha256Binary: systemSha256Binary,
+        stopwatch: () => 0,
+        riskStore: memoryRiskStore({ process, timers }),
+        riskQueries: notHere("queries"),
+        referenceData: memoryReferenceData(process),
+        quotes: paperMarket({ clock, timers, ...settings.market, listings: paperListings }),
+        languageModel: undefined,
+        settings,
+        ...differs,
+      };
+    },
+    told: (subject) =>
+      world.log
+        .filter((entry) => entry.subject === subject.name)
+        .map(({ bytes }) => subject.schema.parse(JSON.parse(new TextDecoder().decode(bytes)))),
+    close: stop,
+  };
+}
+
+/** A port that the services under test have no business with. */
+function notHere<Port extends object>(name: string): Port {
+  return new Proxy({} as Port, {
+    get: (_target, property) => () => {
+      throw new Error(`the rig has no ${name}, and ${String(property)} was called`);
+    },
+  });
+}
