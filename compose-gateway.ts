@@ -1,6 +1,7 @@
 // The gateway's half of the composition: both HTTP listeners, the login provider or the user's own issuer, and what the routes are handed.
 // The listeners open first, because the embedded issuer's address contains the port; until the rest stands, the gateway says that it is starting.
 import { createHealthDirectory, type GrpcDirectory } from "./adapters/grpc/health-directory.ts";
+import { createRpcClient, type RpcClient } from "./adapters/grpc/rpc-client.ts";
 import type { HttpMount } from "./adapters/http/mount.ts";
 import { openApiOf } from "./adapters/http/open-api.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "./adapters/http/server.ts";
@@ -68,7 +69,9 @@ export async function startGateway(
     credentials: () => identity.platformToken("gateway"),
   });
   stops.push(async () => directory.close());
-  const routes = routesOf(input, ports, identity, directory, Object.keys(targets), metrics);
+  const calls = createRpcClient({ targets, clock: ports.clock });
+  stops.push(async () => calls.close());
+  const routes = routesOf(input, ports, identity, { directory, calls }, Object.keys(targets), metrics);
   const server = await listen(input, ports, identity, routes, addresses);
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses["gateway"] = addressText(server.addresses.operator);
@@ -80,7 +83,7 @@ function routesOf(
   input: PartInput,
   ports: BasePorts,
   identity: GatewayIdentity,
-  directory: GrpcDirectory,
+  { directory, calls }: { readonly directory: GrpcDirectory; readonly calls: RpcClient },
   expectedServices: readonly string[],
   metrics: MetricsRegistry,
 ): readonly Route[] {
@@ -94,6 +97,7 @@ function routesOf(
     ownHealth: () => worst([expected, identity.health()]),
     collectMetrics: () => directory.collectMetrics(),
     ownMetrics: async () => JSON.stringify(await metrics.json()),
+    services: calls,
     login: loginFacts(input, identity),
     secondFactors: identity.secondFactors,
     serviceTokens: identity.serviceTokens,

@@ -3,12 +3,17 @@
 // `npm start` runs one part per process through part.ts; `--single-process` and tests run several at once.
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { settingsOf } from "./adapters/configuration/settings.ts";
 import type { GrpcAddress } from "./adapters/grpc/listener.ts";
 import { type GrpcServer, serveGrpc } from "./adapters/grpc/server.ts";
 import { openVerifier } from "./adapters/identity/open-verifier.ts";
+import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
 import { openSecrets } from "./adapters/open-secrets.ts";
 import { openTransport } from "./adapters/open-transport.ts";
+import { paperMarket } from "./adapters/paper-market.ts";
 import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
+import { systemSha256, systemSha256Binary } from "./adapters/system-hashing.ts";
+import { systemStopwatch } from "./adapters/system-stopwatch.ts";
 import { startGateway } from "./compose-gateway.ts";
 import {
   addressText,
@@ -27,6 +32,7 @@ import type { Verifier } from "./ports/identity.ts";
 import type { Log } from "./ports/log.ts";
 import { services } from "./services/index.ts";
 import { takeLease } from "./services/lease.ts";
+import { paperListings } from "./services/paper-seeds.ts";
 import { watchReadiness } from "./services/readiness.ts";
 import type { RunningService, Service, ServiceName, ServicePorts } from "./services/service.ts";
 
@@ -87,18 +93,31 @@ async function startServices(
   stops.push(transport.close);
   const secrets = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
   stops.push(() => secrets.close());
-  const { store, bus } = transport;
+  const { store, bus, riskStore, riskQueries, referenceData } = transport;
+  const settings = settingsOf(configuration, configuration.database.url === undefined);
+  const tools = {
+    sha256: systemSha256,
+    sha256Binary: systemSha256Binary,
+    stopwatch: systemStopwatch,
+    quotes: paperMarket({ ...base.ports, ...settings.market, listings: paperListings }),
+    languageModel: chosen.some(isRiskEngine)
+      ? await openLanguageModel(configuration.language_model, base.ports.timers)
+      : undefined,
+    settings,
+  };
   const { verifier } = await openVerifier({ ...base.ports, configuration, store, secrets });
   stops.push(() => verifier.close());
   const readiness = watchReadiness({ ...base.ports, store, bus });
   stops.push(() => readiness.stop());
   for (const service of chosen) {
-    const ports: ServicePorts = { ...base.ports, log: log.with({ service: service.name }), store, bus, secrets };
+    const own = { log: log.with({ service: service.name }), store, bus, secrets };
+    const ports: ServicePorts = { ...base.ports, ...own, ...tools, riskStore, riskQueries, referenceData };
     const around = { verifier, metrics: base.metrics, shared: readiness.health };
     await startService(service, ports, around, input, addresses, stops);
   }
 }
 
+const isRiskEngine = (service: Service): boolean => service.name === "riskengine";
 const isOperations = (service: Service): boolean => service.name === "operations";
 
 /** What the services of one process share beside their ports. */

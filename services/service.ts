@@ -3,12 +3,20 @@
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Crash } from "../ports/crash.ts";
+import type { Sha256, Sha256Binary } from "../ports/hashing.ts";
 import type { Health } from "../ports/health.ts";
+import type { LanguageModel } from "../ports/language-model.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import type { Quotes } from "../ports/quotes.ts";
 import type { Random } from "../ports/random.ts";
+import type { ReferenceData } from "../ports/reference-data.ts";
+import type { RiskQueries } from "../ports/risk-queries.ts";
+import type { RiskStore } from "../ports/risk-store.ts";
 import type { RpcService } from "../ports/rpc.ts";
 import type { Secrets } from "../ports/secrets.ts";
+import type { Settings } from "../ports/settings.ts";
+import type { Stopwatch } from "../ports/stopwatch.ts";
 import type { Store } from "../ports/store.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
@@ -26,6 +34,16 @@ export interface ServicePorts {
   readonly store: Store;
   readonly bus: Bus;
   readonly secrets: Secrets;
+  readonly sha256: Sha256;
+  readonly sha256Binary: Sha256Binary;
+  readonly stopwatch: Stopwatch;
+  readonly riskStore: RiskStore;
+  readonly riskQueries: RiskQueries;
+  readonly referenceData: ReferenceData;
+  readonly quotes: Quotes;
+  /** Undefined when none is configured: then nobody can veto, and a fund that asks for it is denied by its policy. */
+  readonly languageModel: LanguageModel | undefined;
+  readonly settings: Settings;
 }
 
 export interface RunningService {

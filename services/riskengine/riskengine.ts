@@ -1,13 +1,210 @@
-// The risk engine's shell. It answers the RiskEngine procedures; those that have no handler here yet are refused by name.
-import type { Service } from "../service.ts";
+// The risk engine's shell: the deterministic engine in the middle, around it what makes its decisions durable, what it hears, and the
+// procedures by which it is asked. Here the parts are put together; each of them is a file of its own.
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { HeadroomRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { createEngine, type Engine } from "../../core/engine.ts";
+import { compileEnvelope } from "../../core/envelope.ts";
+import type { Health } from "../../ports/health.ts";
+import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
+import type { RunningService, Service, ServicePorts } from "../service.ts";
+import { type Alarms, createAlarms } from "./alarms.ts";
+import { createAttempts } from "./attempts.ts";
+import { createChecks, keyWindowMs } from "./checks.ts";
+import { createEnvelopes } from "./envelopes.ts";
+import { createFigures, type Figures } from "./figures.ts";
+import { type GroupCommit, groupCommit } from "./group-commit.ts";
+import { type HaltWatch, watchHalts } from "./halt-watch.ts";
+import { createHalts } from "./halts.ts";
+import { hearInputs } from "./inputs.ts";
+import { isEntry, newestEntry } from "./journal-end.ts";
+import { createLanes } from "./lanes.ts";
+import type { AskRiskOfficer } from "./officer.ts";
+import { type Recovered, recover, verifySnapshot } from "./recovery.ts";
+import { watchReference } from "./reference-watch.ts";
+import { riskOfficer } from "./risk-officer.ts";
+import { seedEnvelopes } from "./seed-envelopes.ts";
+import { createSnapshots } from "./snapshots.ts";
+import { createReleaseThrottle } from "./throttles.ts";
+
+/** A clean end gives the store this long to finish what is in hand. */
+const finishMsMax = 4_000;
+/** Up to so many entries the comparison with the recomputation comes before the first check. */
+const verifyEntriesFirst = 20_000;
 
 export const riskengine: Service = {
   name: "riskengine",
   sentence: "Checks every order against seven gates before it may be sent.",
   needs: [],
-  start: async () => ({
-    rpc: [{ name: "RiskEngine", handlers: {} }],
-    health: () => ({ status: "ok" }),
-    stop: async () => undefined,
-  }),
+  start: (ports) => startRiskEngine(ports, riskOfficer(ports)),
 };
+
+export async function startRiskEngine(ports: ServicePorts, askRiskOfficer: AskRiskOfficer): Promise<RunningService> {
+  const stops: (() => Promise<void>)[] = [];
+  try {
+    return await assemble(ports, askRiskOfficer, stops);
+  } catch (thrown) {
+    for (const stop of stops.reverse()) await stop();
+    throw thrown;
+  }
+}
+
+function newEngine({ settings, sha256Binary, stopwatch }: ServicePorts): Engine {
+  const { markAgeMsMax, navAgeMsMax, fxAgeMsMax, borrowAgeMsMax, approvalValidMs, openOrdersPerFundMax } =
+    settings.risk;
+  return createEngine({
+    sha256: sha256Binary,
+    stopwatch,
+    ages: { mark: markAgeMsMax, nav: navAgeMsMax, fx: fxAgeMsMax, borrow: borrowAgeMsMax },
+    keyWindowMs,
+    approvalValidMs,
+    openOrdersPerFundMax,
+  });
+}
+
+/** Later parts stand on earlier ones; stopping goes the other way round. */
+async function assemble(
+  ports: ServicePorts,
+  askRiskOfficer: AskRiskOfficer,
+  stops: (() => Promise<void>)[],
+): Promise<RunningService> {
+  const engine = newEngine(ports);
+  const figures = createFigures(ports.metrics);
+  const alarms = createAlarms(ports);
+  const attempts = createAttempts(ports);
+  const lanes = createLanes();
+  stops.push(alarms.stop);
+  const reference = await watchReference(ports, engine, () => figures.openOrders(engine.facts().openOrders));
+  stops.push(reference.stop);
+  await seedEnvelopes(ports);
+  const envelopes = await createEnvelopes({ ports, engine, attempts, reference });
+  stops.push(envelopes.stop);
+  const watch = await watchHalts(ports, engine, envelopes.readAgain);
+  stops.push(watch.stop);
+  const recovered = await recover(ports, engine, ports.random.uuid(), keyWindowMs);
+  for (const nav of await ports.riskStore.navs()) engine.setNav(nav);
+  stops.push(await beginVerifying(ports, recovered, watch, alarms));
+
+  const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures);
+  const checks = createChecks({ ports, engine, commit, lanes, halts: watch, figures, alarms, askRiskOfficer });
+  const halts = createHalts({ ports, watch, lanes, attempts, reference });
+  const releaseThrottle = createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference });
+  const inputs = await hearInputs({ ports, engine, commit, alarms, figures });
+  setUnwritten(() => checks.asking() + inputs.unwritten());
+  const handlers = {
+    CheckOrder: checks.check,
+    CheckOrders: checks.check,
+    GetEnvelope: envelopes.getEnvelope,
+    UpdateEnvelope: envelopes.updateEnvelope,
+    RequestHalt: halts.requestHalt,
+    ResumeHalt: halts.resumeHalt,
+    GetHeadroom: headroomOf(ports, engine, watch),
+    ReleaseThrottle: releaseThrottle,
+  } satisfies Record<string, UnaryHandler>;
+  const rpc: RpcService = { name: "RiskEngine", handlers };
+  return {
+    rpc: [rpc],
+    health: () => healthOf(commit, watch),
+    stop: async () => {
+      await checks.stop();
+      await inputs.stop();
+      await halts.stop();
+      await commit.stop(finishMsMax);
+      await snapshots.takeLast();
+      for (const stop of stops.reverse()) await stop();
+    },
+  };
+}
+
+function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered, figures: Figures) {
+  const { riskStore, settings, timers, crash, log } = ports;
+  // Until the parts that could tell are there, no snapshot is taken.
+  let unwritten = (): number => 1;
+  const die = (defect: Defect): void => {
+    // One turn later, so that callers have a fair chance to hear that they were not answered.
+    timers.after(0, () => crash.die(defect));
+  };
+  const commit: GroupCommit = groupCommit({
+    ...ports,
+    pen: recovered.pen,
+    undecidedMax: settings.risk.undecidedMax,
+    withdraw: (checked) => engine.withdraw(checked),
+    async retakePen(own) {
+      const pen = await riskStore.takePen(ports.random.uuid());
+      const newest = await newestEntry(riskStore, recovered.last);
+      if (own === undefined) return newest === undefined ? pen : undefined;
+      return newest !== undefined && isEntry(newest, own) ? pen : undefined;
+    },
+    onTakenOver(fault) {
+      log.error("another risk engine has the pen; this one ends", { error: fault.message });
+      die(new Defect("another risk engine has taken the pen"));
+    },
+    onDefect: die,
+    onCommitted(entryCount, microseconds) {
+      figures.committed(entryCount, microseconds);
+      figures.undecided(commit.undecided());
+      snapshots.counted(entryCount);
+    },
+  });
+  const snapshots = createSnapshots({
+    ports,
+    engine,
+    commit,
+    unwritten: () => unwritten(),
+    everyEntries: settings.risk.snapshotEveryEntries,
+    last: recovered.snapshot?.through ?? 0n,
+    entriesSince: recovered.entriesSince,
+  });
+  return {
+    commit,
+    snapshots,
+    setUnwritten: (count: () => number): void => {
+      unwritten = count;
+    },
+  };
+}
+
+/** Gives the function that ends it. */
+async function beginVerifying(
+  ports: ServicePorts,
+  { snapshot }: Recovered,
+  watch: HaltWatch,
+  alarms: Alarms,
+): Promise<() => Promise<void>> {
+  if (snapshot === undefined) return async () => undefined;
+  const ending = new AbortController();
+  const fresh = newEngine(ports);
+  fresh.setReference(await ports.referenceData.read());
+  for (const record of await ports.riskStore.envelopes()) fresh.setEnvelope(compileEnvelope(record));
+  const verification = await verifySnapshot(ports, {
+    snapshot,
+    fresh,
+    entriesFirst: verifyEntriesFirst,
+    onMismatch(sentence) {
+      watch.distrust(sentence);
+      alarms.raise("STATE_MISMATCH", "riskengine", `${sentence} New risk is denied until this is settled.`);
+    },
+    signal: ending.signal,
+  });
+  return async () => {
+    ending.abort();
+    await verification.done;
+  };
+}
+
+function headroomOf({ clock }: ServicePorts, engine: Engine, watch: HaltWatch) {
+  return async ({ fund_id: fundId, symbol, side = "BUY" }: HeadroomRequest) => {
+    if (!["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"].includes(side)) {
+      throw new Fault("INVALID_ARGUMENT", "The side is BUY, SELL, SELL_SHORT or BUY_TO_COVER.", { retry: "never" });
+    }
+    const at = clock.now();
+    watch.freshen(at);
+    return engine.headroom({ fundId, symbol, side }, at);
+  };
+}
+
+function healthOf(commit: GroupCommit, watch: HaltWatch): Health {
+  const state = commit.state();
+  if (state === "taken over") return { status: "failing", complaint: "another risk engine has taken over" };
+  if (state === "asking") return { status: "failing", complaint: "the outcome of a commit is not known yet" };
+  return watch.health();
+}

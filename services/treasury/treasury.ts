@@ -1,13 +1,121 @@
-// Treasury's shell: funds, cash and net asset value. Its procedures are refused by name until they are built.
-import type { Service } from "../service.ts";
+// Treasury's shell: the funds, their cash and their value, and the reference data that everybody trades by. Fills move what is held;
+// once a second what is held is valued at the newest marks and published.
+import * as decimal from "../../contracts/src/decimal.ts";
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import type {
+  Instruments,
+  ReferenceDataRequest,
+  ReferenceDocument,
+} from "../../contracts/src/generated/svc/v1/platform.ts";
+import { parse } from "../../contracts/src/instant.ts";
+import type { Mark } from "../../contracts/src/records/market.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Subscription } from "../../ports/bus.ts";
+import type { RpcCall, RpcService } from "../../ports/rpc.ts";
+import type { Service, ServicePorts } from "../service.ts";
+import { bookFills } from "./book-fills.ts";
+import { listFunds } from "./list-funds.ts";
+import { keepPaperFresh } from "./paper-feed.ts";
+import { createValuer, type Valuer } from "./publish-values.ts";
+import { getReferenceData, setReferenceData } from "./reference-commands.ts";
+import { type ReferenceReader, referenceReader } from "./reference-view.ts";
+import { seedTreasury } from "./seed-treasury.ts";
+import type { Price } from "./valuation.ts";
+
+const valueEveryMs = 1_000;
+/** Marks that may wait to be heard; newer ones of the same symbol take the place of older ones. */
+const marksQueueMax = 10_000;
 
 export const treasury: Service = {
   name: "treasury",
   sentence: "Owns the funds, their cash and their net asset value.",
   needs: ["operations"],
-  start: async () => ({
-    rpc: [{ name: "Treasury", handlers: {} }],
-    health: () => ({ status: "ok" }),
-    stop: async () => undefined,
-  }),
+  start: async (ports) => {
+    await seedTreasury(ports);
+    const reader = referenceReader(ports.referenceData);
+    await reader.refresh();
+    const valuer = await createValuer(ports);
+    const prices = new Map<string, Price>();
+    const marks = await hearMarks(ports, reader, prices);
+    const fills = await bookFills(ports, reader);
+    const valuing = keepValuing(ports, reader, valuer, prices);
+    return {
+      rpc: [procedures(ports, reader, valuer)],
+      health: () => ({ status: "ok" }),
+      stop: async () => {
+        await valuing.stop();
+        await fills.close();
+        await marks.close();
+      },
+    };
+  },
 };
+
+/** Keeps the newest price of every instrument that there is; what nobody lists is not kept, so the map stays bounded. */
+function hearMarks({ bus }: ServicePorts, reader: ReferenceReader, prices: Map<string, Price>): Promise<Subscription> {
+  const options = {
+    subjects: [subjects.marketMarks.name],
+    queueMax: marksQueueMax,
+    overflow: "keep-newest-per-key",
+  } as const;
+  return bus.listen(options, async (event) => {
+    const mark = event.payload as Mark;
+    const at = parse(mark.at);
+    if (!reader.current().instruments.has(mark.symbol) || at < (prices.get(mark.symbol)?.at ?? 0)) return;
+    prices.set(mark.symbol, { price: decimal.parse(mark.price), at });
+  });
+}
+
+function keepValuing(
+  ports: ServicePorts,
+  reader: ReferenceReader,
+  valuer: Valuer,
+  prices: Map<string, Price>,
+): { stop(): Promise<void> } {
+  const ending = new AbortController();
+  let troubled = false;
+  const working = work();
+
+  async function work(): Promise<void> {
+    while (!ending.signal.aborted) {
+      try {
+        await once();
+        if (troubled) ports.log.info("the funds can be valued again");
+        troubled = false;
+      } catch (error) {
+        if (error instanceof Defect) ports.crash.die(error);
+        if (!troubled) ports.log.warn("the funds cannot be valued", { error: messageOf(error) });
+        troubled = true;
+      }
+      await ports.timers.sleep(valueEveryMs, ending.signal);
+    }
+  }
+
+  async function once(): Promise<void> {
+    const view = await reader.refresh();
+    for (const symbol of prices.keys()) if (!view.instruments.has(symbol)) prices.delete(symbol);
+    await keepPaperFresh(ports, view);
+    await valuer.publish(view, prices);
+  }
+
+  return {
+    stop: async () => {
+      ending.abort();
+      await working;
+    },
+  };
+}
+
+function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer): RpcService {
+  return {
+    name: "Treasury",
+    handlers: {
+      ListFunds: () => listFunds(reader, valuer, ports.riskStore),
+      ListInstruments: async (): Promise<Instruments> => ({
+        instruments: (await reader.refresh()).reference.instruments,
+      }),
+      GetReferenceData: (request: ReferenceDataRequest) => getReferenceData(request, ports),
+      SetReferenceData: (request: ReferenceDocument, call: RpcCall) => setReferenceData(request, call, ports),
+    },
+  };
+}

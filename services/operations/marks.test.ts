@@ -1,0 +1,181 @@
+// The feed of marks: fresh marks of every instrument soon after the start, nothing made of bad quotes, and an alarm when the market
+// falls silent.
+import { afterEach, describe, expect, it } from "vitest";
+import { format, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
+import { exampleQuote } from "../../contracts/src/records/examples.ts";
+import type { Mark, Quote } from "../../contracts/src/records/market.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Quotes } from "../../ports/quotes.ts";
+import { type ServiceRig, serviceRig } from "../../testkit/virtual/service-rig.ts";
+import { paperListings } from "../paper-seeds.ts";
+import type { ServicePorts } from "../service.ts";
+import { markOf, startMarks } from "./marks.ts";
+
+const seed = 20_261_115;
+const closes: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closes.splice(0).reverse()) await close();
+});
+
+const instrument = {
+  name: "n",
+  asset_class: "EQUITY",
+  currency: "USD",
+  tick_size: "0.01",
+  lot_size: "1",
+  multiplier: "1",
+  sector: "s",
+  calendar: "always-open",
+};
+
+async function list(rig: ServiceRig, version: number, symbols: readonly string[]): Promise<void> {
+  const content = symbols.map((symbol) => ({ ...instrument, symbol }));
+  const setAt = rig.time.clock.now();
+  await rig
+    .portsOf("treasury")
+    .store.transact("list", (unit) =>
+      unit.reference.put({ kind: "instruments", version, content, setBy: "t", setAt, reason: "r", hash: "0" }),
+    );
+}
+
+/** A rig with a running feed and everything that treasury would hear of it. */
+async function feed(differs: Partial<ServicePorts> = {}) {
+  const rig = serviceRig(seed);
+  closes.push(rig.close);
+  const heard: Mark[] = [];
+  const ports = rig.portsOf("treasury");
+  await ports.bus.listen(
+    { subjects: [subjects.marketMarks.name], queueMax: 1_000, overflow: "keep-newest-per-key" },
+    async ({ payload }) => void heard.push(payload as Mark),
+  );
+  const running = startMarks(rig.portsOf("operations", differs));
+  closes.push(() => running.stop());
+  return { rig, heard, running };
+}
+
+/** A market that says what it is told to. */
+function puppet() {
+  const ears = new Set<(quotes: readonly Quote[]) => void>();
+  const asked: (readonly string[])[] = [];
+  const quotes: Quotes = {
+    name: "puppet",
+    subscribe: async (symbols, hear) => {
+      asked.push(symbols);
+      ears.add(hear);
+      return { unknown: symbols.filter((symbol) => symbol === "NOPE"), stop: async () => void ears.delete(hear) };
+    },
+  };
+  const say = (...said: Quote[]): void => {
+    for (const hear of ears) hear(said);
+  };
+  return { quotes, asked, ears, say };
+}
+
+describe(`the feed of marks, seed ${seed}`, () => {
+  it("has a fresh mark of every instrument within 2 s of its being listed, and keeps them fresh", async () => {
+    const { rig, heard } = await feed();
+    const symbols = paperListings.map(({ symbol }) => symbol);
+    await rig.time.timers.sleep(5_000);
+    expect(heard).toEqual([]);
+    await list(rig, 1, symbols);
+    await rig.time.timers.sleep(2_000);
+    expect(new Set(heard.map(({ symbol }) => symbol))).toEqual(new Set(symbols));
+    await rig.time.timers.sleep(10_000);
+    for (const symbol of symbols) {
+      const newest = heard.findLast((mark) => mark.symbol === symbol);
+      expect(newest).toMatchObject({ source: "paper" });
+      expect(millisecondsBetween(parse(newest?.at ?? ""), rig.time.clock.now())).toBeLessThan(2_000);
+    }
+    const perSymbol = heard.length / symbols.length;
+    expect(perSymbol).toBeGreaterThan(18);
+    expect(perSymbol).toBeLessThanOrEqual(25);
+  });
+
+  it("asks again when the instruments change, and only then", async () => {
+    const market = puppet();
+    const { rig } = await feed({ quotes: market.quotes });
+    await list(rig, 1, ["AAPL", "XOM"]);
+    await rig.time.timers.sleep(1_000);
+    await list(rig, 2, ["XOM", "AAPL"]);
+    await rig.time.timers.sleep(1_000);
+    await list(rig, 3, ["XOM", "SPY"]);
+    await rig.time.timers.sleep(1_000);
+    expect(market.asked.map((symbols) => symbols.join())).toEqual(["", "AAPL,XOM", "XOM,SPY"]);
+    expect(market.ears.size).toBe(1);
+  });
+
+  it("takes the newest of several quotes, never an older one, none that is crossed and none that nobody asked for", async () => {
+    const market = puppet();
+    const { rig, heard } = await feed({ quotes: market.quotes });
+    await list(rig, 1, ["AAPL", "XOM"]);
+    await rig.time.timers.sleep(1_000);
+    const quote = (symbol: string, bid: string, ask: string, second: number): Quote => ({
+      symbol,
+      bid,
+      ask,
+      quoted_at: `2026-01-02T00:00:0${second}.000000Z`,
+    });
+    market.say(quote("AAPL", "1", "2", 3), quote("AAPL", "3", "4", 5), quote("AAPL", "9", "9", 4));
+    market.say(quote("XOM", "2", "1", 5), quote("SPY", "1", "1", 5));
+    market.say(quote("AAPL", "4", "4", 6));
+    market.say(quote("AAPL", "5", "5", 7));
+    await rig.time.timers.sleep(1_000);
+    expect(heard).toEqual([
+      { symbol: "AAPL", price: "3.5", bid: "3", ask: "4", source: "puppet", at: "2026-01-02T00:00:05.000000Z" },
+      { symbol: "AAPL", price: "5", bid: "5", ask: "5", source: "puppet", at: "2026-01-02T00:00:07.000000Z" },
+    ]);
+  });
+
+  it("alarms once when the market is silent for 10 s, and again after it spoke in between", async () => {
+    const market = puppet();
+    const { rig } = await feed({ quotes: market.quotes });
+    await list(rig, 1, ["AAPL", "NOPE"]);
+    const told = () => rig.told(subjects.alarmRaised);
+    await rig.time.timers.sleep(9_000);
+    expect(told()).toEqual([]);
+    await rig.time.timers.sleep(60_000);
+    expect(told()).toMatchObject([{ code: "QUOTES_SILENT", level: "warning", service: "operations" }]);
+    market.say({ symbol: "AAPL", bid: "1", ask: "1", quoted_at: format(rig.time.clock.now()) });
+    await rig.time.timers.sleep(5_000);
+    expect(told()).toHaveLength(1);
+    await rig.time.timers.sleep(30_000);
+    expect(told()).toHaveLength(2);
+  });
+
+  it("expects nothing of a market that knows none of its symbols", async () => {
+    const market = puppet();
+    const { rig } = await feed({ quotes: market.quotes });
+    await list(rig, 1, ["NOPE"]);
+    await rig.time.timers.sleep(60_000);
+    expect(rig.told(subjects.alarmRaised)).toEqual([]);
+  });
+
+  it("says nothing after its stop", async () => {
+    const { rig, heard, running } = await feed();
+    await list(rig, 1, ["AAPL"]);
+    await rig.time.timers.sleep(2_000);
+    await running.stop();
+    await rig.time.timers.sleep(100);
+    const before = heard.length;
+    expect(before).toBeGreaterThan(0);
+    await rig.time.timers.sleep(5_000);
+    expect(heard).toHaveLength(before);
+  });
+});
+
+describe("a mark", () => {
+  const price = (differs: Partial<Quote>) => markOf({ ...exampleQuote, bid: "10", ask: "11", ...differs }, "s")?.price;
+
+  it("is the last trade between bid and ask, else the middle", () => {
+    expect(price({ last: "10.2" })).toBe("10.2");
+    expect(price({ last: "11.01" })).toBe("10.5");
+    expect(price({})).toBe("10.5");
+    expect(price({ bid: "11" })).toBe("11");
+  });
+
+  it("is not made of a crossed quote or of what is no number", () => {
+    expect(price({ bid: "11.01" })).toBeUndefined();
+    expect(price({ ask: "NaN" })).toBeUndefined();
+  });
+});

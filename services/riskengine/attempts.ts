@@ -1,0 +1,53 @@
+// What people tried, allowed or not: every state-changing verb leaves an event under the name that was proved, a refused one too.
+import type { Denial } from "../../contracts/src/codes.ts";
+import { format } from "../../contracts/src/instant.ts";
+import type { OperatorAttempted } from "../../contracts/src/records/platform.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Identity } from "../../ports/identity.ts";
+import type { DeniedAnswer } from "../../ports/rpc.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import type { ServicePorts } from "../service.ts";
+import { line } from "./line.ts";
+
+export interface Attempt {
+  readonly identity: Identity;
+  /** The procedure's name. */
+  readonly verb: string;
+  /** The fund or strategy; empty for the whole firm. */
+  readonly target: string;
+  readonly reason: string;
+}
+
+export interface Attempts {
+  /** In the unit of work that does what was asked. */
+  allowed(unit: UnitOfWork, attempt: Attempt): Promise<void>;
+  /** Records the refusal and gives it as the answer. */
+  refused(attempt: Attempt, denial: Denial): Promise<DeniedAnswer>;
+}
+
+export function createAttempts({ store, clock }: Pick<ServicePorts, "store" | "clock">): Attempts {
+  const record = ({ identity, verb, target, reason }: Attempt, denial?: Denial): OperatorAttempted => ({
+    operator: identity.actor,
+    verb,
+    target: line(target, 200),
+    allowed: denial === undefined,
+    ...(denial === undefined ? {} : { code: denial.code }),
+    reason: line(denial === undefined ? reason : denial.reason, 2_000),
+    at: format(clock.now()),
+  });
+  return {
+    async allowed(unit, attempt) {
+      // What machines do is told by the events of the change itself.
+      if (attempt.identity.kind !== "operator") return;
+      await unit.events.publish(subjects.operatorAttempted, record(attempt));
+    },
+    async refused(attempt, denial) {
+      if (attempt.identity.kind === "operator") {
+        await store.transact("risk.attempt", (unit) =>
+          unit.events.publish(subjects.operatorAttempted, record(attempt, denial)),
+        );
+      }
+      return { denial };
+    },
+  };
+}

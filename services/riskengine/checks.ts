@@ -1,0 +1,240 @@
+// CheckOrder and CheckOrders: decide at once, remember it durably, answer. Between reading the books and reserving in them nothing is
+// awaited; the answer is encoded before the commit begins and leaves when it has ended.
+//
+//  1. No answer leaves before its decision is durable; a dry run spends nothing and answers at once.
+//  2. What cannot be decided now is refused before it touches the books.
+//  3. A duplicate is answered with the first decision under its key; while that one still waits for the risk officer, so does the duplicate.
+//  4. The risk officer has the envelope's time and no more; beyond so many questions at once nobody is asked.
+import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
+import { type Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
+import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
+import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import { decisionMessage } from "../../core/decision.ts";
+import type { Checked, Engine } from "../../core/engine.ts";
+import { bytesOfHash } from "../../core/order-hash.ts";
+import type { Verdict } from "../../core/view.ts";
+import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
+import type { ServicePorts } from "../service.ts";
+import type { Alarms } from "./alarms.ts";
+import { packDecisionRecord } from "./decision-record.ts";
+import type { Figures } from "./figures.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { HaltWatch } from "./halt-watch.ts";
+import type { Lanes } from "./lanes.ts";
+import { type AskRiskOfficer, noVerdict } from "./officer.ts";
+
+/** A key counts as seen for this long. */
+export const keyWindowMs = 300_000;
+const askingMax = 64;
+/** Duplicates that wait for the risk officer's word on their first, or for the store to find it. */
+const duplicatesMax = 256;
+/** Several times what an order with every field at its longest has. More would be kept in the journal for good and read back by whoever asks. */
+const orderBytesMax = 65_536;
+
+export interface ChecksOptions {
+  readonly ports: Pick<ServicePorts, "clock" | "timers" | "random" | "riskStore" | "log" | "stopwatch">;
+  readonly engine: Engine;
+  readonly commit: GroupCommit;
+  readonly lanes: Lanes;
+  readonly halts: Pick<HaltWatch, "freshen">;
+  readonly figures: Figures;
+  readonly alarms: Alarms;
+  readonly askRiskOfficer: AskRiskOfficer;
+}
+
+export interface Checks {
+  check(order: Order, call: RpcCall): Promise<EncodedAnswer>;
+  /** Orders whose reservation waits for the risk officer. */
+  asking(): number;
+  /** Refuses new ones and waits for those that the risk officer holds. */
+  stop(): Promise<void>;
+}
+
+export function createChecks(options: ChecksOptions): Checks {
+  const { ports, engine, commit, lanes, halts, figures } = options;
+  const { clock, random } = ports;
+  /** By key: who waits for the risk officer, until the decision is durable or withdrawn. */
+  const vetoing = new Map<string, Promise<unknown>>();
+  let asking = 0;
+  let duplicates = 0;
+  /** Ends the waiting of those whom the risk officer holds. */
+  const waits = new Set<AbortController>();
+  let isStopping = false;
+
+  function check(order: Order, call: RpcCall): Promise<EncodedAnswer> {
+    if (call.requestBytes.length > orderBytesMax) return Promise.reject(tooLong(call.requestBytes.length));
+    const pause = commit.pause();
+    if (pause === undefined) return decide(order, call);
+    // The bytes are only lent, and this outlives the loan.
+    const request = call.requestBytes.slice();
+    const { requestId, identity, signal } = call;
+    return pause.then(() =>
+      check(order, { requestId, identity, signal, isGone: () => call.isGone(), requestBytes: request }),
+    );
+  }
+
+  function decide(order: Order, call: RpcCall): Promise<EncodedAnswer> {
+    const lent = call.requestBytes;
+    const refused = refusal(call);
+    if (refused !== undefined) {
+      figures.refusedEarly();
+      return Promise.reject(refused);
+    }
+    const at = clock.now();
+    halts.freshen(at);
+    const checked = engine.check(order, at);
+    if (checked.dryRun) return Promise.resolve(answerDryRun(checked));
+    if (checked.outcome === "ask") return hold(order.idempotency_key, askAndFinish(checked, lent.slice()));
+    if (checked.duplicate !== "no") return finishDuplicate(checked, lent.slice());
+    return finish(checked, lent);
+  }
+
+  function refusal(call: RpcCall): Fault | undefined {
+    if (call.isGone()) return new Fault("CANCELLED", "The caller was gone before the check.", { retry: "later" });
+    if (isStopping) return stopping();
+    return commit.complaint();
+  }
+
+  function answerDryRun(checked: Checked): EncodedAnswer {
+    figures.dryRun();
+    return { encoded: RiskDecision.encode(decisionMessage(checked, random.uuid())).finish() };
+  }
+
+  /** The decision is made; from here to its answer it is in a lane, so that a halt can wait for it. */
+  async function finish(checked: Checked, request: Uint8Array): Promise<EncodedAnswer> {
+    const { order } = checked;
+    const decisionId = random.uuid();
+    const encoded = RiskDecision.encode(decisionMessage(checked, decisionId)).finish();
+    const lane = lanes.enter();
+    try {
+      await commit.add(
+        {
+          kind: "decision",
+          at: checked.at,
+          fundId: order.fund_id,
+          orderId: order.order_id,
+          keyHash: bytesOfHash(checked.keyHash),
+          bodyHash: bytesOfHash(checked.bodyHash),
+          decisionId,
+          approved: checked.outcome === "approved",
+          code: checked.code,
+          payload: packDecisionRecord(request, encoded, checked.inputs()),
+        },
+        checked,
+      );
+    } finally {
+      lanes.leave(lane);
+    }
+    figures.decided(checked);
+    if (checked.code === "THROTTLE_TRIPPED")
+      options.alarms.raise("STRATEGY_THROTTLED", order.strategy_id, checked.reason);
+    return { encoded };
+  }
+
+  async function finishDuplicate(checked: Checked, request: Uint8Array): Promise<EncodedAnswer> {
+    if (duplicates >= duplicatesMax) {
+      throw new Fault("RESOURCE_EXHAUSTED", `${duplicates} duplicates wait, as many as may.`, { retry: "later" });
+    }
+    duplicates += 1;
+    try {
+      // Its first comes first in the journal too.
+      await vetoing.get(checked.order.idempotency_key);
+      const answer = await finish(checked, request);
+      return checked.duplicate === "same order" ? await withOriginal(answer, checked) : answer;
+    } finally {
+      duplicates -= 1;
+    }
+  }
+
+  async function withOriginal(answer: EncodedAnswer, checked: Checked): Promise<EncodedAnswer> {
+    const since = minusMilliseconds(checked.at, keyWindowMs);
+    const found = await ports.riskStore.decisionByKey(bytesOfHash(checked.keyHash), since);
+    const first = found === undefined ? undefined : DecisionRecord.decode(found).decision;
+    if (first === undefined) {
+      // It was withdrawn, or its window ended in between: the key is free again, and asking again will be a first time.
+      ports.log.warn("the first decision of a duplicate was not found", { order_id: checked.order.order_id });
+      return answer;
+    }
+    const decision = RiskDecision.decode(answer.encoded);
+    return { encoded: RiskDecision.encode({ ...decision, original: { ...first, original: undefined } }).finish() };
+  }
+
+  /** Never rejects to those who wait on it: they only want to know when it is over. */
+  function hold(key: string, answering: Promise<EncodedAnswer>): Promise<EncodedAnswer> {
+    const over = answering.then(
+      () => undefined,
+      () => undefined,
+    );
+    vetoing.set(key, over);
+    void over.then(() => {
+      if (vetoing.get(key) === over) vetoing.delete(key);
+    });
+    return answering;
+  }
+
+  async function askAndFinish(asked: Checked, request: Uint8Array): Promise<EncodedAnswer> {
+    let verdict: Verdict;
+    try {
+      verdict = await ask(asked);
+      // A process that ends does not wait for an officer, and does not decide without one.
+      if (isStopping) throw stopping();
+      // Nothing is decided while the books cannot be written, not even what a gate is still missing.
+      const complaint = commit.state() === "open" ? undefined : commit.complaint();
+      if (complaint !== undefined) throw complaint;
+    } catch (thrown) {
+      engine.withdraw(asked);
+      throw thrown;
+    }
+    await commit.pause();
+    const at = clock.now();
+    halts.freshen(at);
+    return finish(engine.conclude(asked, verdict, at), request);
+  }
+
+  async function ask(asked: Checked): Promise<Verdict> {
+    if (asking >= askingMax) return noVerdict(`${asking} orders wait for the risk officer, as many as may`, 0);
+    asking += 1;
+    const startedUs = ports.stopwatch();
+    const tookMs = () => (ports.stopwatch() - startedUs) / 1_000;
+    const timeoutMs = asked.envelope?.croVetoTimeoutMs ?? 0;
+    const giveUp = new AbortController();
+    const answered = new AbortController();
+    waits.add(answered);
+    const timeout = ports.timers
+      .sleep(timeoutMs, answered.signal)
+      .then(() => noVerdict(`no answer within ${timeoutMs} ms`, tookMs()));
+    try {
+      return await Promise.race([options.askRiskOfficer(asked, giveUp.signal), timeout]);
+    } catch (thrown) {
+      if (thrown instanceof Defect) throw thrown;
+      ports.log.warn("the risk officer could not be asked", { error: messageOf(thrown) });
+      const isUnreadable = thrown instanceof Fault && thrown.code === "MODEL_UNREADABLE";
+      return { ...noVerdict(messageOf(thrown), tookMs()), kind: isUnreadable ? "unreadable" : "timeout" };
+    } finally {
+      asking -= 1;
+      waits.delete(answered);
+      answered.abort();
+      giveUp.abort();
+    }
+  }
+
+  return {
+    check,
+    asking: () => vetoing.size,
+    stop: async () => {
+      isStopping = true;
+      for (const wait of waits) wait.abort();
+      await Promise.all(vetoing.values());
+    },
+  };
+}
+
+function stopping(): Fault {
+  return new Fault("SERVICE_STOPPING", "The risk engine is shutting down.", { retry: "later" });
+}
+
+function tooLong(bytes: number): Fault {
+  return new Fault("INVALID_ARGUMENT", `The order has ${bytes} bytes; ${orderBytesMax} is the most.`, {
+    retry: "never",
+  });
+}

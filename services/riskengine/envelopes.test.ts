@@ -1,0 +1,204 @@
+// Limits and throttles on the whole shell: who may change them when, and what is left of every attempt.
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { Fault } from "../../contracts/src/fault.ts";
+import type { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope.ts";
+import type { Headroom } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import type { RiskEnvelope as EnvelopeRecord } from "../../contracts/src/records/envelope.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { envelopeHashText } from "../../core/envelope.ts";
+import { type EngineLife, type RiskEngineRig, riskEngineRig } from "../../testkit/riskengine-rig.ts";
+
+const seed = 13;
+
+async function begin(): Promise<[RiskEngineRig, EngineLife]> {
+  const rig = await riskEngineRig({ seed });
+  return [rig, await rig.start()];
+}
+
+const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "" };
+const current = (rig: RiskEngineRig, life: EngineLife): Promise<RiskEnvelope> =>
+  rig.finish(life.call("GetEnvelope", { fund_id: "alpha" }) as Promise<RiskEnvelope>);
+
+async function update(rig: RiskEngineRig, life: EngineLife, change: Partial<RiskEnvelope>): Promise<unknown> {
+  const before = await current(rig, life);
+  return rig.finish(life.call("UpdateEnvelope", { ...before, version: before.version + 1, ...change }));
+}
+
+describe("GetEnvelope", () => {
+  it("gives the newest version, and NOT_FOUND for a fund without one", async () => {
+    const [rig, life] = await begin();
+    expect(await current(rig, life)).toMatchObject({ fund_id: "alpha", version: 1, max_position_pct: 0.07 });
+    const none = life.call("GetEnvelope", { fund_id: "delta" });
+    expect(await rig.finish(none.catch((thrown: Fault) => thrown.code))).toBe("NOT_FOUND");
+  });
+});
+
+describe("UpdateEnvelope", () => {
+  it("writes who, when, why and the hash, publishes it, and the next check follows it", async () => {
+    const [rig, life] = await begin();
+    const asked = { max_notional: 1_000, reason: "tighter", updated_by: "operator:somebody", hash: "f".repeat(64) };
+    const answer = (await update(rig, life, asked)) as EnvelopeRecord;
+    expect(answer).toMatchObject({ version: 2, max_notional: 1_000, updated_by: "operator:duty", reason: "tighter" });
+    const published = rig.published(subjects.envelopeUpdated).at(-1) as EnvelopeRecord;
+    expect(published).toMatchObject({ version: 2, updated_by: "operator:duty" });
+    expect(published.hash).toBe(createHash("sha256").update(envelopeHashText(published)).digest("hex"));
+    expect(await rig.finish(life.check({}))).toMatchObject({ code: "NOTIONAL_ABOVE_MAX", envelope_version: 2 });
+    expect(rig.published(subjects.operatorAttempted)).toMatchObject([{ verb: "UpdateEnvelope", allowed: true }]);
+  });
+
+  it.each([
+    ["a version that is not the next", { version: 5 }, "ENVELOPE_VERSION_CONFLICT", "is 2"],
+    ["limits out of range", { max_position_pct: -1 }, "ENVELOPE_INVALID", "max_position_pct"],
+    ["an unknown fund", { fund_id: "delta", version: 1 }, "ENVELOPE_INVALID", "delta"],
+  ])("refuses %s, and the attempt is recorded", async (_name, change, code, words) => {
+    const [rig, life] = await begin();
+    const answer = await update(rig, life, change);
+    expect(answer).toMatchObject({ denial: { code, reason: expect.stringContaining(words) } });
+    expect(rig.published(subjects.operatorAttempted)).toMatchObject([{ verb: "UpdateEnvelope", allowed: false, code }]);
+    expect(rig.published(subjects.envelopeUpdated).filter(({ version }) => version > 1)).toEqual([]);
+    expect(await current(rig, life)).toMatchObject({ version: 1 });
+  });
+
+  it.each([
+    ["the firm's", firm],
+    ["the fund's", { ...firm, severity: "FUND_HALT", fund_id: "alpha" }],
+    ["one of its strategies'", { ...firm, severity: "STRATEGY_HALT", strategy_id: "alpha-meanrev" }],
+  ])(
+    "refuses to loosen during a halt, %s, also in a mixed update, and names the fields and the halt",
+    async (_name, halt) => {
+      const [rig, life] = await begin();
+      await rig.finish(life.call("RequestHalt", { ...halt, halt_id: "h-1" }));
+      const mixed = { max_position_pct: 0.08, max_notional: 1_000 };
+      expect(await update(rig, life, mixed)).toMatchObject({
+        denial: { code: "LOOSENING_DURING_HALT", reason: expect.stringMatching(/max_position_pct.*h-1/) },
+      });
+      expect(await update(rig, life, { max_notional: 1_000 })).toMatchObject({ version: 2, max_notional: 1_000 });
+    },
+  );
+
+  it("another fund's halt does not stand in the way", async () => {
+    const [rig, life] = await begin();
+    await rig.finish(life.call("RequestHalt", { ...firm, severity: "FUND_HALT", fund_id: "beta" }));
+    expect(await update(rig, life, { max_position_pct: 0.08 })).toMatchObject({ version: 2 });
+  });
+
+  it("a halt that is latched while the update is under way comes first or after, never in between", async () => {
+    const [rig, life] = await begin();
+    rig.delays.commitMs = 10;
+    const before = await current(rig, life);
+    const asked = life.call("UpdateEnvelope", { ...before, version: 2, max_position_pct: 0.08 });
+    const halt = life.call("RequestHalt", firm);
+    const [answer] = await rig.finish(Promise.all([asked, halt]));
+    const isDenied = "denial" in (answer as object);
+    const applied = (await current(rig, life)).version === 2;
+    expect(isDenied).toBe(!applied);
+  });
+
+  it("two at once: one wins, the other is told", async () => {
+    const [rig, life] = await begin();
+    const before = await current(rig, life);
+    const answers = await rig.finish(
+      Promise.all(
+        [0.05, 0.06].map((max_position_pct) =>
+          life.call("UpdateEnvelope", { ...before, version: 2, max_position_pct }),
+        ),
+      ),
+    );
+    const codes = answers.map((answer) => (answer as { denial?: { code: string } }).denial?.code ?? "written");
+    expect(codes.sort()).toEqual(["ENVELOPE_VERSION_CONFLICT", "written"]);
+  });
+
+  it("a lost answer to its commit is written all the same", async () => {
+    const [rig, life] = await begin();
+    rig.fates.set("risk.envelope", ["lost, committed"]);
+    expect(await update(rig, life, { max_notional: 5 })).toMatchObject({ version: 2 });
+    expect(await current(rig, life)).toMatchObject({ version: 2, max_notional: 5 });
+  });
+});
+
+describe("ReleaseThrottle", () => {
+  const release = (life: EngineLife, change: object = {}): Promise<unknown> =>
+    life.call("ReleaseThrottle", { strategy_id: "alpha-momentum", reason: "looked at it", ...change });
+
+  async function tripped(): Promise<[RiskEngineRig, EngineLife]> {
+    const [rig, life] = await begin();
+    await update(rig, life, { repeated_execution_max: 2 });
+    for (let times = 0; times < 2; times += 1) await rig.finish(life.check({ quantity: "3" }));
+    expect(await rig.finish(life.check({ quantity: "3" }))).toMatchObject({ code: "THROTTLE_TRIPPED" });
+    expect(await rig.finish(life.check({ quantity: "4" }))).toMatchObject({ code: "THROTTLE_TRIPPED" });
+    return [rig, life];
+  }
+
+  it("lets the strategy trade again, also after a restart, and tells it", async () => {
+    const [rig, life] = await tripped();
+    const answer = await rig.finish(release(life));
+    expect(rig.published(subjects.alarmRaised)).toMatchObject([{ code: "STRATEGY_THROTTLED", level: "critical" }]);
+    expect(answer).toEqual({ strategy_id: "alpha-momentum", fund_id: "alpha", tripped: false });
+    expect(rig.published(subjects.throttleReleased)).toMatchObject([{ released_by: "operator:duty" }]);
+    expect(await rig.finish(life.check({ quantity: "4" }))).toMatchObject({ approved: true });
+    life.process.kill();
+    const next = await rig.start();
+    expect(await rig.finish(next.check({ quantity: "5" }))).toMatchObject({ approved: true });
+  });
+
+  it("stays tripped after a restart without it", async () => {
+    const [rig, life] = await tripped();
+    life.process.kill();
+    const next = await rig.start();
+    expect(await rig.finish(next.check({ quantity: "5" }))).toMatchObject({ code: "THROTTLE_TRIPPED" });
+  });
+
+  it("stays tripped when the release could not be written", async () => {
+    const [rig, life] = await tripped();
+    rig.fates.set("risk.append", ["failed"]);
+    expect(await rig.finish(release(life).catch((thrown: Fault) => thrown.code))).toBe("STORE_UNAVAILABLE");
+    expect(await rig.finish(life.check({ quantity: "5" }))).toMatchObject({ code: "THROTTLE_TRIPPED" });
+  });
+
+  it("checks that come while it is written are decided before or after, as the journal has it", async () => {
+    const [rig, life] = await tripped();
+    rig.delays.commitMs = 10;
+    const checks: Promise<unknown>[] = [life.check({ quantity: "7" })];
+    const released = release(life);
+    for (let count = 0; count < 5; count += 1) checks.push(life.check({ quantity: String(10 + count) }));
+    await rig.finish(Promise.all([...checks, released]));
+    const kinds = rig.world.risk.journal.map(({ kind, approved }) => (kind === "decision" ? approved : kind));
+    const at = kinds.indexOf("release");
+    expect(kinds.slice(at + 1)).toEqual([true, true, true, true, true]);
+    expect(kinds[at - 1]).toBe(false);
+  });
+
+  it.each([
+    ["without a reason", { reason: " " }, "REASON_MISSING"],
+    ["of a strategy that has not tripped", { strategy_id: "beta-trend" }, "THROTTLE_NOT_TRIPPED"],
+  ])("refuses one %s", async (_name, change, code) => {
+    const [rig, life] = await begin();
+    expect(await rig.finish(release(life, change))).toMatchObject({ denial: { code } });
+    expect(rig.published(subjects.operatorAttempted)).toMatchObject([
+      { verb: "ReleaseThrottle", allowed: false, code },
+    ]);
+  });
+
+  it("does not know a strategy that is not there", async () => {
+    const [rig, life] = await begin();
+    const none = release(life, { strategy_id: "nothing" });
+    expect(await rig.finish(none.catch((thrown: Fault) => thrown.code))).toBe("NOT_FOUND");
+  });
+});
+
+describe("GetHeadroom", () => {
+  it("answers how much more may be bought, and exactly that passes", async () => {
+    const [rig, life] = await begin();
+    const headroom = (await rig.finish(life.call("GetHeadroom", { fund_id: "alpha", symbol: "AAPL" }))) as Headroom;
+    expect(headroom).toMatchObject({ fund_id: "alpha", symbol: "AAPL", side: "BUY", envelope_version: 1 });
+    expect(Number(headroom.quantity)).toBeGreaterThan(0);
+    expect(await rig.finish(life.check({ quantity: headroom.quantity }))).toMatchObject({ approved: true });
+  });
+
+  it("refuses a side that is none", async () => {
+    const [rig, life] = await begin();
+    const wrong = life.call("GetHeadroom", { fund_id: "alpha", symbol: "AAPL", side: "HOLD" });
+    expect(await rig.finish(wrong.catch((thrown: Fault) => thrown.code))).toBe("INVALID_ARGUMENT");
+  });
+});

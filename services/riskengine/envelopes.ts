@@ -1,0 +1,187 @@
+// A fund's limits, read and changed. A change is a new version in one unit of work that keeps halts and versions still meanwhile, so no
+// limit is loosened in a halt and no two people overwrite each other; the engine takes it over when it is durable.
+import type { Denial } from "../../contracts/src/codes.ts";
+import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
+import type {
+  RiskEnvelope as EnvelopeMessage,
+  EnvelopeRequest,
+} from "../../contracts/src/generated/svc/v1/envelope.ts";
+import { format } from "../../contracts/src/instant.ts";
+import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { FundReference } from "../../contracts/src/records/reference.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Engine } from "../../core/engine.ts";
+import {
+  compileEnvelope,
+  envelopeChanges,
+  envelopeHashText,
+  envelopeMessage,
+  readEnvelope,
+} from "../../core/envelope.ts";
+import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import type { ServicePorts } from "../service.ts";
+import type { Attempt, Attempts } from "./attempts.ts";
+import { transactToKnownEnd } from "./known-end.ts";
+import { line } from "./line.ts";
+import type { ReferenceWatch } from "./reference-watch.ts";
+
+/** Reading all again takes time that checks need: seldom, and more seldom the more there are. */
+const readAgainMs = { min: 5_000, perEnvelope: 10 };
+const eventsMax = 1_000;
+
+export interface EnvelopesOptions {
+  readonly ports: Pick<ServicePorts, "store" | "riskStore" | "bus" | "timers" | "clock" | "log" | "crash" | "sha256">;
+  readonly engine: Engine;
+  readonly attempts: Attempts;
+  readonly reference: Pick<ReferenceWatch, "fund">;
+}
+
+export interface Envelopes {
+  getEnvelope(request: EnvelopeRequest): Promise<EnvelopeMessage>;
+  updateEnvelope(message: EnvelopeMessage, call: RpcCall): Promise<EnvelopeMessage | DeniedAnswer>;
+  /** Something may have changed elsewhere: all are read again after a while. Cheap, and called with every commit. */
+  readAgain(): void;
+  stop(): Promise<void>;
+}
+
+/** Resolves when the engine has the newest version of each. */
+export async function createEnvelopes({ ports, engine, attempts, reference }: EnvelopesOptions): Promise<Envelopes> {
+  const current = new Map<string, RiskEnvelope>();
+  const ending = new AbortController();
+  let reading: Promise<void> | undefined;
+  let wanted = false;
+
+  function adopt(record: RiskEnvelope): void {
+    const before = current.get(record.fund_id);
+    if (before !== undefined && before.version >= record.version) return;
+    current.set(record.fund_id, record);
+    engine.setEnvelope(compileEnvelope(record));
+  }
+
+  async function readAll(): Promise<void> {
+    for (const record of await ports.riskStore.envelopes()) adopt(record);
+  }
+
+  async function readWhileWanted(): Promise<void> {
+    while (wanted) {
+      await ports.timers.sleep(Math.max(readAgainMs.min, current.size * readAgainMs.perEnvelope), ending.signal);
+      if (ending.signal.aborted) return;
+      wanted = false;
+      try {
+        await readAll();
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        ports.log.warn("envelopes cannot be read again", { error: messageOf(thrown) });
+      }
+    }
+    reading = undefined;
+  }
+
+  async function updateEnvelope(message: EnvelopeMessage, { identity }: RpcCall) {
+    const attempt: Attempt = {
+      identity,
+      verb: "UpdateEnvelope",
+      target: message.fund_id,
+      reason: message.reason ?? "",
+    };
+    const read = readEnvelope(message);
+    if ("code" in read) return attempts.refused(attempt, read);
+    const fund = reference.fund(read.record.fund_id);
+    if (fund === undefined) {
+      const reason = `There is no fund ${JSON.stringify(read.record.fund_id)}.`;
+      return attempts.refused(attempt, { code: "ENVELOPE_INVALID", reason });
+    }
+    const written = await transactToKnownEnd(ports, "risk.envelope", (unit) =>
+      change(unit, signed(read.record, attempt), fund, attempt),
+    );
+    if ("code" in written) return attempts.refused(attempt, written);
+    adopt(written);
+    return envelopeMessage(written);
+  }
+
+  async function change(unit: UnitOfWork, next: RiskEnvelope, fund: FundReference, attempt: Attempt) {
+    const { active } = await unit.risk.lockHalts();
+    const before = await unit.risk.lockEnvelope(next.fund_id);
+    const denial = versionConflict(before, next) ?? looseningDuringHalt(before, next, active, fund);
+    if (denial !== undefined) return denial;
+    await unit.risk.putEnvelope(next);
+    await unit.events.publish(subjects.envelopeUpdated, next);
+    await attempts.allowed(unit, attempt);
+    return next;
+  }
+
+  /** Who, when and why are ours to say, and the hash covers them. */
+  function signed(asked: RiskEnvelope, { identity, reason }: Attempt): RiskEnvelope {
+    const { hash: _, ...fields } = asked;
+    const record: RiskEnvelope = {
+      ...fields,
+      updated_by: identity.actor,
+      updated_at: format(ports.clock.now()),
+      ...(reason === "" ? {} : { reason: line(reason, 2_000) }),
+    };
+    return { ...record, hash: hexOf(ports.sha256(envelopeHashText(record))) };
+  }
+
+  // Whoever changes one says so; reading all again is for the word that was lost.
+  const hearing = await ports.bus.listen(
+    { subjects: [subjects.envelopeUpdated.name], queueMax: eventsMax, overflow: "keep-newest-per-key" },
+    async (event) => adopt(event.payload as RiskEnvelope),
+  );
+  await readAll();
+  return {
+    async getEnvelope({ fund_id: fundId }) {
+      const record = current.get(fundId);
+      if (record === undefined) throw noEnvelope(fundId);
+      return envelopeMessage(record);
+    },
+    updateEnvelope,
+    readAgain() {
+      wanted = true;
+      reading ??= readWhileWanted();
+    },
+    stop: async () => {
+      ending.abort();
+      await hearing.close();
+      await reading;
+    },
+  };
+}
+
+function versionConflict(before: RiskEnvelope | undefined, next: RiskEnvelope): Denial | undefined {
+  const expected = (before?.version ?? 0) + 1;
+  if (next.version === expected) return undefined;
+  const reason = `The version is ${next.version}; the next one of ${next.fund_id} is ${expected}.`;
+  return { code: "ENVELOPE_VERSION_CONFLICT", reason };
+}
+
+function looseningDuringHalt(
+  before: RiskEnvelope | undefined,
+  next: RiskEnvelope,
+  active: readonly ActiveHalt[],
+  fund: FundReference,
+): Denial | undefined {
+  const halt = active.find((each) => concerns(each, fund));
+  if (halt === undefined) return undefined;
+  const loosened = envelopeChanges(before, next).filter(({ effect }) => effect === "LOOSENS");
+  if (loosened.length === 0) return undefined;
+  const fields = loosened.map(({ field }) => field).join(", ");
+  const scope = halt.strategy_id ?? halt.fund_id;
+  const reason = `It loosens ${fields} while ${halt.severity}${scope === "" ? "" : ` of ${scope}`} (${halt.halt_id}) is in force.`;
+  return { code: "LOOSENING_DURING_HALT", reason };
+}
+
+/** A halt of the firm, of the fund, or of any strategy that trades for it. */
+function concerns(halt: ActiveHalt, fund: FundReference): boolean {
+  if (halt.severity === "FIRM_HALT" || halt.fund_id === fund.fund_id) return true;
+  return halt.strategy_id !== undefined && fund.strategies.includes(halt.strategy_id);
+}
+
+function noEnvelope(fundId: string): Fault {
+  return new Fault("NOT_FOUND", `The fund ${JSON.stringify(line(fundId, 128))} has no envelope.`, { retry: "never" });
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

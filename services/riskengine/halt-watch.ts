@@ -1,0 +1,149 @@
+// What the engine knows of halts. It is read before anything is served, again whenever somebody says that it changed, and every quarter
+// of a second in any case; when the store has not answered for too long, halts are unknown, and unknown is halted.
+//
+//  1. A halt that was asked for here blocks at once, before it is latched, and goes on blocking until the store's own list has it.
+//  2. What was read is never older than what is known: epochs only grow.
+//  3. Whether halts are known is judged at the moment of each check, so a busy event loop cannot stretch it.
+//  4. Distrust is for good: whoever found the books wrong ends new risk until the process is started again.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { Health } from "../../ports/health.ts";
+import type { ServicePorts } from "../service.ts";
+
+/** Every commit of anybody may be told as a change, so looks that follow a word are at least this far apart. */
+const lookMsMin = 50;
+
+export interface HaltWatch {
+  /** Call before each check. */
+  freshen(at: Instant): void;
+  /** Blocks at once what is not latched yet; the epoch is the one known so far. */
+  block(halt: Omit<ActiveHalt, "epoch">): void;
+  /** The store has it. */
+  latched(halt: ActiveHalt): void;
+  /** How many block that are not latched yet. */
+  unlatchedCount(): number;
+  epoch(): number;
+  distrust(why: string): void;
+  health(): Health;
+  stop(): Promise<void>;
+}
+
+type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash" | "settings">;
+
+/** Resolves when halts are known. `onChange` runs when a halt or an envelope may have changed elsewhere. */
+export async function watchHalts(ports: Ports, engine: Engine, onChange: () => void): Promise<HaltWatch> {
+  const { riskStore, clock, timers } = ports;
+  const { haltPollMs, haltUnknownMs } = ports.settings.risk;
+  const ending = new AbortController();
+  const blocked = new Map<string, Omit<ActiveHalt, "epoch">>();
+  let sleeping = new AbortController();
+  let isWoken = false;
+  let stored: { readonly epoch: number; readonly active: readonly ActiveHalt[] } = { epoch: 0, active: [] };
+  /** The epoch of the last whole list; a halt that was latched here may be newer than others that are not in it yet. */
+  let listedEpoch = -1;
+  let heardAt = clock.now();
+  let known = true;
+  let distrusted: string | undefined;
+  let troubled = false;
+
+  function tell(): void {
+    const unlatched = [...blocked.values()].map((halt) => ({ ...halt, epoch: stored.epoch }));
+    engine.setHalts({
+      known: known && distrusted === undefined,
+      epoch: stored.epoch,
+      active: [...stored.active, ...unlatched],
+    });
+  }
+
+  async function read(isFirst: boolean): Promise<void> {
+    // The answer is as old as the question.
+    const askedAt = clock.now();
+    if (isFirst || (await riskStore.haltEpoch()) !== listedEpoch) adopt(await riskStore.halts());
+    heardAt = askedAt;
+    if (known) return;
+    known = true;
+    tell();
+    ports.log.info("halts are known again");
+  }
+
+  function adopt(halts: { readonly epoch: number; readonly active: readonly ActiveHalt[] }): void {
+    if (halts.epoch < stored.epoch) return;
+    stored = halts;
+    listedEpoch = halts.epoch;
+    tell();
+  }
+
+  async function watch(): Promise<void> {
+    while (!ending.signal.aborted) {
+      if (!isWoken) await timers.sleep(haltPollMs, sleeping.signal);
+      if (ending.signal.aborted) return;
+      if (sleeping.signal.aborted) sleeping = new AbortController();
+      isWoken = false;
+      try {
+        await read(false);
+        troubled = false;
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        if (!troubled) ports.log.warn("halts cannot be read", { error: messageOf(thrown) });
+        troubled = true;
+      }
+      if (!ending.signal.aborted) await timers.sleep(lookMsMin, ending.signal);
+    }
+  }
+
+  /** Called with every commit: it does nothing but remember, most of the time. */
+  function wake(): void {
+    if (isWoken) return;
+    isWoken = true;
+    sleeping.abort();
+  }
+
+  function freshen(at: Instant): void {
+    if (!known || millisecondsBetween(heardAt, at) <= haltUnknownMs) return;
+    known = false;
+    tell();
+    ports.log.error("halts are unknown, which counts as halted", { silent_ms: millisecondsBetween(heardAt, at) });
+  }
+
+  function health(): Health {
+    freshen(clock.now());
+    if (distrusted !== undefined) return { status: "failing", complaint: distrusted };
+    return known ? { status: "ok" } : { status: "failing", complaint: "whether a halt is in force is not known" };
+  }
+
+  await read(true);
+  const stopHearing = riskStore.onChange(() => {
+    wake();
+    onChange();
+  });
+  const watching = watch();
+  return {
+    freshen,
+    block(halt) {
+      blocked.set(halt.halt_id, halt);
+      tell();
+    },
+    latched(halt) {
+      blocked.delete(halt.halt_id);
+      const others = stored.active.filter(({ halt_id: id }) => id !== halt.halt_id);
+      stored = { epoch: Math.max(stored.epoch, halt.epoch), active: [...others, halt] };
+      tell();
+      wake();
+    },
+    unlatchedCount: () => blocked.size,
+    epoch: () => stored.epoch,
+    distrust(why) {
+      distrusted = why;
+      tell();
+    },
+    health,
+    stop: async () => {
+      stopHearing();
+      ending.abort();
+      sleeping.abort();
+      await watching;
+    },
+  };
+}

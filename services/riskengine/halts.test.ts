@@ -1,0 +1,183 @@
+// Halts on the whole shell: blocked before they are latched, acknowledged only when every decision made before has been answered.
+import { describe, expect, it } from "vitest";
+import type { Fault } from "../../contracts/src/fault.ts";
+import type { HaltResponse } from "../../contracts/src/generated/svc/v1/halt.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { type EngineLife, machine, operator, type RiskEngineRig, riskEngineRig } from "../../testkit/riskengine-rig.ts";
+
+const seed = 12;
+
+async function begin(options: Partial<Parameters<typeof riskEngineRig>[0]> = {}): Promise<[RiskEngineRig, EngineLife]> {
+  const rig = await riskEngineRig({ seed, ...options });
+  return [rig, await rig.start()];
+}
+
+const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "" };
+const endOf = (life: EngineLife, order: object = {}): Promise<string> =>
+  life.check(order).then(
+    ({ approved, code }) => (approved ? "approved" : code),
+    (thrown: Fault) => thrown.code,
+  );
+
+describe("RequestHalt", () => {
+  it("latches, blocks, publishes and records who asked", async () => {
+    const [rig, life] = await begin();
+    const before = await rig.finish(life.check({}));
+    const halt = (await rig.finish(life.call("RequestHalt", firm, operator))) as HaltResponse;
+    expect(halt).toMatchObject({ epoch: before.halt_epoch + 1, acknowledged: true });
+    expect(rig.world.risk.halts).toMatchObject([{ halt_id: halt.halt_id, requested_by: "operator:duty" }]);
+    expect(rig.published(subjects.riskHaltRequested)).toMatchObject([{ halt_id: halt.halt_id, epoch: halt.epoch }]);
+    expect(rig.published(subjects.operatorAttempted)).toMatchObject([{ verb: "RequestHalt", allowed: true }]);
+    const after = await rig.finish(life.check({}));
+    expect(after).toMatchObject({ approved: false, code: "FIRM_HALTED", halt_epoch: halt.epoch });
+  });
+
+  it("each level covers its own and nothing else", async () => {
+    const [rig, life] = await begin();
+    const strategy = { ...firm, severity: "STRATEGY_HALT", strategy_id: "alpha-momentum" };
+    await rig.finish(life.call("RequestHalt", strategy));
+    expect(await rig.finish(endOf(life))).toBe("STRATEGY_HALTED");
+    expect(await rig.finish(endOf(life, { strategy_id: "alpha-meanrev" }))).toBe("approved");
+    await rig.finish(life.call("RequestHalt", { ...firm, severity: "FUND_HALT", fund_id: "alpha" }));
+    expect(await rig.finish(endOf(life, { strategy_id: "alpha-meanrev" }))).toBe("FUND_HALTED");
+    const beta = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "0.1" };
+    const coins = { ...beta, asset_class: "CRYPTO", limit_price: "91000" };
+    expect(await rig.finish(endOf(life, coins))).toBe("approved");
+  });
+
+  it("the same halt_id twice is one halt with one event; for another scope it is refused", async () => {
+    const [rig, life] = await begin();
+    const asked = { ...firm, halt_id: "h-1" };
+    const first = await rig.finish(life.call("RequestHalt", asked));
+    expect(await rig.finish(life.call("RequestHalt", asked))).toEqual(first);
+    expect(rig.published(subjects.riskHaltRequested)).toHaveLength(1);
+    const other = { ...asked, severity: "FUND_HALT", fund_id: "alpha" };
+    expect(await rig.finish(life.call("RequestHalt", other))).toMatchObject({ denial: { code: "HALT_SCOPE_INVALID" } });
+  });
+
+  it("an unknown fund is refused by name, and the attempt is recorded", async () => {
+    const [rig, life] = await begin();
+    const answer = await rig.finish(life.call("RequestHalt", { ...firm, severity: "FUND_HALT", fund_id: "delta" }));
+    expect(answer).toMatchObject({
+      denial: { code: "HALT_SCOPE_INVALID", reason: expect.stringContaining("delta") },
+    });
+    expect(rig.published(subjects.operatorAttempted)).toMatchObject([
+      { operator: "operator:duty", verb: "RequestHalt", target: "delta", allowed: false, code: "HALT_SCOPE_INVALID" },
+    ]);
+    expect(rig.world.risk.halts).toEqual([]);
+  });
+
+  it("is acknowledged only after the answers of every decision made before it have left", async () => {
+    const [rig, life] = await begin();
+    rig.delays.commitMs = 30;
+    const order: string[] = [];
+    const told = (name: string) => (end: unknown) => void order.push(`${name} ${String(end)}`);
+    const before = [1, 2].map((name) => endOf(life).then(told(`check ${name}`)));
+    await rig.pass(10);
+    // It waits behind the first batch, and was decided before the halt.
+    const queued = endOf(life).then(told("check 3"));
+    const halt = life.call("RequestHalt", firm).then(() => order.push("halt acknowledged"));
+    const after = endOf(life).then(told("check 4"));
+    await rig.finish(Promise.all([...before, queued, halt, after]));
+    expect(order.slice(0, 2)).toEqual(["check 1 approved", "check 2 approved"]);
+    expect(order.indexOf("halt acknowledged")).toBeGreaterThan(order.indexOf("check 3 approved"));
+    expect(order).toContain("check 4 FIRM_HALTED");
+    const epochs = rig.decisions().map(({ approved, code }) => (approved ? "approved" : code));
+    expect(epochs).toEqual(["approved", "approved", "approved", "FIRM_HALTED"]);
+  });
+
+  it("blocks from the moment it is asked for, and is latched when the store is back", async () => {
+    const [rig, life] = await begin();
+    rig.fates.set("risk.halt", ["failed", "failed"]);
+    const asked = life.call("RequestHalt", { ...firm, halt_id: "h-2" });
+    expect(await rig.finish(asked.catch((thrown: Fault) => thrown.code))).toBe("STORE_UNAVAILABLE");
+    expect(await rig.finish(endOf(life))).toBe("FIRM_HALTED");
+    await rig.pass(1_000);
+    expect(rig.world.risk.halts).toMatchObject([{ halt_id: "h-2" }]);
+    expect(await rig.finish(endOf(life))).toBe("FIRM_HALTED");
+  });
+
+  it("a lost answer to its commit is one halt all the same", async () => {
+    const [rig, life] = await begin();
+    rig.fates.set("risk.halt", ["lost, committed"]);
+    expect(await rig.finish(life.call("RequestHalt", firm, machine))).toMatchObject({ acknowledged: true });
+    expect(rig.published(subjects.riskHaltRequested)).toHaveLength(1);
+    expect(rig.world.risk.halts).toMatchObject([{ requested_by: "service:oms" }]);
+  });
+});
+
+describe("what the engine knows of halts", () => {
+  it("a halt that somebody else latched blocks within a moment", async () => {
+    const [rig, life] = await begin();
+    await rig.finish(
+      rig.outside.store.transact("elsewhere", (unit) =>
+        unit.risk.latchHalt({
+          severity: "FUND_HALT",
+          fund_id: "alpha",
+          reason: "elsewhere",
+          requested_by: "operations",
+          halt_id: "h-9",
+          since: "2026-01-02T00:00:00.000000Z",
+        }),
+      ),
+    );
+    await rig.pass(300);
+    expect(await rig.finish(endOf(life))).toBe("FUND_HALTED");
+  });
+
+  it("one that was latched here does not hide one that was latched elsewhere a moment before", async () => {
+    const [rig, life] = await begin();
+    const elsewhere = rig.outside.store.transact("elsewhere", (unit) =>
+      unit.risk.latchHalt({
+        severity: "FUND_HALT",
+        fund_id: "beta",
+        reason: "elsewhere",
+        requested_by: "operations",
+        halt_id: "h-8",
+        since: "2026-01-02T00:00:00.000000Z",
+      }),
+    );
+    const here = life.call("RequestHalt", { ...firm, severity: "FUND_HALT", fund_id: "alpha" });
+    await rig.finish(Promise.all([elsewhere, here]));
+    await rig.pass(400);
+    const coins = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "0.1" };
+    const order = { ...coins, asset_class: "CRYPTO", limit_price: "91000" };
+    expect(await rig.finish(endOf(life, order))).toBe("FUND_HALTED");
+    expect(await rig.finish(endOf(life))).toBe("FUND_HALTED");
+  });
+
+  it("is unknown after two seconds without an answer, and unknown is halted", async () => {
+    const [rig, life] = await begin();
+    life.process.setReachable(false);
+    await rig.pass(1_500);
+    expect(life.service.health()).toEqual({ status: "ok" });
+    await rig.pass(1_000);
+    expect(life.service.health()).toMatchObject({ status: "failing" });
+    expect(await rig.finish(endOf(life, { dry_run: true }))).toBe("HALT_STATE_UNKNOWN");
+    life.process.setReachable(true);
+    await rig.pass(500);
+    expect(life.service.health()).toEqual({ status: "ok" });
+    expect(await rig.finish(endOf(life))).toBe("approved");
+  });
+
+  it("is still there after a restart, before the first check", async () => {
+    const [rig, life] = await begin();
+    await rig.finish(life.call("RequestHalt", firm));
+    life.process.kill();
+    const next = await rig.start();
+    expect(await rig.finish(endOf(next))).toBe("FIRM_HALTED");
+  });
+
+  it("nobody may lift one yet, and trying is recorded", async () => {
+    const [rig, life] = await begin();
+    await rig.finish(life.call("RequestHalt", firm));
+    const answer = await rig.finish(life.call("ResumeHalt", { reason: "please", halt_ids: [] }));
+    expect(answer).toMatchObject({ denial: { code: "RESUME_UNAVAILABLE" } });
+    expect(rig.published(subjects.operatorAttempted).at(-1)).toMatchObject({
+      verb: "ResumeHalt",
+      allowed: false,
+      code: "RESUME_UNAVAILABLE",
+    });
+    expect(await rig.finish(endOf(life))).toBe("FIRM_HALTED");
+  });
+});

@@ -1,0 +1,59 @@
+// The journal, folded into an engine's books: what is done live when an entry becomes durable, done again from what was written.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
+import { fill, orderTransition, throttleReleased } from "../../contracts/src/records/order.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
+
+const decoder = new TextDecoder();
+
+export interface FoldOptions {
+  readonly after: bigint;
+  /** Stop after this entry; undefined reads to the end. */
+  readonly through?: bigint;
+  readonly pageMax: number;
+  /** Runs after each page; false stops. */
+  readonly betweenPages: () => Promise<boolean>;
+}
+
+export interface Folded {
+  readonly entryCount: number;
+  readonly last: bigint;
+  readonly isWhole: boolean;
+}
+
+export async function foldJournal(riskStore: RiskStore, engine: Engine, options: FoldOptions): Promise<Folded> {
+  const { through, pageMax } = options;
+  let last = options.after;
+  let entryCount = 0;
+  for (;;) {
+    const page = await riskStore.entries(last, pageMax);
+    for (const row of page) {
+      if (through !== undefined && row.id > through) return { entryCount, last, isWhole: true };
+      applyRow(engine, row);
+      last = row.id;
+      entryCount += 1;
+    }
+    if (page.length < pageMax) return { entryCount, last, isWhole: true };
+    if (!(await options.betweenPages())) return { entryCount, last, isWhole: false };
+  }
+}
+
+/** An entry that cannot be read is a Defect: going on without it would be trading on wrong books. */
+export function applyRow(engine: Engine, row: JournalRow): void {
+  try {
+    if (row.kind === "decision") {
+      const { order, decision } = DecisionRecord.decode(row.payload);
+      if (order !== undefined && decision !== undefined) engine.adoptDecision(order, decision, row.at);
+      return;
+    }
+    const heard: unknown = JSON.parse(decoder.decode(row.payload));
+    if (row.kind === "fill") engine.applyFill(fill.parse(heard));
+    else if (row.kind === "transition") engine.applyTransition(orderTransition.parse(heard));
+    else engine.releaseThrottle(throttleReleased.parse(heard).strategy_id);
+  } catch (thrown) {
+    throw new Defect(`the journal's entry ${row.id} (${row.kind}) cannot be applied: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
+}

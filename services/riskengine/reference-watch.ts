@@ -1,0 +1,62 @@
+// Reference data as the engine needs it: read whole at the start, and again whenever its counter moved.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import type { FundReference } from "../../contracts/src/records/reference.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { Reference } from "../../ports/reference-data.ts";
+import type { ServicePorts } from "../service.ts";
+
+const askEveryMs = 1_000;
+
+export interface ReferenceWatch {
+  fund(fundId: string): FundReference | undefined;
+  /** The fund that a strategy trades for. */
+  fundOfStrategy(strategyId: string): FundReference | undefined;
+  stop(): Promise<void>;
+}
+
+type Ports = Pick<ServicePorts, "referenceData" | "timers" | "log" | "crash">;
+
+/** Resolves when the engine has it; `eachLook` runs once a second for whoever has something to tell as often. */
+export async function watchReference(ports: Ports, engine: Engine, eachLook: () => void): Promise<ReferenceWatch> {
+  const ending = new AbortController();
+  let funds: ReadonlyMap<string, FundReference> = new Map();
+  let owners: ReadonlyMap<string, FundReference> = new Map();
+  let change = 0;
+  let troubled = false;
+
+  function adopt(reference: Reference): void {
+    engine.setReference(reference);
+    funds = new Map(reference.funds.map((fund) => [fund.fund_id, fund]));
+    owners = new Map(reference.funds.flatMap((fund) => fund.strategies.map((strategy) => [strategy, fund] as const)));
+    change = reference.change;
+  }
+
+  async function watch(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await ports.timers.sleep(askEveryMs, ending.signal);
+      if (ending.signal.aborted) return;
+      eachLook();
+      try {
+        if ((await ports.referenceData.changed()) !== change) adopt(await ports.referenceData.read());
+        if (troubled) ports.log.info("reference data can be read again");
+        troubled = false;
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        // Said once, not every second: what is old says so by its age.
+        if (!troubled) ports.log.warn("reference data cannot be read", { error: messageOf(thrown) });
+        troubled = true;
+      }
+    }
+  }
+
+  adopt(await ports.referenceData.read());
+  const watching = watch();
+  return {
+    fund: (fundId) => funds.get(fundId),
+    fundOfStrategy: (strategyId) => owners.get(strategyId),
+    stop: async () => {
+      ending.abort();
+      await watching;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// The funds as people see them: what each is worth, how much of that is at work, and whether it is halted.
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { FundStatus } from "../../contracts/src/generated/svc/v1/market.ts";
+import type { Funds } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { format, fromMicroseconds, parse } from "../../contracts/src/instant.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { FundReference } from "../../contracts/src/records/reference.ts";
+import { type Severity, severity } from "../../contracts/src/records/values.ts";
+import type { RiskStore } from "../../ports/risk-store.ts";
+import type { Valuer } from "./publish-values.ts";
+import type { ReferenceReader } from "./reference-view.ts";
+import type { Valuation } from "./valuation.ts";
+
+/** A fund that was never valued shows zero as of the beginning of time, which nobody takes for today's. */
+const never = { nav: "0", nav_at: format(fromMicroseconds(0)) };
+
+export async function listFunds(reader: ReferenceReader, valuer: Valuer, riskStore: RiskStore): Promise<Funds> {
+  const { reference } = await reader.refresh();
+  const navs = new Map((await riskStore.navs()).map((nav) => [nav.fund_id, nav]));
+  const { active } = await riskStore.halts();
+  return {
+    funds: reference.funds.map((fund) => ({
+      fund_id: fund.fund_id,
+      name: fund.name,
+      mode: fund.mode,
+      currency: fund.currency,
+      ...worth(valuer.newest(fund.fund_id), navs.get(fund.fund_id)),
+      ...haltOf(fund, active),
+    })),
+  };
+}
+
+/** Our own value where it is the newer one, else what the risk engine keeps: a foreign treasury's, or one from before a restart. */
+function worth(own: Valuation | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
+  if (own !== undefined && (kept === undefined || own.at >= parse(kept.as_of))) {
+    return { nav: decimal.format(own.nav), nav_at: format(own.at), ...exposure(own) };
+  }
+  return kept === undefined ? never : { nav: kept.nav, nav_at: kept.as_of };
+}
+
+function exposure({ nav, grossValue, positionsValue }: Valuation): Partial<FundStatus> {
+  if (nav <= 0n) return {};
+  const share = (value: decimal.Decimal): number => decimal.toNumber(decimal.divide(value, nav, "half-even"));
+  return { gross_exposure_pct: share(grossValue), net_exposure_pct: share(positionsValue) };
+}
+
+/** Halted is a fund that is halted as a whole; a halt of one of its strategies is told by its level alone. */
+function haltOf(fund: FundReference, active: readonly ActiveHalt[]): Pick<FundStatus, "halted" | "severity"> {
+  const covering = active.filter((halt) => concerns(halt, fund)).map((halt) => halt.severity);
+  const strictest = severity.options.findLast((level: Severity) => covering.includes(level));
+  return {
+    halted: strictest === "FIRM_HALT" || strictest === "FUND_HALT",
+    ...(strictest !== undefined && { severity: strictest }),
+  };
+}
+
+function concerns(halt: ActiveHalt, fund: FundReference): boolean {
+  if (halt.severity === "FIRM_HALT") return true;
+  if (halt.severity === "FUND_HALT") return halt.fund_id === fund.fund_id;
+  return halt.strategy_id !== undefined && fund.strategies.includes(halt.strategy_id);
+}

@@ -1,0 +1,60 @@
+// Reference data as it is written: a version, who set it and why, and a hash by which everybody can tell what it was.
+import type { Instant } from "../../contracts/src/instant.ts";
+import { format } from "../../contracts/src/instant.ts";
+import { type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Sha256 } from "../../ports/hashing.ts";
+import type { ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
+
+export interface ReferenceChange {
+  readonly kind: ReferenceKind;
+  readonly version: number;
+  readonly content: unknown;
+  readonly setBy: string;
+  readonly reason: string;
+}
+
+/** Writes the version and its event in one unit. */
+export async function putReference(
+  unit: UnitOfWork,
+  change: ReferenceChange,
+  at: Instant,
+  sha256: Sha256,
+): Promise<ReferenceVersion> {
+  const hash = hexOf(sha256(canonicalText(change.content)));
+  const version: ReferenceVersion = { ...change, setAt: at, hash };
+  await unit.reference.put(version);
+  await unit.events.publish(subjects.referenceChanged, {
+    kind: change.kind,
+    version: change.version,
+    set_by: change.setBy,
+    set_at: format(at),
+    reason: change.reason,
+    hash,
+  });
+  return version;
+}
+
+export type LockedReference = Readonly<Record<ReferenceKind, ReferenceVersion | undefined>>;
+
+/** The newest of every kind, kept from others until the unit ends; always in the same order, so that two of them never wait in a circle. */
+export async function lockReference(unit: UnitOfWork): Promise<LockedReference> {
+  const locked: Partial<Record<ReferenceKind, ReferenceVersion | undefined>> = {};
+  for (const kind of referenceKind.options) locked[kind] = await unit.reference.lock(kind);
+  return locked as LockedReference;
+}
+
+/** The text whose SHA-256 is the hash: JSON with its keys sorted and without spaces, so that the order of a document's keys says nothing. */
+export function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalText(member)}`);
+  return `{${members.join(",")}}`;
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,111 @@
+// Every rule about reference data, each by a document that breaks only it.
+import { describe, expect, it } from "vitest";
+import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
+import { paperReference } from "../paper-seeds.ts";
+import { readContent, referenceMistakes } from "./reference-rules.ts";
+
+const at = "2026-11-15T12:00:00.000000Z";
+const fine = paperReference(at);
+const mistakes = (differs: Partial<ReferenceContents>) => referenceMistakes({ ...fine, ...differs }, []);
+const [aapl] = fine.instruments;
+const [alpha, beta] = fine.funds;
+const [always] = fine.calendars.filter(({ sessions }) => sessions === "always");
+if (aapl === undefined || alpha === undefined || beta === undefined || always === undefined) throw new Error("seeds");
+
+describe("reference data", () => {
+  it("as it is seeded has no mistakes", () => expect(referenceMistakes(fine, [])).toEqual([]));
+
+  it.each<[string, Partial<ReferenceContents>, RegExp]>([
+    ["an instrument twice", { instruments: [...fine.instruments, aapl] }, /^instruments: AAPL is there twice/],
+    ["a rate twice", { fx: [...fine.fx, ...fine.fx.slice(0, 1)] }, /^fx: EUR\/USD is there twice/],
+    ["a borrow twice", { borrow: [...fine.borrow, ...fine.borrow.slice(0, 1)] }, /^borrow: AAPL is there twice/],
+    ["a calendar twice", { calendars: [...fine.calendars, always] }, /^calendars: always-open is there twice/],
+    [
+      "a restriction twice",
+      { restricted: ["a", "b"].map((reason) => ({ symbol: "XOM", reason })) },
+      /^restricted: XOM is there twice/,
+    ],
+    ["a fund twice", { funds: [...fine.funds, { ...alpha, strategies: [] }] }, /^funds: alpha is there twice/],
+    [
+      "a strategy of two funds",
+      { funds: [alpha, { ...beta, strategies: ["alpha-momentum"] }] },
+      /^funds: alpha-momentum is there twice; .* one namespace/,
+    ],
+    ["a strategy named as a fund", { funds: [alpha, { ...beta, strategies: ["alpha"] }] }, /alpha is there twice/],
+    [
+      "an instrument on an unknown calendar",
+      { instruments: [{ ...aapl, calendar: "moon" }] },
+      /^instruments: AAPL follows the calendar moon, which is not there/,
+    ],
+    [
+      "a calendar that is gone under a fund",
+      { calendars: fine.calendars.filter(({ name }) => name !== always.name) },
+      /^funds: beta follows the calendar always-open/m,
+    ],
+    [
+      "a session that ends before it begins",
+      {
+        calendars: [
+          ...fine.calendars,
+          { ...always, name: "x", sessions: [{ weekday: 1, open: "16:00", close: "09:30" }] },
+        ],
+      },
+      /^calendars: x: .*ends before it begins/,
+    ],
+    [
+      "a zone that nobody knows",
+      { calendars: [...fine.calendars, { ...always, name: "x", zone: "Mars/Olympus" }] },
+      /^calendars: x: /,
+    ],
+    [
+      "a rate into itself",
+      { fx: [{ base: "USD", quote: "USD", rate: "1", as_of: at }] },
+      /^fx: USD has a rate into itself/,
+    ],
+    [
+      "a currency as a symbol",
+      { instruments: [...fine.instruments, { ...aapl, symbol: "EUR" }] },
+      /^instruments: EUR is a currency/,
+    ],
+    [
+      "an option without its strike",
+      { instruments: [{ ...aapl, asset_class: "OPTION" }] },
+      /^instruments: the option AAPL lacks/,
+    ],
+  ])("refuses %s", (_what, differs, sentence) => {
+    expect(mistakes(differs).join("\n")).toMatch(sentence);
+  });
+
+  it("keeps what is held", () => {
+    const held = [
+      { fundId: "alpha", symbol: "AAPL" },
+      { fundId: "gamma", symbol: "SPY" },
+    ];
+    const without = {
+      ...fine,
+      instruments: fine.instruments.filter(({ symbol }) => symbol !== "AAPL"),
+      funds: fine.funds.filter(({ fund_id }) => fund_id !== "gamma"),
+    };
+    expect(referenceMistakes(without, held)).toEqual([
+      "funds: gamma still holds something.",
+      "instruments: AAPL is held by alpha.",
+    ]);
+    expect(referenceMistakes(without, [])).toEqual([]);
+  });
+
+  it("is read by its schema, and what is wrong is named by its place", () => {
+    expect(readContent("restricted", '[{"symbol":"XOM","reason":"r"}]')).toEqual({
+      ok: true,
+      content: [{ symbol: "XOM", reason: "r" }],
+    });
+    const bad = (kind: "instruments" | "fx", json: string) => {
+      const read = readContent(kind, json);
+      return read.ok ? [] : read.mistakes;
+    };
+    expect(bad("fx", "{")[0]).toMatch(/^content_json is not JSON/);
+    expect(bad("fx", "{}")[0]).toMatch(/^fx: /);
+    expect(bad("fx", `[{"base":"EUR","quote":"USD","rate":"-1","as_of":"${at}"}]`)[0]).toMatch(/^fx\.0\.rate: /);
+    expect(bad("instruments", JSON.stringify([{ ...aapl, lot: "1" }]))[0]).toMatch(/^instruments\.0: .*lot/);
+    expect(bad("fx", JSON.stringify(Array.from({ length: 50 }, () => ({})))).length).toBeLessThanOrEqual(20);
+  });
+});

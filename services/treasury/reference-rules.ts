@@ -1,0 +1,154 @@
+// What reference data must be beyond the form of each record: nothing twice, nothing that names what is not there. Pure, and told
+// completely, so that whoever sets a document sees every mistake at once.
+import { tradingCalendar } from "../../contracts/src/calendar.ts";
+import { messageOf } from "../../contracts/src/fault.ts";
+import {
+  calendarDefinition,
+  type ReferenceContents,
+  type ReferenceKind,
+  referenceContents,
+} from "../../contracts/src/records/reference.ts";
+
+/** More than this is not read by anybody. */
+const mistakesMax = 20;
+
+export type ReadContent =
+  | { readonly ok: true; readonly content: ReferenceContents[ReferenceKind] }
+  | { readonly ok: false; readonly mistakes: readonly string[] };
+
+/** The content of a document in the form of its kind, or what is wrong with it. */
+export function readContent(kind: ReferenceKind, json: string): ReadContent {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch (thrown) {
+    return { ok: false, mistakes: [`content_json is not JSON: ${messageOf(thrown)}.`] };
+  }
+  const checked = referenceContents[kind].safeParse(parsed);
+  if (checked.success) return { ok: true, content: checked.data };
+  const mistakes = checked.error.issues.map(({ path, message }) => `${[kind, ...path].join(".")}: ${message}.`);
+  return { ok: false, mistakes: mistakes.slice(0, mistakesMax) };
+}
+
+/** What is held, so that nothing is taken away under it. */
+export interface HeldSymbol {
+  readonly fundId: string;
+  readonly symbol: string;
+}
+
+type Rule = (contents: ReferenceContents, held: readonly HeldSymbol[]) => readonly string[];
+
+const rules: readonly Rule[] = [
+  nothingTwice,
+  oneNamespace,
+  calendarsMakeSense,
+  calendarsExist,
+  ratesHaveTwoSides,
+  symbolsAreNoCurrencies,
+  optionsAreComplete,
+  nothingHeldIsTakenAway,
+];
+
+export function referenceMistakes(contents: ReferenceContents, held: readonly HeldSymbol[]): readonly string[] {
+  return rules.flatMap((rule) => rule(contents, held)).slice(0, mistakesMax);
+}
+
+function repeated(names: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  const again = new Set<string>();
+  for (const name of names) (seen.has(name) ? again : seen).add(name);
+  return [...again];
+}
+
+function nothingTwice(contents: ReferenceContents): readonly string[] {
+  const { instruments, borrow, restricted, fx, calendars } = contents;
+  const said = (kind: ReferenceKind, names: readonly string[]): readonly string[] =>
+    repeated(names).map((name) => `${kind}: ${name} is there twice.`);
+  return [
+    ...said(
+      "instruments",
+      instruments.map(({ symbol }) => symbol),
+    ),
+    ...said(
+      "borrow",
+      borrow.map(({ symbol }) => symbol),
+    ),
+    ...said(
+      "restricted",
+      restricted.map(({ symbol }) => symbol),
+    ),
+    ...said(
+      "fx",
+      fx.map(({ base, quote }) => `${base}/${quote}`),
+    ),
+    ...said(
+      "calendars",
+      calendars.map(({ name }) => name),
+    ),
+  ];
+}
+
+/** A halt of "alpha" must never be a question of which alpha. */
+function oneNamespace({ funds }: ReferenceContents): readonly string[] {
+  const names = funds.flatMap(({ fund_id, strategies }) => [fund_id, ...strategies]);
+  return repeated(names).map((name) => `funds: ${name} is there twice; funds and strategies share one namespace.`);
+}
+
+function calendarsMakeSense({ calendars }: ReferenceContents): readonly string[] {
+  return calendars.flatMap((calendar) => {
+    try {
+      tradingCalendar(calendarDefinition(calendar));
+      return [];
+    } catch (thrown) {
+      // Sessions that end before they begin, and zones that nobody knows.
+      if (thrown instanceof RangeError) return [`calendars: ${calendar.name}: ${thrown.message}.`];
+      throw thrown;
+    }
+  });
+}
+
+function calendarsExist({ instruments, funds, calendars }: ReferenceContents): readonly string[] {
+  const known = new Set(calendars.map(({ name }) => name));
+  const missing = (kind: ReferenceKind, name: string, calendar: string): readonly string[] =>
+    known.has(calendar) ? [] : [`${kind}: ${name} follows the calendar ${calendar}, which is not there.`];
+  return [
+    ...instruments.flatMap(({ symbol, calendar }) => missing("instruments", symbol, calendar)),
+    ...funds.flatMap(({ fund_id, calendar }) => missing("funds", fund_id, calendar)),
+  ];
+}
+
+function ratesHaveTwoSides({ fx }: ReferenceContents): readonly string[] {
+  return fx.filter(({ base, quote }) => base === quote).map(({ base }) => `fx: ${base} has a rate into itself.`);
+}
+
+/** Cash is held under its currency's name. */
+function symbolsAreNoCurrencies({ instruments, funds, fx }: ReferenceContents): readonly string[] {
+  const currencies = new Set([
+    ...instruments.map(({ currency }) => currency),
+    ...funds.map(({ currency }) => currency),
+    ...fx.flatMap(({ base, quote }) => [base, quote]),
+  ]);
+  return instruments
+    .filter(({ symbol }) => currencies.has(symbol))
+    .map(({ symbol }) => `instruments: ${symbol} is a currency and cannot be an instrument's symbol.`);
+}
+
+function optionsAreComplete({ instruments }: ReferenceContents): readonly string[] {
+  return instruments
+    .filter(({ asset_class }) => asset_class === "OPTION")
+    .filter(({ underlying, expiry, strike, right }) => [underlying, expiry, strike, right].includes(undefined))
+    .map(({ symbol }) => `instruments: the option ${symbol} lacks its underlying, expiry, strike or right.`);
+}
+
+function nothingHeldIsTakenAway(contents: ReferenceContents, held: readonly HeldSymbol[]): readonly string[] {
+  const funds = new Set(contents.funds.map(({ fund_id }) => fund_id));
+  const symbols = new Set(contents.instruments.map(({ symbol }) => symbol));
+  return [
+    ...[...new Set(held.map(({ fundId }) => fundId))]
+      .filter((fundId) => !funds.has(fundId))
+      .map((fundId) => `funds: ${fundId} still holds something.`),
+    ...held
+      .filter(({ symbol }) => !symbols.has(symbol))
+      .map(({ fundId, symbol }) => `instruments: ${symbol} is held by ${fundId}.`),
+  ];
+}
