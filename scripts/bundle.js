@@ -20,7 +20,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 /** Each bundle is one folder under dist/ with its entry points; shared code is split into chunks. */
 const bundles = {
   portcullis: ["main.ts", "part.ts"],
-  bench: ["bench/main.ts"],
+  bench: ["bench/main.ts", "bench/check-order/check-order-server.ts", "bench/check-order/check-order-generator.ts"],
   sim: ["sim/main.ts"],
   ctl: ["ctl.ts"],
 };
@@ -32,6 +32,8 @@ const always = ["package-lock.json", "scripts/bundle.js"];
 function buildOptions(name) {
   return {
     entryPoints: bundles[name].map((entry) => join(root, entry)),
+    // Entries lie in one folder, whatever folders their sources are in.
+    entryNames: "[name]",
     absWorkingDir: root,
     bundle: true,
     format: "esm",
@@ -51,6 +53,8 @@ function buildOptions(name) {
       "@fastify/*",
       "oidc-provider",
       "fastify",
+      "ai",
+      "@ai-sdk/*",
       "pg-native",
       "esbuild",
       "vitest",

@@ -49,11 +49,13 @@ function placeOf(document, path, method, operation) {
   const keysIn = (place) => (operation.parameters ?? []).filter((one) => one.in === place).map((one) => one.name);
   const [pathKeys, queryKeys] = [keysIn("path"), keysIn("query")];
   const bodyKeys = bodyKeysOf(document, id, operation);
-  const all = [...pathKeys, ...queryKeys, ...(bodyKeys ?? [])];
+  // A name that stands in the path and in the body is one argument that goes to both: the record names what the path names.
+  const all = [...pathKeys, ...queryKeys, ...(bodyKeys ?? []).filter((key) => !pathKeys.includes(key))];
   for (const key of all) {
     // The client's arguments are one flat object in camelCase, so every name must be plain and be there once.
-    if (!/^[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*$/.test(key)) throw new Error(`${id}: "${key}" has no camelCase form`);
-    if (all.filter((other) => other === key).length > 1) throw new Error(`${id}: "${key}" is in two places`);
+    if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(key)) throw new Error(`${id}: "${key}" has no camelCase form`);
+    const same = all.filter((other) => camelCase(other) === camelCase(key));
+    if (same.length > 1) throw new Error(`${id}: "${key}" is in two places`);
   }
   return [
     id,
@@ -66,6 +68,11 @@ function placeOf(document, path, method, operation) {
       answer: answerOf(id, operation),
     },
   ];
+}
+
+/** As the client's types make it. */
+function camelCase(key) {
+  return key.replace(/_(.)/g, (_all, first) => first.toUpperCase());
 }
 
 function bodyKeysOf(document, id, operation) {

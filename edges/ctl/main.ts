@@ -3,7 +3,7 @@
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { type Context, createContext, type World } from "./context.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import { parseCommandLine } from "./program.ts";
+import { asksForJson, parseCommandLine } from "./program.ts";
 import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { clean, jsonText } from "./text.ts";
@@ -16,8 +16,7 @@ export interface CtlWorld extends Omit<World, "terminal" | "verbs"> {
 
 export async function runCtl(argv: readonly string[], { streams, ...world }: CtlWorld): Promise<number> {
   const terminal = createTerminal(streams, world.environment);
-  // Known before parsing, because a command line that cannot be parsed must fail in the form that was asked for.
-  const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
+  const json = asksForJson(argv);
   // Until it is known which profile is used, hints are as they were written.
   let hint = (text: string): string => text;
   try {

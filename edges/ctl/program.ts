@@ -47,6 +47,7 @@ export function parseCommandLine(argv: readonly string[], grammar: Grammar, pain
   const output = { out: "", err: "" };
   const found: { verb?: Verb; command?: Command } = {};
   const program = buildProgram(grammar, paint, output, (verb, command) => Object.assign(found, { verb, command }));
+  if (!namesVersionedVerb(argv, grammar)) program.version("", "--version", "Show the version.");
   if (argv.length === 0) return { kind: "help", text: pageOf(program) };
   try {
     program.parse([...argv], { from: "user" });
@@ -55,12 +56,39 @@ export function parseCommandLine(argv: readonly string[], grammar: Grammar, pain
     return fromCommander(error, output, argv, grammar);
   }
   if (found.verb === undefined || found.command === undefined) throw new Error("a command line ended without a verb");
-  return { kind: "verb", verb: found.verb, typed: typedOf(found.verb, found.command) };
+  const typed = typedOf(found.verb, found.command);
+  const format = formatTyped(typed);
+  if (typed.json && format !== undefined && format !== "json") {
+    const refusal = usageRefusal(`--json and --format ${format} contradict each other.`, "Give one of them.");
+    return { kind: "wrong", refusal, help: undefined };
+  }
+  return { kind: "verb", verb: found.verb, typed: { ...typed, json: typed.json || format === "json" } };
+}
+
+/** A verb that is about versions has an option of that name, and the library would take it for its own. */
+function namesVersionedVerb(argv: readonly string[], { verbs }: Grammar): boolean {
+  const versioned = verbs.filter(({ options }) => options.some(({ name }) => name === "version"));
+  return versioned.some(({ name }) => name.split(" ").every((word) => argv.includes(word)));
+}
+
+/** The option of every list; --json says the same as one of its words. */
+function formatTyped({ options }: Typed): string | undefined {
+  const { format } = options;
+  return format === undefined || format === true ? undefined : format.at(-1);
+}
+
+/** Known before parsing, because a command line that cannot be parsed must fail in the form that was asked for. */
+export function asksForJson(argv: readonly string[]): boolean {
+  const words = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined);
+  return words.some((word, at) => {
+    return word === "--json" || word === "--format=json" || (word === "json" && words[at - 1] === "--format");
+  });
 }
 
 /** The help page of a verb or a group; undefined when there is none of that name. */
 export function helpPage(words: readonly string[], grammar: Grammar, paint: Paint): string | undefined {
   const program = buildProgram(grammar, paint, { out: "", err: "" }, () => undefined);
+  program.version("", "--version", "Show the version.");
   let at: Command | undefined = program;
   for (const word of words) at = at?.commands.find((command) => command.name() === word);
   return at === undefined ? undefined : pageOf(at);
@@ -85,7 +113,6 @@ function buildProgram(
     .exitOverride()
     .helpCommand(false)
     .helpOption("-h, --help", "Show this help.")
-    .version("", "--version", "Show the version.")
     .configureOutput({ writeOut: (text) => (output.out += text), writeErr: (text) => (output.err += text) })
     .configureHelp({
       showGlobalOptions: true,
@@ -174,7 +201,7 @@ function typedOf(verb: Verb, command: Command): Typed {
 }
 
 function camelCase(name: string): string {
-  return name.replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+  return name.replace(/-([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 }
 
 function fromCommander(

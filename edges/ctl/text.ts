@@ -61,11 +61,13 @@ export function span(ms: number): string {
     .join(" ");
 }
 
-/** "2026-11-15T13:30:00Z (in 4 min 10 s)", or "(12 s ago)". What is not a time is shown as it came. */
+/** "2026-11-15T13:30:00Z (in 4 min 10 s)", "(12 s ago)" or "(now)". What is not a time is shown as it came. */
 export function moment(text: string, now: Instant): string {
   const at = tryParse(text);
   if (at === undefined) return text;
   const leftMs = millisecondsBetween(now, at);
+  // Two clocks agree to no less than a second.
+  if (Math.abs(leftMs) < 1_000) return `${shortTime(at)} (now)`;
   return `${shortTime(at)} (${leftMs >= 0 ? `in ${span(leftMs)}` : `${span(-leftMs)} ago`})`;
 }
 

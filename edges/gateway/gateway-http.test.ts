@@ -58,6 +58,43 @@ async function rig(behaviour: Behaviour = {}) {
 
 const wish = { name: "feed", operations: ["CheckOrder" as const], expiresInS: 3_600, stepUpProof: "the-proof" };
 
+describe("the services' own procedures", () => {
+  const held = { strategy_id: "alpha-momentum", fund_id: "alpha", tripped: false };
+
+  it("are asked with the token that the caller showed, and under the request's id", async () => {
+    const { as, calls, lines } = await rig({ procedures: { "RiskEngine/ReleaseThrottle": held } });
+    const answer = await as("duty-token").releaseThrottle({ strategyId: "alpha-momentum", reason: "fixed" });
+    expect(answer).toEqual(held);
+    expect(calls).toEqual([
+      [
+        "RiskEngine/ReleaseThrottle",
+        { strategy_id: "alpha-momentum", reason: "fixed" },
+        { bearer: "duty-token", requestId: expect.any(String), timeoutMs: 10_000 },
+      ],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("duty-token");
+  });
+
+  it("that deny and that do not answer are told by their code and status", async () => {
+    const denied = await rig({ denial: { code: "THROTTLE_NOT_TRIPPED", reason: "It has not tripped." } });
+    const call = denied.as("duty-token").releaseThrottle({ strategyId: "s" });
+    await expect(call).rejects.toMatchObject({
+      status: 409,
+      code: "THROTTLE_NOT_TRIPPED",
+      detail: "It has not tripped.",
+    });
+    const down = (await rig()).as("duty-token").listFunds();
+    await expect(down).rejects.toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });
+  });
+
+  it("are not asked for who may not, or for nobody", async () => {
+    const { as, calls } = await rig({ procedures: { "RiskEngine/ReleaseThrottle": held } });
+    await expect(as("viewer-token").releaseThrottle({ strategyId: "s" })).rejects.toMatchObject({ status: 403 });
+    await expect(as().listFunds()).rejects.toMatchObject({ status: 401 });
+    expect(calls).toEqual([]);
+  });
+});
+
 describe("through the client", () => {
   it("every operation answers its caller", async () => {
     const { as, calls } = await rig();

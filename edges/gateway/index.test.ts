@@ -33,6 +33,19 @@ describe("the gateway's routes", () => {
       "operator DELETE /v1/service-tokens/:token_id revokeServiceToken RevokeServiceToken",
       "operator POST /v1/auth/sessions/revoke revokeSessions RevokeSessions",
       "operator POST /v1/auth/signing-keys/rotate rotateSigningKeys RotateSigningKeys",
+      "operator GET /v1/riskengine/envelopes/:fund_id getEnvelope GetEnvelope",
+      "operator PUT /v1/riskengine/envelopes/:fund_id updateEnvelope UpdateEnvelope",
+      "operator GET /v1/riskengine/envelopes/:fund_id/history listEnvelopes ListEnvelopes",
+      "operator POST /v1/riskengine/envelopes/:fund_id/diff diffEnvelopes DiffEnvelopes",
+      "operator POST /v1/riskengine/envelopes/:fund_id/replay replayEnvelope ReplayEnvelope",
+      "operator GET /v1/riskengine/rejections listRejections ListRejections",
+      "operator GET /v1/riskengine/decisions/:order_id getDecisions GetDecisions",
+      "operator GET /v1/riskengine/headroom getHeadroom GetHeadroom",
+      "operator POST /v1/riskengine/throttles/:strategy_id/release releaseThrottle ReleaseThrottle",
+      "operator GET /v1/treasury/funds listFunds ListFunds",
+      "operator GET /v1/treasury/instruments listInstruments ListInstruments",
+      "operator GET /v1/treasury/reference/:kind getReferenceData GetReferenceData",
+      "operator PUT /v1/treasury/reference/:kind setReferenceData SetReferenceData",
     ]);
   });
 

@@ -1,7 +1,7 @@
 // What the gateway's routes are handed. They hold no connection themselves: whoever composes the gateway brings these.
 import type { Clock } from "../../ports/clock.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
-import type { SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
+import type { Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
 
 /** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
@@ -15,6 +15,21 @@ export interface LoginFacts {
   /** Separated by single spaces. */
   readonly scopes: string;
   readonly developmentLogin: boolean;
+}
+
+/** The services' own procedures, asked on a caller's behalf: what they denied is an answer, what failed is thrown as a Fault. */
+export interface ServiceCalls {
+  call(
+    service: string,
+    method: string,
+    request: object,
+    options: {
+      /** The caller's own token: the service decides by it, not by ours. */
+      readonly bearer: string | undefined;
+      readonly timeoutMs: number;
+      readonly requestId?: string;
+    },
+  ): Promise<Outcome<unknown>>;
 }
 
 /** How often a minute one address may try routes that guessers of one-time codes would try. */
@@ -32,6 +47,7 @@ export interface GatewayParts {
   collectMetrics(): Promise<Readonly<Record<string, string | undefined>>>;
   /** The gateway's own, in the same form. */
   ownMetrics(): Promise<string>;
+  readonly services: ServiceCalls;
   readonly login: LoginFacts;
   readonly secondFactors: SecondFactors;
   readonly serviceTokens: ServiceTokens;

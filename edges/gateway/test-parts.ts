@@ -1,6 +1,7 @@
 // The parts that tests of the routes hand in: every port answers what the test told it to and remembers how it was called, and
 // `ask` reaches a route the way the HTTP adapter does, through its schemas.
 import type { Denial } from "../../contracts/src/codes.ts";
+import { Fault } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { HttpAnswer, HttpRequest, Route } from "../../ports/http.ts";
 import type { FactorStatus, Identity, IssuedToken, Outcome, ServiceToken } from "../../ports/identity.ts";
@@ -47,11 +48,13 @@ export interface Behaviour {
   readonly status?: FactorStatus;
   readonly tokens?: readonly ServiceToken[];
   readonly externalIssuer?: boolean;
+  /** What the services answer, by "Service/Method"; a procedure that is not named here is down. */
+  readonly procedures?: Readonly<Record<string, unknown>>;
 }
 
 type CalledParts = Pick<
   GatewayParts,
-  "clock" | "login" | "secondFactors" | "serviceTokens" | "sessions" | "signingKeys" | "openApi"
+  "clock" | "services" | "login" | "secondFactors" | "serviceTokens" | "sessions" | "signingKeys" | "openApi"
 >;
 
 export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledParts; readonly calls: unknown[][] } {
@@ -65,6 +68,16 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
   const issued: IssuedToken = { ...token, token: "pcs_k1_value" };
   const parts: CalledParts = {
     clock: { now: () => nowForTests },
+    services: {
+      call: (service, method, request, options) => {
+        const name = `${service}/${method}`;
+        if (behaviour.denial === undefined && behaviour.procedures?.[name] === undefined) {
+          calls.push([name, request, options]);
+          throw new Fault("SERVICE_UNAVAILABLE", `The service of ${name} does not answer.`, { retry: "later" });
+        }
+        return outcome(behaviour.procedures?.[name], name, request, options);
+      },
+    },
     login: {
       issuer: () => (behaviour.externalIssuer === true ? "https://login.example" : duty.issuer),
       resource: () => "http://127.0.0.1:8080",
@@ -125,6 +138,7 @@ export async function ask(route: Route, asked: Asked = {}): Promise<HttpAnswer> 
   const request: HttpRequest = {
     requestId: "r",
     identity: "identity" in asked ? asked.identity : duty,
+    bearer: () => "the-callers-token",
     remoteAddress: "127.0.0.1",
     params: params?.data,
     query: query?.data,

@@ -19,7 +19,7 @@ const isTest = (path: string): boolean => /\.test\.ts$/.test(path);
 const isGenerated = (path: string): boolean => path.startsWith("contracts/src/generated/");
 
 /** Files that serve tests, measurements or the build: clocks and dice are theirs to use. */
-const isTool = (path: string): boolean => isTest(path) || /^(testkit|bench|sim|scripts|bin)\//.test(path);
+const isTool = (path: string): boolean => isTest(path) || /^(testkit|bench|sim|scripts|bin|examples)\//.test(path);
 
 export function roomOf(path: string): string {
   const [first] = path.split("/");

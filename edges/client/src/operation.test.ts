@@ -1,7 +1,7 @@
 // Where each argument of a call goes, for operations of every form; and that the package is fit for a browser.
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { type OperationPlace, requestShape, snakeCase } from "./operation.ts";
+import { camelCase, type OperationPlace, requestShape } from "./operation.ts";
 
 const positions: OperationPlace = {
   method: "GET",
@@ -38,13 +38,24 @@ describe("requestShape", () => {
     expect(() => requestShape("change", place, { b_c: 1, c: 2 })).toThrow('change takes no argument "c"');
   });
 
-  it("finds the snake_case of a name", () => {
-    expect(["fundId", "expiresInS", "totp", "stepUpProof"].map(snakeCase)).toEqual([
-      "fund_id",
-      "expires_in_s",
+  it("sends a name that the path and the body share to both", () => {
+    const place: OperationPlace = { ...positions, method: "PUT", queryKeys: [], bodyKeys: ["fund_id", "version"] };
+    expect(requestShape("change", place, { fundId: "alpha", version: 2 })).toMatchObject({
+      path: "/v1/funds/alpha/positions",
+      body: '{"fund_id":"alpha","version":2}',
+    });
+  });
+
+  it("finds the camelCase of a name, and its way back also where digits follow an underscore", () => {
+    expect(["fund_id", "expires_in_s", "totp", "rolling_24h_loss"].map(camelCase)).toEqual([
+      "fundId",
+      "expiresInS",
       "totp",
-      "step_up_proof",
+      "rolling24hLoss",
     ]);
+    const place: OperationPlace = { ...positions, path: "/x", pathKeys: [], bodyKeys: ["rolling_24h_loss"] };
+    expect(requestShape("change", place, { rolling24hLoss: 1 }).body).toBe('{"rolling_24h_loss":1}');
+    expect(() => requestShape("change", place, { rolling_24hLoss: 1 })).toThrow("takes no argument");
   });
 });
 

@@ -22,17 +22,19 @@ export interface RequestShape {
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** Only the argument's own name is converted; what is inside a value belongs to the caller. */
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export function camelCase(key: string): string {
+  return key.replace(/_(.)/g, (_all, first: string) => first.toUpperCase());
 }
 
 /** A misspelt or missing argument is a TypeError: dropping it in silence would send something else than was meant. */
 export function requestShape(id: string, place: OperationPlace, given: Arguments): RequestShape {
   const values = new Map<string, unknown>();
-  const known = new Set([...place.pathKeys, ...place.queryKeys, ...(place.bodyKeys ?? [])]);
+  const keys = [...place.pathKeys, ...place.queryKeys, ...(place.bodyKeys ?? [])];
+  // Not the other way round: where the underscores of `rolling24h` were cannot be told from it.
+  const known = new Map(keys.flatMap((key) => [[camelCase(key), key] as const, [key, key] as const]));
   for (const [name, value] of Object.entries(given)) {
-    const key = snakeCase(name);
-    if (!known.has(key)) throw new TypeError(`${id} takes no argument "${name}"`);
+    const key = known.get(name);
+    if (key === undefined) throw new TypeError(`${id} takes no argument "${name}"`);
     values.set(key, value);
   }
   const query = queryText(place.queryKeys, values);

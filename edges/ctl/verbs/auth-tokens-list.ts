@@ -1,6 +1,8 @@
 // `ctl auth tokens list`: the tokens of machines, never their values.
+import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
-import { moment, table } from "../text.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { leftMs, moment } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const authTokensList: Verb = {
@@ -8,7 +10,7 @@ export const authTokensList: Verb = {
   heading: "Tokens of machines",
   sentence: "List the tokens of machines, newest first; never their values.",
   arguments: [],
-  options: [{ name: "all", sentence: "Also those that were revoked or ran out." }],
+  options: [{ name: "all", sentence: "Also those that were revoked or ran out." }, formatOption],
   examples: [
     { command: "ctl auth tokens list", sentence: "Those that work." },
     { command: "ctl auth tokens list --all --json", sentence: "All of them, for a program." },
@@ -18,23 +20,24 @@ export const authTokensList: Verb = {
   run,
 };
 
+type Token = AnswerOf<"listServiceTokens">[number];
+
 async function run(context: Context): Promise<Answer> {
   const now = context.clock.now();
   const everything = await (await context.client()).listServiceTokens();
-  const stateOf = (token: (typeof everything)[number]): string => {
+  const stateOf = (token: Token): string => {
     if (token.revoked_at !== undefined) return "revoked";
-    if (moment(token.expires_at, now).endsWith("ago)")) return "ran out";
+    if (leftMs(token.expires_at, now) === 0) return "ran out";
     return token.rotated_to === undefined ? "works" : "rotated, works until it runs out";
   };
-  const tokens = everything.filter((token) => context.switched("all") || stateOf(token).includes("works"));
-  if (tokens.length === 0) return { data: [], text: "There are none." };
-  const rows = tokens.map((token) => [
-    token.id,
-    token.name,
-    stateOf(token),
-    moment(token.expires_at, now),
-    token.created_by,
-    token.operations.join(", "),
-  ]);
-  return { data: tokens, text: await table(["ID", "NAME", "STATE", "UNTIL", "BY", "OPERATIONS"], rows) };
+  const columns: readonly Column<Token>[] = [
+    { name: "id", of: (token) => token.id },
+    { name: "name", of: (token) => token.name },
+    { name: "state", of: stateOf },
+    { name: "until", of: (token) => token.expires_at, shown: (token) => moment(token.expires_at, now) },
+    { name: "by", of: (token) => token.created_by },
+    { name: "operations", of: (token) => token.operations.join(", ") },
+  ];
+  const rows = everything.filter((token) => context.switched("all") || stateOf(token).includes("works"));
+  return listing(context, { columns, rows, none: "There are none." });
 }

@@ -29,8 +29,15 @@ describe("the list", () => {
   });
 
   it("has no option that every command has already", () => {
-    const taken = new Set([...globalOptions.map(({ name }) => name), "help", "version"]);
+    const taken = new Set([...globalOptions.map(({ name }) => name), "help"]);
     expect(verbs.flatMap(({ options }) => options.filter(({ name }) => taken.has(name)))).toEqual([]);
+  });
+
+  it("leaves --version to ctl itself, but for verbs that are about versions", () => {
+    const versioned = verbs.filter(({ options }) => options.some(({ name }) => name === "version"));
+    expect(versioned.map(({ name }) => name)).toEqual(["riskengine envelope show"]);
+    expect(parse("ctl riskengine envelope show --fund-id alpha --version 3")).toMatchObject({ kind: "verb" });
+    expect(parse("ctl riskengine envelope history --fund-id alpha --version")).toEqual({ kind: "version" });
   });
 
   it("takes a reason for every change of the platform's state; logins and processes of one's own need none", () => {

@@ -14,8 +14,21 @@ import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
 import { help } from "./help.ts";
+import { riskengineEnvelopeDiff } from "./riskengine-envelope-diff.ts";
+import { riskengineEnvelopeHistory } from "./riskengine-envelope-history.ts";
+import { riskengineEnvelopeReplay } from "./riskengine-envelope-replay.ts";
+import { riskengineEnvelopeSet } from "./riskengine-envelope-set.ts";
+import { riskengineEnvelopeShow } from "./riskengine-envelope-show.ts";
+import { riskengineHeadroom } from "./riskengine-headroom.ts";
+import { riskengineRejectionsList } from "./riskengine-rejections-list.ts";
+import { riskengineThrottleRelease } from "./riskengine-throttle-release.ts";
+import { treasuryFundsList } from "./treasury-funds-list.ts";
+import { treasuryInstrumentsList } from "./treasury-instruments-list.ts";
+import { treasuryReferenceSet } from "./treasury-reference-set.ts";
+import { treasuryReferenceShow } from "./treasury-reference-show.ts";
 import { up } from "./up.ts";
 import type { Verb } from "./verb.ts";
+import { why } from "./why.ts";
 
 export const verbs: readonly Verb[] = [
   up,
@@ -31,6 +44,19 @@ export const verbs: readonly Verb[] = [
   authTokensRevoke,
   authRevokeSessions,
   authRotateKeys,
+  why,
+  riskengineEnvelopeShow,
+  riskengineEnvelopeSet,
+  riskengineEnvelopeDiff,
+  riskengineEnvelopeHistory,
+  riskengineEnvelopeReplay,
+  riskengineHeadroom,
+  riskengineThrottleRelease,
+  riskengineRejectionsList,
+  treasuryFundsList,
+  treasuryInstrumentsList,
+  treasuryReferenceShow,
+  treasuryReferenceSet,
   completion,
   help,
 ];
@@ -39,4 +65,12 @@ export const verbs: readonly Verb[] = [
 export const groups: Readonly<Record<string, VerbGroup>> = {
   auth: { heading: "Who you are", sentence: "Log in and out, second factor, tokens of machines." },
   "auth tokens": { heading: "Administration", sentence: "Tokens of machines: list, issue, rotate, revoke." },
+  riskengine: { heading: "Risk", sentence: "Limits, denied orders and what may still be traded." },
+  "riskengine envelope": { heading: "Limits", sentence: "A fund's limits: show, set, diff, history, replay." },
+  "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },
+  "riskengine throttle": { heading: "Limits", sentence: "What stops a strategy that repeats itself." },
+  treasury: { heading: "Funds", sentence: "Funds, instruments and reference data." },
+  "treasury funds": { heading: "Funds", sentence: "The funds and what they are worth." },
+  "treasury instruments": { heading: "Reference data", sentence: "What may be traded." },
+  "treasury reference": { heading: "Reference data", sentence: "Reference data by kind: show, set." },
 };

@@ -7,6 +7,7 @@ import { operatorHealthz, publicHealthz } from "./healthz.ts";
 const request: HttpRequest = {
   requestId: "r",
   identity: undefined,
+  bearer: () => undefined,
   remoteAddress: "127.0.0.1",
   params: undefined,
   query: undefined,

@@ -2,12 +2,24 @@
 // line. None may use its parts before a request comes: the documents are made from the same list without any.
 import type { Route } from "../../../ports/http.ts";
 import type { GatewayParts } from "../parts.ts";
+import { decisions } from "./decisions.ts";
+import { envelope } from "./envelope.ts";
+import { envelopeDiff } from "./envelope-diff.ts";
+import { envelopeHistory } from "./envelope-history.ts";
+import { envelopeReplay } from "./envelope-replay.ts";
+import { envelopeUpdate } from "./envelope-update.ts";
+import { fundsList } from "./funds-list.ts";
+import { headroom } from "./headroom.ts";
 import { operatorHealthz, publicHealthz } from "./healthz.ts";
 import { identity } from "./identity.ts";
+import { instrumentsList } from "./instruments-list.ts";
 import { logOut } from "./log-out.ts";
 import { loginConfiguration } from "./login-configuration.ts";
 import { metricsPage } from "./metrics.ts";
 import { openApi } from "./open-api.ts";
+import { referenceData } from "./reference-data.ts";
+import { referenceDataSet } from "./reference-data-set.ts";
+import { rejectionsList } from "./rejections-list.ts";
 import { secondFactorBegin } from "./second-factor-begin.ts";
 import { secondFactorConfirm } from "./second-factor-confirm.ts";
 import { serviceTokenIssue } from "./service-token-issue.ts";
@@ -17,6 +29,7 @@ import { serviceTokensList } from "./service-tokens-list.ts";
 import { sessionsRevoke } from "./sessions-revoke.ts";
 import { signingKeysRotate } from "./signing-keys-rotate.ts";
 import { stepUp } from "./step-up.ts";
+import { throttleRelease } from "./throttle-release.ts";
 
 // biome-ignore format: one route, one line
 export const routes: readonly ((parts: GatewayParts) => Route)[] = [
@@ -36,4 +49,17 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   serviceTokenRevoke,
   sessionsRevoke,
   signingKeysRotate,
+  envelope,
+  envelopeUpdate,
+  envelopeHistory,
+  envelopeDiff,
+  envelopeReplay,
+  rejectionsList,
+  decisions,
+  headroom,
+  throttleRelease,
+  fundsList,
+  instrumentsList,
+  referenceData,
+  referenceDataSet,
 ];

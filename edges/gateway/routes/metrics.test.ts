@@ -8,6 +8,7 @@ import { metricsPage } from "./metrics.ts";
 const request: HttpRequest = {
   requestId: "r",
   identity: undefined,
+  bearer: () => undefined,
   remoteAddress: "127.0.0.1",
   params: undefined,
   query: undefined,

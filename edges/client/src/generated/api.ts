@@ -221,6 +221,170 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/riskengine/decisions/{order_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read every decision about an order, oldest first.
+         * @description GetDecisions: Read why an order was approved or denied. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/envelopes/{fund_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a fund's limits.
+         * @description GetEnvelope: Read a fund's limits. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getEnvelope"];
+        /**
+         * Replace a fund's limits by the next version of them.
+         * @description UpdateEnvelope: Change a fund's limits. Roles that may: risk_officer.
+         */
+        put: operations["updateEnvelope"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/envelopes/{fund_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare two versions of a fund's limits, or the current ones with proposed ones.
+         * @description DiffEnvelopes: Compare two versions of a fund's limits. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        post: operations["diffEnvelopes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/envelopes/{fund_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a fund's limits, newest first.
+         * @description ListEnvelopes: Read the history of a fund's limits. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listEnvelopes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/envelopes/{fund_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a past period's orders against proposed limits and list every decision that would change.
+         * @description ReplayEnvelope: Run recorded orders against proposed limits. Roles that may: operator, risk_officer, admin.
+         */
+        post: operations["replayEnvelope"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/headroom": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask how much more of a symbol a fund may trade right now, and which limit binds.
+         * @description GetHeadroom: Ask how much more of a symbol a fund may trade. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getHeadroom"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/rejections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List denied orders, newest first.
+         * @description ListRejections: Read a fund's denied orders. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listRejections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/throttles/{strategy_id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a strategy trade again after its throttle tripped.
+         * @description ReleaseThrottle: Let a strategy trade again after its throttle tripped. Roles that may: operator.
+         */
+        post: operations["releaseThrottle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/service-tokens": {
         parameters: {
             query?: never;
@@ -279,6 +443,70 @@ export interface paths {
          * @description RotateServiceToken: Replace a machine's token by a new one. Roles that may: admin.
          */
         post: operations["rotateServiceToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/treasury/funds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the funds.
+         * @description ListFunds: List the funds. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listFunds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/treasury/instruments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the instruments that may be traded.
+         * @description ListInstruments: List the instruments that may be traded. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listInstruments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/treasury/reference/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one kind of reference data.
+         * @description GetReferenceData: Read instruments, funds, rates, borrow, the restricted list and calendars. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getReferenceData"];
+        /**
+         * Replace one kind of reference data as a whole.
+         * @description SetReferenceData: Replace one kind of reference data. Roles that may: risk_officer, admin.
+         */
+        put: operations["setReferenceData"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -418,7 +646,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -664,7 +892,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -759,6 +987,924 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getDecisions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The order, as it named itself. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The order as it was asked, valid or not. */
+                        order: {
+                            idempotency_key: string;
+                            order_id: string;
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            side: string;
+                            quantity: string;
+                            order_type: string;
+                            limit_price?: string;
+                            stop_price?: string;
+                            tif: string;
+                            expires_at?: string;
+                            broker: string;
+                            asset_class: string;
+                            notional?: number;
+                            venue?: string;
+                            currency?: string;
+                            actor: string;
+                            thesis?: string;
+                            reduce_only?: boolean;
+                            created_at?: string;
+                            dry_run?: boolean;
+                        };
+                        decision: {
+                            approved: boolean;
+                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                            code: string;
+                            reason: string;
+                            order_id: string;
+                            decision_id: string;
+                            fund_id: string;
+                            envelope_version?: number;
+                            halt_epoch: number;
+                            decided_at: string;
+                            valid_until?: string;
+                            /** @enum {string} */
+                            classification?: "REDUCE" | "INCREASE" | "FLIP";
+                            closing_quantity_allowed?: string;
+                            checks: {
+                                /** @enum {string} */
+                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                /** @enum {string} */
+                                result: "PASSED" | "FAILED";
+                                figures: {
+                                    name: string;
+                                    value: string;
+                                    age_ms?: number;
+                                }[];
+                                microseconds: number;
+                            }[];
+                            warnings: {
+                                limit: string;
+                                used: number;
+                                threshold: number;
+                            }[];
+                            dry_run?: boolean;
+                            original?: {
+                                approved: boolean;
+                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                                code: string;
+                                reason: string;
+                                order_id: string;
+                                decision_id: string;
+                                fund_id: string;
+                                envelope_version?: number;
+                                halt_epoch: number;
+                                decided_at: string;
+                                valid_until?: string;
+                                /** @enum {string} */
+                                classification?: "REDUCE" | "INCREASE" | "FLIP";
+                                closing_quantity_allowed?: string;
+                                checks: {
+                                    /** @enum {string} */
+                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                    /** @enum {string} */
+                                    result: "PASSED" | "FAILED";
+                                    figures: {
+                                        name: string;
+                                        value: string;
+                                        age_ms?: number;
+                                    }[];
+                                    microseconds: number;
+                                }[];
+                                warnings: {
+                                    limit: string;
+                                    used: number;
+                                    threshold: number;
+                                }[];
+                                dry_run?: boolean;
+                            };
+                        };
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getEnvelope: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The fund. */
+                fund_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        version: number;
+                        /** @description The largest position that may result, as a share of NAV. */
+                        max_position_pct: number;
+                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+                        daily_loss_halt_pct: number;
+                        /** @description The same since the week began. */
+                        weekly_loss_halt_pct: number;
+                        /** @description The same since the month began. */
+                        monthly_loss_halt_pct: number;
+                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+                        synthetic_stop_pct: number;
+                        /** @description The largest order, in the fund's currency. */
+                        max_notional: number;
+                        /** @description Brokers that orders may go to; an empty list allows none. */
+                        allowed_brokers: string[];
+                        /** @description Order types that are allowed; an empty list allows none. */
+                        allowed_order_types: ("MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT")[];
+                        /** @description Asset classes that are allowed; an empty list allows none. */
+                        allowed_asset_classes: ("EQUITY" | "CRYPTO" | "OPTION")[];
+                        /** @description The largest sum of absolute positions, as a share of NAV. */
+                        max_gross_exposure_pct: number;
+                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
+                        max_net_exposure_pct: number;
+                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+                        sector_limits_pct: {
+                            [key: string]: number;
+                        };
+                        /** @description Whether short positions are allowed. */
+                        shorting_enabled: boolean;
+                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+                        max_borrow_fee_pct: number;
+                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+                        price_collar_pct: number;
+                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+                        order_rate_max_per_s: number;
+                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+                        halt_allow_reduce_only: boolean;
+                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+                        strategy_loss_halt_pct?: number;
+                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+                        rolling_24h_loss_halt_pct?: number;
+                        /** @description The same over the last 5 days. off when absent. */
+                        rolling_5d_loss_halt_pct?: number;
+                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+                        high_water_loss_halt_pct?: number;
+                        /** @description Whether the risk officer's gate is asked. false when absent. */
+                        cro_veto_enabled?: boolean;
+                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
+                        cro_veto_timeout_ms?: number;
+                        /**
+                         * @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent.
+                         * @enum {string}
+                         */
+                        cro_veto_on_timeout?: "DENY" | "PASS_WITH_WARNING";
+                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+                        repeated_execution_max?: number;
+                        /** @description The window for equal approvals, in seconds. 60 when absent. */
+                        repeated_execution_window_s?: number;
+                        updated_by?: string;
+                        updated_at?: string;
+                        reason?: string;
+                        hash?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateEnvelope: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The fund. */
+                fund_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The fund again; when it is given it must be the path's. */
+                    fund_id?: string;
+                    /** @description The current version plus 1; anything else is a conflict. */
+                    version: number;
+                    /** @description The largest position that may result, as a share of NAV. */
+                    max_position_pct?: number;
+                    /** @description The largest sum of absolute positions, as a share of NAV. */
+                    max_gross_exposure_pct?: number;
+                    /** @description The largest absolute sum of signed positions, as a share of NAV. */
+                    max_net_exposure_pct?: number;
+                    /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+                    sector_limits_pct: {
+                        [key: string]: number;
+                    };
+                    /** @description The largest order, in the fund's currency. */
+                    max_notional?: number;
+                    /** @description Brokers that orders may go to; an empty list allows none. */
+                    allowed_brokers: string[];
+                    /** @description Order types that are allowed; an empty list allows none. */
+                    allowed_order_types: string[];
+                    /** @description Asset classes that are allowed; an empty list allows none. */
+                    allowed_asset_classes: string[];
+                    /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+                    price_collar_pct?: number;
+                    /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+                    order_rate_max_per_s?: number;
+                    /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+                    repeated_execution_max?: number;
+                    /** @description The window for equal approvals, in seconds. 60 when absent. */
+                    repeated_execution_window_s?: number;
+                    /** @description Whether short positions are allowed. */
+                    shorting_enabled?: boolean;
+                    /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+                    max_borrow_fee_pct?: number;
+                    /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+                    daily_loss_halt_pct?: number;
+                    /** @description The same since the week began. */
+                    weekly_loss_halt_pct?: number;
+                    /** @description The same since the month began. */
+                    monthly_loss_halt_pct?: number;
+                    /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+                    strategy_loss_halt_pct?: number;
+                    /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+                    rolling_24h_loss_halt_pct?: number;
+                    /** @description The same over the last 5 days. off when absent. */
+                    rolling_5d_loss_halt_pct?: number;
+                    /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+                    high_water_loss_halt_pct?: number;
+                    /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+                    synthetic_stop_pct?: number;
+                    /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+                    halt_allow_reduce_only?: boolean;
+                    /** @description Whether the risk officer's gate is asked. false when absent. */
+                    cro_veto_enabled?: boolean;
+                    /** @description Milliseconds that the risk officer has. 2000 when absent. */
+                    cro_veto_timeout_ms?: number;
+                    /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
+                    cro_veto_on_timeout?: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                    /** @description Not read: the engine writes who set this version. */
+                    updated_by?: string;
+                    /** @description Not read: the engine writes when. */
+                    updated_at?: string;
+                    /** @description Not read: the engine computes it. */
+                    hash?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        version: number;
+                        /** @description The largest position that may result, as a share of NAV. */
+                        max_position_pct: number;
+                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+                        daily_loss_halt_pct: number;
+                        /** @description The same since the week began. */
+                        weekly_loss_halt_pct: number;
+                        /** @description The same since the month began. */
+                        monthly_loss_halt_pct: number;
+                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+                        synthetic_stop_pct: number;
+                        /** @description The largest order, in the fund's currency. */
+                        max_notional: number;
+                        /** @description Brokers that orders may go to; an empty list allows none. */
+                        allowed_brokers: string[];
+                        /** @description Order types that are allowed; an empty list allows none. */
+                        allowed_order_types: ("MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT")[];
+                        /** @description Asset classes that are allowed; an empty list allows none. */
+                        allowed_asset_classes: ("EQUITY" | "CRYPTO" | "OPTION")[];
+                        /** @description The largest sum of absolute positions, as a share of NAV. */
+                        max_gross_exposure_pct: number;
+                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
+                        max_net_exposure_pct: number;
+                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+                        sector_limits_pct: {
+                            [key: string]: number;
+                        };
+                        /** @description Whether short positions are allowed. */
+                        shorting_enabled: boolean;
+                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+                        max_borrow_fee_pct: number;
+                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+                        price_collar_pct: number;
+                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+                        order_rate_max_per_s: number;
+                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+                        halt_allow_reduce_only: boolean;
+                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+                        strategy_loss_halt_pct?: number;
+                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+                        rolling_24h_loss_halt_pct?: number;
+                        /** @description The same over the last 5 days. off when absent. */
+                        rolling_5d_loss_halt_pct?: number;
+                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+                        high_water_loss_halt_pct?: number;
+                        /** @description Whether the risk officer's gate is asked. false when absent. */
+                        cro_veto_enabled?: boolean;
+                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
+                        cro_veto_timeout_ms?: number;
+                        /**
+                         * @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent.
+                         * @enum {string}
+                         */
+                        cro_veto_on_timeout?: "DENY" | "PASS_WITH_WARNING";
+                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+                        repeated_execution_max?: number;
+                        /** @description The window for equal approvals, in seconds. 60 when absent. */
+                        repeated_execution_window_s?: number;
+                        updated_by?: string;
+                        updated_at?: string;
+                        reason?: string;
+                        hash?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    diffEnvelopes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The fund. */
+                fund_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The version before; the current one when absent. */
+                    from_version?: number;
+                    /** @description The version after. */
+                    to_version?: number;
+                    /** @description The limits as they would be, all of them. */
+                    proposed?: {
+                        /** @description The fund. */
+                        fund_id?: string;
+                        /** @description Not judged; a proposal has no version yet. */
+                        version?: number;
+                        /** @description The largest position that may result, as a share of NAV. */
+                        max_position_pct?: number;
+                        /** @description The largest sum of absolute positions, as a share of NAV. */
+                        max_gross_exposure_pct?: number;
+                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
+                        max_net_exposure_pct?: number;
+                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+                        sector_limits_pct: {
+                            [key: string]: number;
+                        };
+                        /** @description The largest order, in the fund's currency. */
+                        max_notional?: number;
+                        /** @description Brokers that orders may go to; an empty list allows none. */
+                        allowed_brokers: string[];
+                        /** @description Order types that are allowed; an empty list allows none. */
+                        allowed_order_types: string[];
+                        /** @description Asset classes that are allowed; an empty list allows none. */
+                        allowed_asset_classes: string[];
+                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+                        price_collar_pct?: number;
+                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+                        order_rate_max_per_s?: number;
+                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+                        repeated_execution_max?: number;
+                        /** @description The window for equal approvals, in seconds. 60 when absent. */
+                        repeated_execution_window_s?: number;
+                        /** @description Whether short positions are allowed. */
+                        shorting_enabled?: boolean;
+                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+                        max_borrow_fee_pct?: number;
+                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+                        daily_loss_halt_pct?: number;
+                        /** @description The same since the week began. */
+                        weekly_loss_halt_pct?: number;
+                        /** @description The same since the month began. */
+                        monthly_loss_halt_pct?: number;
+                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+                        strategy_loss_halt_pct?: number;
+                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+                        rolling_24h_loss_halt_pct?: number;
+                        /** @description The same over the last 5 days. off when absent. */
+                        rolling_5d_loss_halt_pct?: number;
+                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+                        high_water_loss_halt_pct?: number;
+                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+                        synthetic_stop_pct?: number;
+                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+                        halt_allow_reduce_only?: boolean;
+                        /** @description Whether the risk officer's gate is asked. false when absent. */
+                        cro_veto_enabled?: boolean;
+                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
+                        cro_veto_timeout_ms?: number;
+                        /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
+                        cro_veto_on_timeout?: string;
+                        /** @description Why, in your words; it stands in the record. */
+                        reason?: string;
+                        /** @description Not read: the engine writes who set this version. */
+                        updated_by?: string;
+                        /** @description Not read: the engine writes when. */
+                        updated_at?: string;
+                        /** @description Not read: the engine computes it. */
+                        hash?: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        from_version: number;
+                        to_version?: number;
+                        changes: {
+                            /** @description The field; a sector's limit is sector_limits_pct.<sector>. */
+                            field: string;
+                            /** @description As it is written in JSON; empty when absent. */
+                            before: string;
+                            after: string;
+                            /** @enum {string} */
+                            effect: "TIGHTENS" | "LOOSENS" | "NEUTRAL";
+                        }[];
+                        /** @description Whether any of the changes loosens; that is refused while a halt is in force. */
+                        loosens: boolean;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listEnvelopes: {
+        parameters: {
+            query?: {
+                /** @description At most this many, newest first. */
+                count_max?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The fund. */
+                fund_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        version: number;
+                        /** @description The largest position that may result, as a share of NAV. */
+                        max_position_pct: number;
+                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+                        daily_loss_halt_pct: number;
+                        /** @description The same since the week began. */
+                        weekly_loss_halt_pct: number;
+                        /** @description The same since the month began. */
+                        monthly_loss_halt_pct: number;
+                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+                        synthetic_stop_pct: number;
+                        /** @description The largest order, in the fund's currency. */
+                        max_notional: number;
+                        /** @description Brokers that orders may go to; an empty list allows none. */
+                        allowed_brokers: string[];
+                        /** @description Order types that are allowed; an empty list allows none. */
+                        allowed_order_types: ("MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT")[];
+                        /** @description Asset classes that are allowed; an empty list allows none. */
+                        allowed_asset_classes: ("EQUITY" | "CRYPTO" | "OPTION")[];
+                        /** @description The largest sum of absolute positions, as a share of NAV. */
+                        max_gross_exposure_pct: number;
+                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
+                        max_net_exposure_pct: number;
+                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+                        sector_limits_pct: {
+                            [key: string]: number;
+                        };
+                        /** @description Whether short positions are allowed. */
+                        shorting_enabled: boolean;
+                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+                        max_borrow_fee_pct: number;
+                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+                        price_collar_pct: number;
+                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+                        order_rate_max_per_s: number;
+                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+                        halt_allow_reduce_only: boolean;
+                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+                        strategy_loss_halt_pct?: number;
+                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+                        rolling_24h_loss_halt_pct?: number;
+                        /** @description The same over the last 5 days. off when absent. */
+                        rolling_5d_loss_halt_pct?: number;
+                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+                        high_water_loss_halt_pct?: number;
+                        /** @description Whether the risk officer's gate is asked. false when absent. */
+                        cro_veto_enabled?: boolean;
+                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
+                        cro_veto_timeout_ms?: number;
+                        /**
+                         * @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent.
+                         * @enum {string}
+                         */
+                        cro_veto_on_timeout?: "DENY" | "PASS_WITH_WARNING";
+                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+                        repeated_execution_max?: number;
+                        /** @description The window for equal approvals, in seconds. 60 when absent. */
+                        repeated_execution_window_s?: number;
+                        updated_by?: string;
+                        updated_at?: string;
+                        reason?: string;
+                        hash?: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    replayEnvelope: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The fund. */
+                fund_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The limits as they would be, all of them. */
+                    proposed: {
+                        /** @description The fund. */
+                        fund_id?: string;
+                        /** @description Not judged; a proposal has no version yet. */
+                        version?: number;
+                        /** @description The largest position that may result, as a share of NAV. */
+                        max_position_pct?: number;
+                        /** @description The largest sum of absolute positions, as a share of NAV. */
+                        max_gross_exposure_pct?: number;
+                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
+                        max_net_exposure_pct?: number;
+                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+                        sector_limits_pct: {
+                            [key: string]: number;
+                        };
+                        /** @description The largest order, in the fund's currency. */
+                        max_notional?: number;
+                        /** @description Brokers that orders may go to; an empty list allows none. */
+                        allowed_brokers: string[];
+                        /** @description Order types that are allowed; an empty list allows none. */
+                        allowed_order_types: string[];
+                        /** @description Asset classes that are allowed; an empty list allows none. */
+                        allowed_asset_classes: string[];
+                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+                        price_collar_pct?: number;
+                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+                        order_rate_max_per_s?: number;
+                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+                        repeated_execution_max?: number;
+                        /** @description The window for equal approvals, in seconds. 60 when absent. */
+                        repeated_execution_window_s?: number;
+                        /** @description Whether short positions are allowed. */
+                        shorting_enabled?: boolean;
+                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+                        max_borrow_fee_pct?: number;
+                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+                        daily_loss_halt_pct?: number;
+                        /** @description The same since the week began. */
+                        weekly_loss_halt_pct?: number;
+                        /** @description The same since the month began. */
+                        monthly_loss_halt_pct?: number;
+                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+                        strategy_loss_halt_pct?: number;
+                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+                        rolling_24h_loss_halt_pct?: number;
+                        /** @description The same over the last 5 days. off when absent. */
+                        rolling_5d_loss_halt_pct?: number;
+                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+                        high_water_loss_halt_pct?: number;
+                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+                        synthetic_stop_pct?: number;
+                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+                        halt_allow_reduce_only?: boolean;
+                        /** @description Whether the risk officer's gate is asked. false when absent. */
+                        cro_veto_enabled?: boolean;
+                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
+                        cro_veto_timeout_ms?: number;
+                        /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
+                        cro_veto_on_timeout?: string;
+                        /** @description Why, in your words; it stands in the record. */
+                        reason?: string;
+                        /** @description Not read: the engine writes who set this version. */
+                        updated_by?: string;
+                        /** @description Not read: the engine writes when. */
+                        updated_at?: string;
+                        /** @description Not read: the engine computes it. */
+                        hash?: string;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description The first moment; 24 hours ago when absent.
+                     */
+                    from?: string;
+                    /**
+                     * Format: date-time
+                     * @description The last moment; now when absent.
+                     */
+                    to?: string;
+                    /** @description How many changes are listed at most; all are counted. */
+                    count_max?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        /** @description Decisions that were run again. */
+                        replayed: number;
+                        /** @description Those that no limit can change: duplicates, and orders that were no orders. */
+                        skipped: number;
+                        changed: number;
+                        newly_approved: number;
+                        newly_denied: number;
+                        changes: {
+                            order_id: string;
+                            decision_id: string;
+                            symbol: string;
+                            side: string;
+                            quantity: string;
+                            approved_before: boolean;
+                            approved_after: boolean;
+                            code_before: string;
+                            code_after: string;
+                            reason_after: string;
+                            decided_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHeadroom: {
+        parameters: {
+            query: {
+                /** @description The fund. */
+                fund_id: string;
+                /** @description The instrument: AAPL, BTC-USD. */
+                symbol: string;
+                /** @description BUY when absent; SELL asks how much more may be sold. */
+                side?: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        symbol: string;
+                        side: string;
+                        /** @description Units of the instrument in one order, rounded down to the lot. */
+                        quantity: string;
+                        /** @description What that is worth in the fund's currency at the price below. */
+                        notional: string;
+                        /** @description The limit that binds, or the code of what denies everything; empty when nothing does. */
+                        binding: string;
+                        price?: {
+                            name: string;
+                            value: string;
+                            age_ms?: number;
+                        };
+                        limits: {
+                            /** @description The field of the limits, for example max_position_pct. */
+                            limit: string;
+                            /** @description In the fund's currency, in the worst case. */
+                            used: string;
+                            allowed: string;
+                            /** @description What this limit alone would still allow. */
+                            quantity: string;
+                        }[];
+                        envelope_version?: number;
+                        halt_epoch: number;
+                        as_of: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listRejections: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+                /** @description How far back, in hours; 24 when absent. */
+                hours?: number;
+                /** @description At most this many; the next page is in the Link header. */
+                count_max?: number;
+                /** @description Continue after this decision_id, towards older ones. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        order_id: string;
+                        decision_id: string;
+                        idempotency_key: string;
+                        fund_id: string;
+                        strategy_id: string;
+                        symbol: string;
+                        side: string;
+                        quantity: string;
+                        /** @enum {string} */
+                        gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                        code: string;
+                        reason: string;
+                        /** @enum {string} */
+                        classification?: "REDUCE" | "INCREASE" | "FLIP";
+                        closing_quantity_allowed?: string;
+                        envelope_version?: number;
+                        halt_epoch: number;
+                        figures: {
+                            name: string;
+                            value: string;
+                            age_ms?: number;
+                        }[];
+                        actor: string;
+                        decided_at: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    releaseThrottle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The strategy. */
+                strategy_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why, in your words; a release without a reason is refused. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        strategy_id: string;
+                        fund_id: string;
+                        tripped: boolean;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        since?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     listServiceTokens: {
         parameters: {
             query?: never;
@@ -777,7 +1923,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -823,7 +1969,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -843,7 +1989,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -901,7 +2047,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -967,7 +2113,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -989,6 +2135,192 @@ export interface operations {
                         rotated_to?: string;
                         /** @description The token itself, told now and never again. */
                         token: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listFunds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        name: string;
+                        /** @enum {string} */
+                        mode: "PAPER" | "LIVE";
+                        currency: string;
+                        nav?: string;
+                        nav_at?: string;
+                        day_pnl?: string;
+                        gross_exposure_pct?: number;
+                        net_exposure_pct?: number;
+                        halted: boolean;
+                        /** @enum {string} */
+                        severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listInstruments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        symbol: string;
+                        name: string;
+                        /** @enum {string} */
+                        asset_class: "EQUITY" | "CRYPTO" | "OPTION";
+                        currency: string;
+                        tick_size: string;
+                        lot_size: string;
+                        multiplier: string;
+                        sector: string;
+                        calendar: string;
+                        venue?: string;
+                        underlying?: string;
+                        expiry?: string;
+                        strike?: string;
+                        /** @enum {string} */
+                        right?: "CALL" | "PUT";
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getReferenceData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which kind of reference data. */
+                kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+                        version: number;
+                        content: {
+                            [key: string]: unknown;
+                        }[];
+                        reason: string;
+                        set_by?: string;
+                        set_at?: string;
+                        /** @description SHA-256 of the content. */
+                        hash?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    setReferenceData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which kind of reference data. */
+                kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The current version plus 1; anything else is a conflict. */
+                    version: number;
+                    /** @description The whole content of the kind; what is not in it is gone. */
+                    content: {
+                        [key: string]: unknown;
+                    }[];
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
+                        version: number;
+                        content: {
+                            [key: string]: unknown;
+                        }[];
+                        reason: string;
+                        set_by?: string;
+                        set_at?: string;
+                        /** @description SHA-256 of the content. */
+                        hash?: string;
                     };
                 };
             };

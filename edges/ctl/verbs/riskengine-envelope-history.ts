@@ -1,0 +1,59 @@
+// `ctl riskengine envelope history`: every version of a fund's limits, who set it, when and why.
+import { envelopeFields } from "../../envelope-fields.ts";
+import type { Context } from "../context.ts";
+import { type Envelope, fundOption } from "../envelope-flags.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { countOf } from "../numbers.ts";
+import { moment } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const riskengineEnvelopeHistory: Verb = {
+  name: "riskengine envelope history",
+  heading: "Limits",
+  sentence: "List the versions of a fund's limits, newest first.",
+  about: "A table has the most asked-for limits; CSV and JSON have all of them.",
+  arguments: [],
+  options: [
+    fundOption,
+    { name: "limit", value: "N", standard: "100", sentence: "At most this many, up to 1000." },
+    formatOption,
+  ],
+  examples: [
+    { command: "ctl riskengine envelope history --fund-id alpha", sentence: "Who changed what when, and why." },
+    { command: "ctl riskengine envelope history --fund-id alpha --format csv", sentence: "With every limit." },
+  ],
+  operation: "ListEnvelopes",
+  changesState: false,
+  run,
+};
+
+const inTable: ReadonlySet<string> = new Set(["max_position_pct", "daily_loss_halt_pct", "max_notional"]);
+
+async function run(context: Context): Promise<Answer> {
+  const fundId = context.option("fund-id") ?? "";
+  const countMax = countOf("limit", context.option("limit") ?? "", 1);
+  const now = context.clock.now();
+  const columns: readonly Column<Envelope>[] = [
+    { name: "version", of: ({ version }) => version },
+    {
+      name: "updated_at",
+      of: (one) => one.updated_at,
+      shown: (one) => (one.updated_at === undefined ? "" : moment(one.updated_at, now)),
+    },
+    { name: "updated_by", of: (one) => one.updated_by },
+    ...envelopeFields.map(({ name }): Column<Envelope> => {
+      const column = { name, of: (one: Envelope) => cell(one[name]) };
+      return inTable.has(name) ? column : { ...column, onlyCsv: true };
+    }),
+    { name: "reason", of: (one) => one.reason },
+    { name: "hash", of: (one) => one.hash, onlyCsv: true },
+  ];
+  const rows = await (await context.client()).listEnvelopes({ fundId, countMax: Math.min(countMax, 1_000) });
+  return listing(context, { columns, rows, none: `The fund ${fundId} has no limits.` });
+}
+
+/** Lists and shares have no cell of their own; their JSON has. */
+function cell(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,69 @@
+// `ctl riskengine envelope set`: changes what was typed and leaves the rest of a fund's limits as they are. It says what loosens and what
+// tightens, and sends the current version plus 1, so that two people cannot overwrite each other unseen.
+import type { Context } from "../context.ts";
+import { asArguments, currentEnvelope, envelopeOptions, fundOption, proposedEnvelope } from "../envelope-flags.ts";
+import { type Change, changeColumns, comparedOrListed } from "../envelope-text.ts";
+import { formatOption, listing } from "../listing.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const riskengineEnvelopeSet: Verb = {
+  name: "riskengine envelope set",
+  heading: "Limits",
+  sentence: "Change a fund's limits; what is not named stays as it is.",
+  about: `Every _pct is a fraction: 0.07 is 7 %. The change is made as the current version plus 1: if somebody was faster it is refused as a conflict
+(exit 7). While a halt is in force, a change that loosens anything is refused as a whole (exit 6).`,
+  arguments: [],
+  options: [
+    fundOption,
+    ...envelopeOptions,
+    { name: "dry-run", sentence: "Only show what would change." },
+    reasonOption,
+    formatOption,
+  ],
+  examples: [
+    {
+      command: "ctl riskengine envelope set --fund-id alpha --max-position-pct 0.05 --daily-loss-halt-pct 0.02",
+      sentence: "Two limits.",
+    },
+    {
+      command: "ctl riskengine envelope set --fund-id alpha --sector-limit TECH=0.3 --dry-run",
+      sentence: "See it first.",
+    },
+    {
+      command: "ctl riskengine envelope set --fund-id beta --shorting-enabled false --reason squeeze --json",
+      sentence: "For a program, with a reason.",
+    },
+  ],
+  operation: "UpdateEnvelope",
+  changesState: true,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const fundId = context.option("fund-id") ?? "";
+  const client = await context.client();
+  const current = await currentEnvelope(client, fundId);
+  const proposed = { ...proposedEnvelope(context, current), ...reasonOf(context) };
+  // A fund's first limits have nothing to be compared with.
+  const compared =
+    current === undefined
+      ? { changes: [] as readonly Change[], loosens: null }
+      : await comparedOrListed(client, context, fundId, current, proposed);
+  const { changes, loosens } = compared;
+  const list = { columns: changeColumns, rows: changes, none: "Nothing would change." };
+  const unchanged = current !== undefined && changes.length === 0;
+  if (context.switched("dry-run") || unchanged) {
+    const data = { applied: false, fund_id: fundId, version: current?.version ?? 0, changes, loosens, proposed };
+    const lead = unchanged ? {} : { lead: `Version ${proposed.version} of ${fundId}'s limits would change this:` };
+    return listing(context, { ...list, ...lead, data });
+  }
+  const envelope = await client.updateEnvelope(asArguments(fundId, proposed));
+  return listing(context, {
+    ...list,
+    lead: `Version ${envelope.version} of ${fundId}'s limits is in force.`,
+    none: "These are its first limits.",
+    data: { applied: true, fund_id: fundId, version: envelope.version, changes, loosens, envelope },
+    next: [`ctl riskengine envelope show --fund-id ${fundId}`],
+  });
+}

@@ -1,0 +1,45 @@
+// `ctl riskengine envelope show`: a fund's limits, now or as they were in a version.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { Context } from "../context.ts";
+import { fundOption } from "../envelope-flags.ts";
+import { envelopeText } from "../envelope-text.ts";
+import { Refusal } from "../failure.ts";
+import { countOf } from "../numbers.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const riskengineEnvelopeShow: Verb = {
+  name: "riskengine envelope show",
+  heading: "Limits",
+  sentence: "Show a fund's limits.",
+  about: "Every _pct is a fraction: 0.07 is 7 %.",
+  arguments: [],
+  options: [fundOption, { name: "version", value: "N", sentence: "An older version instead of the one in force." }],
+  examples: [
+    { command: "ctl riskengine envelope show --fund-id alpha", sentence: "The limits in force." },
+    { command: "ctl riskengine envelope show --fund-id alpha --version 3 --json", sentence: "As they once were." },
+  ],
+  operation: "GetEnvelope",
+  changesState: false,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const fundId = context.option("fund-id") ?? "";
+  const typed = context.option("version");
+  const version = typed === undefined ? undefined : countOf("version", typed, 1);
+  const client = await context.client();
+  if (version === undefined) {
+    const envelope = await client.getEnvelope({ fundId });
+    return { data: envelope, text: envelopeText(envelope, context) };
+  }
+  const found = (await client.listEnvelopes({ fundId, countMax: 1_000 })).find((one) => one.version === version);
+  if (found === undefined) {
+    throw new Refusal(
+      exitCodes.failed,
+      "NOT_FOUND",
+      `The fund ${fundId} has no version ${version} of its limits.`,
+      `\`ctl riskengine envelope history --fund-id ${fundId}\` lists those it has.`,
+    );
+  }
+  return { data: found, text: envelopeText(found, context) };
+}

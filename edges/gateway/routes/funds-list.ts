@@ -1,0 +1,37 @@
+// GET /v1/treasury/funds: the funds, what they are worth, and whether they are halted.
+import type { Funds, ListFundsRequest } from "../../../contracts/src/generated/svc/v1/platform.ts";
+import { tryParse } from "../../../contracts/src/instant.ts";
+import type { Route } from "../../../ports/http.ts";
+import { answerTo } from "../answers.ts";
+import { askService, plain } from "../ask-service.ts";
+import { defineRoute } from "../define-route.ts";
+import type { GatewayParts } from "../parts.ts";
+import { fundsAnswer } from "../schemas/treasury.ts";
+
+type Fund = Funds["funds"][number];
+
+export function fundsList(parts: Pick<GatewayParts, "services">): Route {
+  return defineRoute({
+    id: "listFunds",
+    method: "GET",
+    path: "/v1/treasury/funds",
+    listeners: ["operator"],
+    sentence: "List the funds.",
+    operation: "ListFunds",
+    answers: { 200: fundsAnswer },
+    handle: async (request) => {
+      const outcome = await askService<ListFundsRequest, Funds>(parts, request, {
+        service: "Treasury",
+        method: "ListFunds",
+        message: {},
+      });
+      return answerTo(outcome, 200, ({ funds }) => plain(funds.map(told)));
+    },
+  });
+}
+
+/** On the wire a fund that was never valued is worth nothing since the beginning of time; in JSON it has no value. */
+function told({ nav, nav_at, ...fund }: Fund): object {
+  const valuedAt = tryParse(nav_at);
+  return valuedAt === undefined || valuedAt === 0 ? fund : { ...fund, nav, nav_at };
+}

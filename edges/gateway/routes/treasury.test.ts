@@ -1,0 +1,82 @@
+// The routes of funds, instruments and reference data.
+import { describe, expect, it } from "vitest";
+import type { Route } from "../../../ports/http.ts";
+import { ask, type Behaviour, testParts } from "../test-parts.ts";
+import { fundsList } from "./funds-list.ts";
+import { instrumentsList } from "./instruments-list.ts";
+import { referenceData } from "./reference-data.ts";
+import { referenceDataSet } from "./reference-data-set.ts";
+
+type Parts = ReturnType<typeof testParts>["parts"];
+
+function rig(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
+  const { parts, calls } = testParts(behaviour);
+  return { route: make(parts), calls };
+}
+
+const at = "2026-11-15T13:30:00.000000Z";
+const alpha = { fund_id: "alpha", name: "Alpha", mode: "PAPER", currency: "USD", halted: true, severity: "FUND_HALT" };
+
+describe("lists", () => {
+  it("tells the funds, and no value of one that was never valued", async () => {
+    const funds = [
+      { ...alpha, nav: "10000000", nav_at: at, day_pnl: undefined, gross_exposure_pct: 0.8 },
+      { ...alpha, fund_id: "beta", nav: "0", nav_at: "1970-01-01T00:00:00.000000Z" },
+      { ...alpha, fund_id: "gamma", nav: "", nav_at: "" },
+    ];
+    const { route } = rig(fundsList, { procedures: { "Treasury/ListFunds": { funds } } });
+    expect((await ask(route)).body).toEqual([
+      { ...alpha, nav: "10000000", nav_at: at, gross_exposure_pct: 0.8 },
+      { ...alpha, fund_id: "beta" },
+      { ...alpha, fund_id: "gamma" },
+    ]);
+  });
+
+  it("tells the instruments", async () => {
+    const instrument = {
+      ...{ symbol: "AAPL", name: "Apple", asset_class: "EQUITY", currency: "USD", tick_size: "0.01", lot_size: "1" },
+      ...{ multiplier: "1", sector: "TECH", calendar: "always" },
+    };
+    const answer = { instruments: [{ ...instrument, strike: undefined }] };
+    const { route } = rig(instrumentsList, { procedures: { "Treasury/ListInstruments": answer } });
+    expect((await ask(route)).body).toEqual([instrument]);
+  });
+});
+
+describe("reference data", () => {
+  const restricted = [{ symbol: "XOM", reason: "earnings" }];
+  const document = { kind: "restricted", version: 2, reason: "Q3", set_by: "operator:duty", set_at: at, hash: "ab" };
+  const stored = { ...document, content_json: JSON.stringify(restricted) };
+  const params = { kind: "restricted" };
+
+  it("tells a kind with its content opened", async () => {
+    const { route, calls } = rig(referenceData, { procedures: { "Treasury/GetReferenceData": stored } });
+    expect(await ask(route, { params })).toEqual({ status: 200, body: { ...document, content: restricted } });
+    expect(calls[0]?.[1]).toEqual({ kind: "restricted" });
+    expect(await ask(route, { params: { kind: "gossip" } })).toMatchObject({ status: 400 });
+  });
+
+  it("replaces a kind, its content closed again", async () => {
+    const { route, calls } = rig(referenceDataSet, { procedures: { "Treasury/SetReferenceData": stored } });
+    const body = { version: 2, content: restricted, reason: "Q3" };
+    expect(await ask(route, { params, body })).toEqual({ status: 200, body: { ...document, content: restricted } });
+    const content_json = JSON.stringify(restricted);
+    expect(calls[0]?.[1]).toEqual({ kind: "restricted", version: 2, content_json, reason: "Q3" });
+  });
+
+  it("refuses content that is no list of records, or that is nested without end", async () => {
+    const { route, calls } = rig(referenceDataSet);
+    let deep: unknown = 1;
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    for (const content of [{}, "x", [1], [{ deep }]]) {
+      expect(await ask(route, { params, body: { version: 2, content } })).toMatchObject({ status: 400 });
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it("tells a conflict as one", async () => {
+    const { route } = rig(referenceDataSet, { denial: { code: "REFERENCE_VERSION_CONFLICT", reason: "It is at 5." } });
+    const answer = await ask(route, { params, body: { version: 2, content: [] } });
+    expect(answer).toEqual({ status: 409, body: { code: "REFERENCE_VERSION_CONFLICT", detail: "It is at 5." } });
+  });
+});

@@ -1,0 +1,172 @@
+// A fund's limits over HTTP. Answers are the contracts' record; what is asked for is only held to its types here, because ranges and sense are
+// the engine's to judge, and a mistake must have one code (ENVELOPE_INVALID) on every surface.
+import { z } from "zod";
+import type { RiskEnvelope as EnvelopeMessage } from "../../../contracts/src/generated/svc/v1/envelope.ts";
+import { riskEnvelope } from "../../../contracts/src/records/envelope.ts";
+import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
+import { type EnvelopeFieldName, envelopeFields } from "../../envelope-fields.ts";
+import { timeText } from "./fields.ts";
+
+const sentences = new Map<string, string>(
+  envelopeFields.map((field) => [
+    field.name,
+    "absent" in field ? `${field.sentence} ${field.absent} when absent.` : field.sentence,
+  ]),
+);
+
+/** The same schemas, each with its field's sentence. */
+function described<Shape extends z.core.$ZodLooseShape>(shape: Shape): Shape {
+  const entries = Object.entries(shape).map(([name, schema]) => {
+    const description = sentences.get(name);
+    return [name, description === undefined ? schema : (schema as z.ZodType).meta({ description })];
+  });
+  return Object.fromEntries(entries) as Shape;
+}
+
+export const fundIdText = idText.meta({ description: "The fund." });
+export const fundParams = z.strictObject({ fund_id: fundIdText });
+
+export const envelopeAnswer = z
+  .object(described(riskEnvelope.shape))
+  .meta({ description: "A fund's limits. Every _pct is a fraction: 0.07 is 7 %." });
+
+const uint32 = z.int().min(0).max(4_294_967_295).optional();
+const limit = z.number().optional();
+const names = z.array(z.string().max(1_000)).max(1_000);
+
+/** By kind of field; what may be absent on the wire may be absent here. Lists may not: an absent one would read as empty. */
+const limits = {
+  max_position_pct: limit,
+  max_gross_exposure_pct: limit,
+  max_net_exposure_pct: limit,
+  sector_limits_pct: z.record(z.string().max(1_000), z.number()),
+  max_notional: limit,
+  allowed_brokers: names,
+  allowed_order_types: names,
+  allowed_asset_classes: names,
+  price_collar_pct: limit,
+  order_rate_max_per_s: uint32,
+  repeated_execution_max: uint32,
+  repeated_execution_window_s: uint32,
+  shorting_enabled: z.boolean().optional(),
+  max_borrow_fee_pct: limit,
+  daily_loss_halt_pct: limit,
+  weekly_loss_halt_pct: limit,
+  monthly_loss_halt_pct: limit,
+  strategy_loss_halt_pct: limit,
+  rolling_24h_loss_halt_pct: limit,
+  rolling_5d_loss_halt_pct: limit,
+  high_water_loss_halt_pct: limit,
+  synthetic_stop_pct: limit,
+  halt_allow_reduce_only: z.boolean().optional(),
+  cro_veto_enabled: z.boolean().optional(),
+  cro_veto_timeout_ms: uint32,
+  cro_veto_on_timeout: z.string().max(100).optional(),
+} as const satisfies Readonly<Record<EnvelopeFieldName, z.ZodType>>;
+
+/** What an envelope that was read carries besides its limits, so that one may send it back changed. */
+const carried = {
+  updated_by: z.string().optional().meta({ description: "Not read: the engine writes who set this version." }),
+  updated_at: z.string().optional().meta({ description: "Not read: the engine writes when." }),
+  hash: z.string().optional().meta({ description: "Not read: the engine computes it." }),
+};
+
+const reason = z.string().max(10_000).optional().meta({ description: "Why, in your words; it stands in the record." });
+
+export const updateEnvelopeBody = z.strictObject({
+  fund_id: fundIdText.optional().meta({ description: "The fund again; when it is given it must be the path's." }),
+  version: countNumber.meta({ description: "The current version plus 1; anything else is a conflict." }),
+  ...described(limits),
+  reason,
+  ...carried,
+});
+
+export const proposedEnvelope = z
+  .strictObject({
+    fund_id: fundIdText.optional(),
+    version: countNumber.optional().meta({ description: "Not judged; a proposal has no version yet." }),
+    ...described(limits),
+    reason,
+    ...carried,
+  })
+  .meta({ description: "The limits as they would be, all of them." });
+
+type Asked = z.infer<typeof proposedEnvelope>;
+
+/** The message that the services read; what the engine writes itself is left out. */
+export function envelopeMessage(fundId: string, asked: Asked): EnvelopeMessage {
+  const { updated_by: _by, updated_at: _at, hash: _hash, version = 0, ...rest } = asked;
+  return { ...rest, fund_id: fundId, version };
+}
+
+export const historyQuery = z.strictObject({
+  count_max: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .meta({ description: "At most this many, newest first." }),
+});
+
+export const diffEnvelopesBody = z
+  .strictObject({
+    from_version: countNumber.optional().meta({ description: "The version before; the current one when absent." }),
+    to_version: countNumber.optional().meta({ description: "The version after." }),
+    proposed: proposedEnvelope.optional(),
+  })
+  .refine((body) => body.to_version === undefined || body.proposed === undefined, {
+    message: "expected at most one of to_version and proposed",
+  });
+
+const effect = z.enum(["TIGHTENS", "LOOSENS", "NEUTRAL"]);
+
+export const envelopeDiffAnswer = z.object({
+  fund_id: z.string(),
+  from_version: countNumber,
+  to_version: countNumber.optional(),
+  changes: z.array(
+    z.object({
+      field: z.string().meta({ description: "The field; a sector's limit is sector_limits_pct.<sector>." }),
+      before: z.string().meta({ description: "As it is written in JSON; empty when absent." }),
+      after: z.string(),
+      effect,
+    }),
+  ),
+  loosens: z
+    .boolean()
+    .meta({ description: "Whether any of the changes loosens; that is refused while a halt is in force." }),
+});
+
+export const replayEnvelopeBody = z.strictObject({
+  proposed: proposedEnvelope,
+  from: timeText.optional().meta({ description: "The first moment; 24 hours ago when absent." }),
+  to: timeText.optional().meta({ description: "The last moment; now when absent." }),
+  count_max: uint32.meta({ description: "How many changes are listed at most; all are counted." }),
+});
+
+export const envelopeReplayAnswer = z.object({
+  fund_id: z.string(),
+  replayed: countNumber.meta({ description: "Decisions that were run again." }),
+  skipped: countNumber.meta({
+    description: "Those that no limit can change: duplicates, and orders that were no orders.",
+  }),
+  changed: countNumber,
+  newly_approved: countNumber,
+  newly_denied: countNumber,
+  changes: z.array(
+    z.object({
+      order_id: z.string(),
+      decision_id: z.string(),
+      symbol: z.string(),
+      side: z.string(),
+      quantity: z.string(),
+      approved_before: z.boolean(),
+      approved_after: z.boolean(),
+      code_before: z.string(),
+      code_after: z.string(),
+      reason_after: z.string(),
+      decided_at: z.string(),
+    }),
+  ),
+});

@@ -1,0 +1,47 @@
+// What the routes of funds, instruments and reference data take and answer.
+import { z } from "zod";
+import type { ReferenceDocument } from "../../../contracts/src/generated/svc/v1/platform.ts";
+import { countNumber } from "../../../contracts/src/records/fields.ts";
+import { fundStatus } from "../../../contracts/src/records/fund.ts";
+import { instrument } from "../../../contracts/src/records/market.ts";
+import { referenceKind } from "../../../contracts/src/records/reference.ts";
+import { isSmallJson } from "./small-json.ts";
+
+export const fundsAnswer = z.array(
+  // A fund that was never valued has no value to tell.
+  fundStatus.extend({ nav: fundStatus.shape.nav.optional(), nav_at: fundStatus.shape.nav_at.optional() }),
+);
+
+export const instrumentsAnswer = z.array(instrument);
+
+export const kindParams = z.strictObject({
+  kind: referenceKind.meta({ description: "Which kind of reference data." }),
+});
+
+const contentText = "The whole content of the kind; what is not in it is gone.";
+
+export const setReferenceDataBody = z.strictObject({
+  version: countNumber.meta({ description: "The current version plus 1; anything else is a conflict." }),
+  content: z
+    .array(z.record(z.string(), z.unknown()))
+    .refine((content) => isSmallJson(content, { depthMax: 8, valuesMax: 1_000_000, charactersMax: 4_000_000 }), {
+      message: "expected records without deep nesting",
+    })
+    .meta({ description: contentText }),
+  reason: z.string().max(10_000).optional().meta({ description: "Why, in your words; it stands in the record." }),
+});
+
+export const referenceAnswer = z.object({
+  kind: referenceKind,
+  version: countNumber,
+  content: z.array(z.record(z.string(), z.unknown())),
+  reason: z.string(),
+  set_by: z.string().optional(),
+  set_at: z.string().optional(),
+  hash: z.string().optional().meta({ description: "SHA-256 of the content." }),
+});
+
+/** The document with its content opened. */
+export function referenceJson({ content_json, ...rest }: ReferenceDocument): object {
+  return { ...rest, content: JSON.parse(content_json) as unknown };
+}
