@@ -146,6 +146,9 @@ async function startService(
   ports.log.info("ready", { address: addresses[service.name] });
 }
 
+/** An order with every field at its longest has less; what is denied is stored whole, so it must not be large. */
+const orderBytesMax = 65_536;
+
 async function serveService(
   service: Service,
   running: RunningService,
@@ -162,6 +165,7 @@ async function serveService(
     environmentVariable,
     purpose: `${service.name}'s gRPC server`,
     services: running.rpc,
+    ...(service.name === "riskengine" ? { limits: { receiveBytesMax: orderBytesMax } } : {}),
     health,
     metricsJson: async () => JSON.stringify(await metrics.json()),
   });

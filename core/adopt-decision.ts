@@ -60,17 +60,17 @@ function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Deci
         `the journal approves ${JSON.stringify(order.order_id)} again with another fund, symbol or side`,
       );
     }
-    amend(orders, open, quantity);
+    amend(books, orders, open, quantity);
     return;
   }
   const fund = fundBookOf(books, order.fund_id);
-  reserve(orders, fund, lineOf(books, fund, symbolBookOf(books, order.symbol)), order, direction, quantity);
+  reserve(books, orders, fund, lineOf(fund, symbolBookOf(books, order.symbol)), order, direction, quantity);
 }
 
 /** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
 function adoptAmendment(state: EngineState, order: Order, quantity: Decimal): void {
   const { books, orders } = state;
-  const open = orders.open.get(order.order_id) ?? reopen(books, orders, order.order_id);
-  if (open !== undefined && isSameOrder(open, order)) amend(orders, open, quantity);
+  const open = orders.open.get(order.order_id) ?? reopen(orders, order.order_id);
+  if (open !== undefined && isSameOrder(open, order)) amend(books, orders, open, quantity);
   else adoptOrder(state, order, quantity);
 }

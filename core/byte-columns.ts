@@ -7,6 +7,7 @@ const absent = 0xff;
 const negative = 0x80;
 const wide = 0x8000;
 const textLengthMax = 0x7fff;
+const limbMax = 2n ** 64n - 1n;
 
 export interface ByteWriter {
   reset(): void;
@@ -35,15 +36,19 @@ export function createByteWriter(): ByteWriter {
   }
 
   function limbs(magnitude: bigint): number {
+    if (magnitude === 0n) return 0;
     let rest = magnitude;
-    let count = 0;
-    while (rest !== 0n) {
+    let count = 1;
+    room(8);
+    // Takes the lowest 64 bits by itself.
+    view.setBigUint64(size, rest, true);
+    size += 8;
+    while (rest > limbMax) {
+      rest >>= 64n;
       room(8);
-      // Takes the lowest 64 bits by itself.
       view.setBigUint64(size, rest, true);
       size += 8;
       count += 1;
-      rest >>= 64n;
     }
     return count;
   }

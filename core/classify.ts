@@ -34,6 +34,8 @@ export function classify(view: FundView): void {
 
 /** What an order in that direction could close: the position less what other open orders against it may close first. */
 export function closableQuantity(view: FundView, direction: 1 | -1): Decimal {
+  // Nothing to close is the common case, and worth not computing.
+  if (direction === 1 ? view.position >= 0n : view.position <= 0n) return decimal.zero;
   const left = direction === 1 ? -view.position - view.pendingBuy : view.position - view.pendingSell;
   return (left > 0n ? left : 0n) as Decimal;
 }

@@ -72,7 +72,7 @@ const exactUnitPerCent = 10n ** 34n;
 const shareDigits = 1_000_000n;
 
 /** The notes of a result, as long as they are still its own. */
-function notesOf(checked: Checked): NoteColumns {
+export function notesOf(checked: Checked): NoteColumns {
   if (checked.kept !== undefined) return checked.kept;
   assertCurrent(checked.notes, checked.generation);
   return checked.notes;
@@ -156,7 +156,7 @@ function warningsOf(notes: NoteColumns): LimitWarning[] {
 }
 
 /** Half of the limit or more is used, or it would not have been noted. A limit of nothing counts as used up. */
-function warningOf({ limit, used, allowed }: LimitShare): LimitWarning {
+export function warningOf({ limit, used, allowed }: LimitShare): LimitWarning {
   if (allowed <= 0n) return { limit, used: 1, threshold: 0.95 };
   const [, threshold] = thresholds.find(([hundredths]) => used * 100n >= allowed * hundredths) ?? [50n, 0.5];
   return { limit, used: Number((used * shareDigits) / allowed) / Number(shareDigits), threshold };

@@ -2,10 +2,11 @@
 // Everything is found by its id in one step, and every record has the same shape from birth, so that a check costs the same with ten
 // funds and with ten thousand.
 import type { Decimal } from "../contracts/src/decimal.ts";
-import * as decimal from "../contracts/src/decimal.ts";
+import { type Abacus, createAbacus } from "./abacus.ts";
 import type { Envelope } from "./envelope.ts";
 import { type Exact, exactZero } from "./exact.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
+import type { NavLimits } from "./nav-limits.ts";
 import type { InstrumentFacts } from "./view.ts";
 
 /** A symbol, whoever holds it. Moments are instants, NaN when there is nothing. */
@@ -59,13 +60,18 @@ export interface FundBook {
   envelope: Envelope | undefined;
   nav: Decimal | undefined;
   navAt: number;
+  /** The envelope's limits at this NAV, or at the one before. */
+  limits: NavLimits | undefined;
   readonly lines: Map<string, Line>;
   readonly columns: LineColumns;
   gross: Exact;
   /** The sum of positions if every pending buy fills and no sell does, and the other way round. */
   netHigh: Exact;
   netLow: Exact;
-  readonly sectors: Map<string, SectorSum>;
+  /** By the sector's number. */
+  readonly sectors: (SectorSum | undefined)[];
+  /** What symbols are worth in its currency; undefined until somebody asks. */
+  table: ValueTable | undefined;
   /** Whether a line may be without a value. */
   unpriced: boolean;
   /** The oldest exchange rate in the sums. */
@@ -128,12 +134,16 @@ export interface Books {
   readonly bySlot: (SymbolBook | undefined)[];
   readonly freeSlots: number[];
   markedAt: Float64Array;
+  /** By slot, the number of the symbol's sector; 0 is none. */
+  sectorAt: Int32Array;
+  readonly sectorNumbers: Map<string, number>;
   /** Counts the changes of what anything is worth. */
   changes: number;
   /** How many symbols there ever were. */
   places: number;
   /** No mark is from later than this. */
   newestMarkAt: number;
+  readonly abacus: Abacus;
 }
 
 const slotsFirst = 256;
@@ -149,9 +159,12 @@ export function createBooks(): Books {
     bySlot: [],
     freeSlots: [],
     markedAt: new Float64Array(slotsFirst).fill(Number.NaN),
+    sectorAt: new Int32Array(slotsFirst),
+    sectorNumbers: new Map(),
     changes: 0,
     places: 0,
     newestMarkAt: Number.NEGATIVE_INFINITY,
+    abacus: createAbacus(),
   };
 }
 
@@ -179,6 +192,7 @@ function createFundBook(id: string): FundBook {
     envelope: undefined,
     nav: undefined,
     navAt: Number.NaN,
+    limits: undefined,
     lines: new Map(),
     columns: {
       count: 0,
@@ -191,7 +205,8 @@ function createFundBook(id: string): FundBook {
     gross: exactZero,
     netHigh: exactZero,
     netLow: exactZero,
-    sectors: new Map(),
+    sectors: [],
+    table: undefined,
     unpriced: false,
     oldestFxAt: Number.POSITIVE_INFINITY,
     changesSeen: 0,
@@ -213,8 +228,22 @@ export function symbolBookOf(books: Books, symbol: string): SymbolBook {
   const slot = books.freeSlots.pop() ?? books.bySlot.length;
   const book = createSymbolBook(symbol, books.places, slot);
   books.bySlot[slot] = book;
-  if (slot >= books.markedAt.length) books.markedAt = widened(books.markedAt, slot + 1);
+  if (slot >= books.markedAt.length) {
+    books.markedAt = widened(books.markedAt, slot + 1);
+    const sectorAt = new Int32Array(books.markedAt.length);
+    sectorAt.set(books.sectorAt);
+    books.sectorAt = sectorAt;
+  }
   books.markedAt[slot] = Number.NaN;
+  books.sectorAt[slot] = 0;
+  // Whoever had the slot before left its value behind.
+  for (const table of books.tables.values()) {
+    table.values[slot] = undefined;
+    table.rates[slot] = undefined;
+    if (slot >= table.digits.length) continue;
+    table.digits[slot] = Number.NaN;
+    table.fxAt[slot] = Number.NaN;
+  }
   books.symbols.set(symbol, book);
   return book;
 }

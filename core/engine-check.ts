@@ -48,6 +48,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
     undo.sequence = state.sequence;
   }
   notes.reset();
+  state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, at);
   const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
   view.keySeen = Number.isNaN(seenAt) ? "no" : keys.sameBody() ? "same order" : "another order";
@@ -92,6 +93,7 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   letGo(state, order, undo);
   uncount(state, order, undo);
   notes.resume(asked.kept, ended ? 1 : earlyGates.length);
+  state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, at);
   view.keySeen = "no";
   view.keyAgeMs = Number.NaN;
@@ -156,7 +158,8 @@ function emptyUndo(state: EngineState): CheckUndo {
 /** The first gate that says no decides; what each looked at is in the notes. */
 function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: Instant): Denial | undefined {
   const { view, notes, options } = state;
-  let startedUs = options.stopwatch();
+  // Where one gate ends the next begins, also across what is counted in between: a look at the clock costs as much as a small gate.
+  let startedUs = Number.isNaN(state.gateEndedUs) ? options.stopwatch() : state.gateEndedUs;
   for (const gate of asked) {
     notes.begin(gate.name);
     const denial = gate.decide(order, view, at, notes);
@@ -166,6 +169,7 @@ function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: 
     startedUs = endedUs;
     if (denial !== undefined) return denial;
   }
+  state.gateEndedUs = startedUs;
   return undefined;
 }
 
@@ -214,11 +218,11 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
   if (direction === 0 || quantity === undefined) throw new Defect("an order passed without a side or a quantity");
   const { fund, strategy, book } = namedBy(state);
   if (found.open === undefined) {
-    const line = found.line ?? lineOf(books, fund, book);
-    undo.reserved = reserve(orders, fund, line, order, direction, quantity);
+    const line = found.line ?? lineOf(fund, book);
+    undo.reserved = reserve(books, orders, fund, line, order, direction, quantity);
   } else {
     if (!mayAmend(found.open, order)) throw new Defect("an order passed that contradicts the one it amends");
-    undo.amended = amend(orders, found.open, quantity);
+    undo.amended = amend(books, orders, found.open, quantity);
   }
   const { repeatWindowMs: windowMs } = undo;
   if (windowMs === undefined || view.classification === "REDUCE") return;
@@ -231,8 +235,8 @@ function letGo(state: EngineState, order: Order, undo: CheckUndo): void {
   undo.reserved = undefined;
   undo.amended = undefined;
   const open = state.orders.open.get(order.order_id);
-  if (reserved !== undefined && open === reserved) unreserve(state.orders, reserved);
-  if (amended !== undefined && open === amended.order) unamend(state.orders, amended);
+  if (reserved !== undefined && open === reserved) unreserve(state.books, state.orders, reserved);
+  if (amended !== undefined && open === amended.order) unamend(state.books, state.orders, amended);
 }
 
 /** Takes back what was counted. Books that were counted in stay for ever, so what is not there was not counted in. */

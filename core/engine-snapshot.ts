@@ -133,7 +133,7 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
   for (const { fund_id, positions, pace } of snapshot.funds) {
     const fund = fundBookOf(books, fund_id);
     for (const [symbol, quantity] of positions) {
-      movePosition(fund, lineOf(books, fund, symbolBookOf(books, symbol)), decimal.parse(quantity));
+      movePosition(books, fund, lineOf(fund, symbolBookOf(books, symbol)), decimal.parse(quantity));
     }
     refill(fund.pace, pace);
   }
@@ -164,9 +164,9 @@ function restoreOne({ books, orders }: EngineState, snapshot: OrderSnapshot): vo
   const direction = directionOf(snapshot.side);
   if (direction === 0) throw new Defect(`an order in a snapshot has the side ${snapshot.side}`);
   const fund = fundBookOf(books, snapshot.fund_id);
-  const line = lineOf(books, fund, symbolBookOf(books, snapshot.symbol));
-  const order = reserve(orders, fund, line, snapshot, direction, decimal.parse(snapshot.quantity));
-  restoreOrder(orders, order, {
+  const line = lineOf(fund, symbolBookOf(books, snapshot.symbol));
+  const order = reserve(books, orders, fund, line, snapshot, direction, decimal.parse(snapshot.quantity));
+  restoreOrder(books, orders, order, {
     amendments: snapshot.amendments.map(decimal.parse),
     filled: decimal.parse(snapshot.filled),
     ended: snapshot.ended,

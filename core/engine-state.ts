@@ -7,14 +7,16 @@ import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Instrument, Mark } from "../contracts/src/records/market.ts";
 import type { FxRate, ReferenceContents } from "../contracts/src/records/reference.ts";
-import { type Books, createBooks, fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
+import { type Books, createBooks, forgetSymbol, fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import type { Envelope } from "./envelope.ts";
-import { noteChange, noteEveryChange } from "./exposure.ts";
+
 import { createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
 import type { InputAges } from "./gates/gate.ts";
 import { createNoteBook, type NoteBook } from "./notes.ts";
 import { createOrderBook } from "./reservations.ts";
 import { createSeenKeys, type SeenKeys } from "./seen-keys.ts";
+import { createSharedParts, type SharedParts, shareParts } from "./shared-envelope.ts";
+import { noteChange, noteEveryChange } from "./value-tables.ts";
 import type { FundView, InstrumentFacts } from "./view.ts";
 import { createViewPacker, type ViewPacker } from "./view-bytes.ts";
 
@@ -40,10 +42,13 @@ export interface EngineState extends ViewSource {
   /** What the order that was looked at last names. */
   readonly found: Found;
   readonly packer: ViewPacker;
+  readonly sharedParts: SharedParts;
   /** The moment of the newest decision; decisions never go back in time. */
   lastAt: instant.Instant;
   /** Counts decisions. */
   sequence: number;
+  /** When the last gate of the check in hand ended, by the stopwatch; NaN before the first. */
+  gateEndedUs: number;
 }
 
 export function createEngineState(options: EngineOptions): EngineState {
@@ -59,8 +64,10 @@ export function createEngineState(options: EngineOptions): EngineState {
     view: emptyView(options.ages),
     found: nothingFound(),
     packer: createViewPacker(),
+    sharedParts: createSharedParts(),
     lastAt: instant.fromMicroseconds(0),
     sequence: 0,
+    gateEndedUs: Number.NaN,
   };
 }
 
@@ -72,6 +79,7 @@ export function setReference({ books }: EngineState, contents: ReferenceContents
   for (const book of books.symbols.values()) {
     const instrument = instruments.get(book.symbol);
     book.facts = instrument === undefined ? undefined : factsOf(instrument, restrictions.get(book.symbol));
+    books.sectorAt[book.slot] = instrument === undefined ? 0 : sectorNumber(books, instrument.sector);
     book.borrowAvailable = undefined;
     book.borrowFee = undefined;
     book.borrowAt = Number.NaN;
@@ -87,6 +95,13 @@ export function setReference({ books }: EngineState, contents: ReferenceContents
   setFx(books, contents.fx);
   forgetUnused(books, new Set(instruments.keys()));
   noteEveryChange(books);
+}
+
+function sectorNumber({ sectorNumbers }: Books, sector: string): number {
+  const known = sectorNumbers.get(sector);
+  if (known !== undefined) return known;
+  sectorNumbers.set(sector, sectorNumbers.size + 1);
+  return sectorNumbers.size;
 }
 
 function factsOf(instrument: Instrument, restriction: string | undefined): InstrumentFacts {
@@ -133,15 +148,15 @@ function setFx(books: Books, rates: readonly FxRate[]): void {
 function forgetUnused(books: Books, instruments: ReadonlySet<string>): void {
   const held = new Set<string>();
   for (const fund of books.funds.values()) for (const symbol of fund.lines.keys()) held.add(symbol);
-  for (const symbol of books.symbols.keys()) {
-    if (!instruments.has(symbol) && !held.has(symbol)) books.symbols.delete(symbol);
+  for (const book of books.symbols.values()) {
+    if (!instruments.has(book.symbol) && !held.has(book.symbol)) forgetSymbol(books, book);
   }
 }
 
-export function setEnvelope({ books }: EngineState, envelope: Envelope): void {
+export function setEnvelope({ books, sharedParts }: EngineState, envelope: Envelope): void {
   const fund = fundBookOf(books, envelope.fundId);
   if (fund.envelope !== undefined && fund.envelope.version > envelope.version) return;
-  fund.envelope = envelope;
+  fund.envelope = shareParts(sharedParts, envelope);
 }
 
 export function setNav({ books }: EngineState, nav: NavUpdated): void {
@@ -167,6 +182,7 @@ export function setMark({ books }: EngineState, mark: Mark): void {
   book.bid = parsed(mark.bid);
   book.ask = parsed(mark.ask);
   book.markedAt = at;
+  books.markedAt[book.slot] = at;
   if (at > books.newestMarkAt) books.newestMarkAt = at;
   if (changed) noteChange(books, book);
 }

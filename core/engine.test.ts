@@ -6,7 +6,7 @@ import { liveOnce, nothingSeen } from "../testkit/risk/engine-properties.ts";
 import { engineRig, moment, orderOf } from "../testkit/risk/engine-rig.ts";
 import { decisionMessage } from "./decision.ts";
 
-const seeds = Array.from({ length: 40 }, (_, index) => 4_000 + index);
+const seeds = Array.from({ length: 24 }, (_, index) => 4_000 + index);
 
 describe("random lives", () => {
   const seen = nothingSeen();

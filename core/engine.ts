@@ -31,7 +31,7 @@ import {
   setReference,
 } from "./engine-state.ts";
 import type { Envelope } from "./envelope.ts";
-import { catchUp } from "./exposure.ts";
+import { catchUp, sectorGross, unpricedSymbols } from "./exposure.ts";
 import { type HeadroomQuestion, headroom } from "./headroom.ts";
 import { hashOfBytes } from "./order-hash.ts";
 import { applyFill, applyTransition, type FillEffect } from "./reservations.ts";
@@ -105,7 +105,7 @@ export function createEngine(options: EngineOptions): Engine {
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
     withdraw: (checked) => withdraw(state, checked),
     applyFill: (fill) => applyFill(state.books, state.orders, fill),
-    applyTransition: (transition) => applyTransition(state.orders, transition),
+    applyTransition: (transition) => applyTransition(state.books, state.orders, transition),
     releaseThrottle(strategyId) {
       const strategy = state.books.strategies.get(strategyId);
       return strategy !== undefined && release(strategy);
@@ -159,13 +159,15 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
   const fund = books.funds.get(fundId);
   if (fund === undefined) return undefined;
   catchUp(books, fund);
-  const held = [...fund.sectors.values()].filter(({ gross }) => gross !== 0n);
+  const sectors = [...books.sectorNumbers].map(
+    ([sector, number]) => [sector, sectorGross(books, fund, number)] as const,
+  );
   return {
     gross: fund.gross,
     netHigh: fund.netHigh,
     netLow: fund.netLow,
-    sectors: new Map(held.map(({ sector, gross }) => [sector, gross])),
-    unpriced: [...fund.unpriced].map(({ book }) => book.symbol).sort(),
+    sectors: new Map(sectors.filter(([, gross]) => gross !== 0n)),
+    unpriced: unpricedSymbols(books, fund),
     openOrders: fund.openOrders,
   };
 }

@@ -7,12 +7,14 @@ import type { Instant } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Books, FundBook, Line, StrategyBook, SymbolBook } from "./engine-books.ts";
 import { type Exact, exactZero } from "./exact.ts";
-import { catchUp, oldestMarkAgeMs, unpricedSymbol, valueIn } from "./exposure.ts";
+import { catchUp, type LineValue, lineValue, oldestMarkAgeMs, sectorGross, unpricedSymbol } from "./exposure.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
+import { navLimits } from "./nav-limits.ts";
 import { ordersInSecond } from "./order-rate.ts";
 import { mayAmend, type OpenOrder, type OrderBook } from "./reservations.ts";
 import { noTerms, readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
+import { tableOf } from "./value-tables.ts";
 import type { FundView, Verdict } from "./view.ts";
 
 /** The halts in force, by whom they cover; the strictest of each level. */
@@ -45,10 +47,13 @@ export interface Found {
   line: Line | undefined;
   /** The open order that has the same id. */
   open: OpenOrder | undefined;
+  /** What the line adds to the fund's sums. */
+  readonly value: LineValue;
 }
 
 export function nothingFound(): Found {
-  return { fund: undefined, strategy: undefined, book: undefined, line: undefined, open: undefined };
+  const value: LineValue = { high: exactZero, low: exactZero, gross: exactZero };
+  return { fund: undefined, strategy: undefined, book: undefined, line: undefined, open: undefined, value };
 }
 
 export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };
@@ -92,6 +97,9 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     sectorOthers: exactZero,
     unpricedSymbol: undefined,
     oldestPriceAgeMs: 0,
+    limits: undefined,
+    heldHigh: undefined,
+    heldLow: undefined,
     haltsKnown: false,
     haltEpoch: 0,
     halt: undefined,
@@ -133,7 +141,7 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
   fillPosition(view, found, order);
   view.openOrdersMax = source.openOrdersPerFundMax;
   fillPrices(view, books, fund, book, at);
-  fillFund(view, source, fund, line, at);
+  fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
@@ -176,19 +184,15 @@ function fillPrices(
   view.fxRate = undefined;
   view.fxAgeMs = Number.NaN;
   if (book === undefined || fund === undefined) return;
-  valueIn(books, book, fund.currency);
-  view.unitValue = book.unitValue;
-  view.fxRate = book.fxRate;
-  view.fxAgeMs = book.fxAt === Number.POSITIVE_INFINITY ? 0 : (at - book.fxAt) / 1_000;
+  const { values, rates, fxAt } = tableOf(books, fund);
+  const quotedAt = fxAt[book.slot] ?? Number.NaN;
+  view.unitValue = values[book.slot];
+  view.fxRate = rates[book.slot];
+  view.fxAgeMs = quotedAt === Number.POSITIVE_INFINITY ? 0 : (at - quotedAt) / 1_000;
 }
 
-function fillFund(
-  view: FundView,
-  source: ViewSource,
-  fund: FundBook | undefined,
-  line: Line | undefined,
-  at: Instant,
-): void {
+function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant): void {
+  const { fund, line } = found;
   view.nav = fund?.nav;
   view.navAgeMs = fund === undefined ? Number.NaN : (at - fund.navAt) / 1_000;
   view.grossOthers = exactZero;
@@ -197,22 +201,34 @@ function fillFund(
   view.sectorOthers = exactZero;
   view.unpricedSymbol = undefined;
   view.oldestPriceAgeMs = 0;
+  view.limits = undefined;
+  view.heldHigh = undefined;
+  view.heldLow = undefined;
   if (fund === undefined) return;
-  const name = view.instrument?.sector;
-  const sector = name === undefined ? undefined : fund.sectors.get(name);
-  view.unpricedSymbol = unpricedSymbol(source.books, fund, line, at, source.ages.fx);
-  view.oldestPriceAgeMs = oldestMarkAgeMs(source.books, fund, line, at, source.ages.mark);
+  if (fund.envelope !== undefined && fund.nav !== undefined) {
+    fund.limits = navLimits(fund.limits, fund.envelope, fund.nav);
+    view.limits = fund.limits;
+  }
+  const { books } = source;
+  const sector = found.book === undefined ? exactZero : sectorGross(books, fund, books.sectorAt[found.book.slot] ?? 0);
+  view.unpricedSymbol = unpricedSymbol(books, fund, line, at, source.ages.fx);
+  view.oldestPriceAgeMs = oldestMarkAgeMs(books, fund, line, at, source.ages.mark);
   if (line === undefined) {
     view.grossOthers = fund.gross;
     view.netHighOthers = fund.netHigh;
     view.netLowOthers = fund.netLow;
-    if (sector !== undefined) view.sectorOthers = sector.gross;
+    view.sectorOthers = sector;
     return;
   }
-  view.grossOthers = (fund.gross - line.gross) as Exact;
-  view.netHighOthers = (fund.netHigh - line.high) as Exact;
-  view.netLowOthers = (fund.netLow - line.low) as Exact;
-  if (sector !== undefined) view.sectorOthers = (sector.gross - line.gross) as Exact;
+  lineValue(line, view.unitValue, found.value);
+  const { gross, high, low } = found.value;
+  view.grossOthers = (fund.gross - gross) as Exact;
+  view.netHighOthers = (fund.netHigh - high) as Exact;
+  view.netLowOthers = (fund.netLow - low) as Exact;
+  view.sectorOthers = (sector - gross) as Exact;
+  if (view.amends) return;
+  view.heldHigh = high;
+  view.heldLow = low;
 }
 
 function fillHalts(view: FundView, halts: HaltBook, order: Order): void {

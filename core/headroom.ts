@@ -43,6 +43,7 @@ export function headroom(state: EngineState, question: HeadroomQuestion, askedAt
   // The view belongs to the next question now, whoever still holds a result.
   notes.reset();
   fillView(view, state, state.found, order, at);
+  order.order_id = "headroom";
   order.asset_class = view.instrument?.assetClass ?? "EQUITY";
   view.keySeen = "no";
   view.strategyKnown = view.fundKnown;
@@ -75,7 +76,8 @@ export function headroom(state: EngineState, question: HeadroomQuestion, askedAt
 function imaginedOrder({ fundId, symbol, side }: HeadroomQuestion): Order {
   return {
     idempotency_key: "headroom",
-    order_id: "headroom",
+    // No order has an empty id, so this one amends nobody's; it gets one when it goes to the gates.
+    order_id: "",
     fund_id: fundId,
     strategy_id: "headroom",
     symbol,

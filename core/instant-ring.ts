@@ -25,51 +25,73 @@ function instantAt(ring: InstantRing, fromOldest: number): number {
   return ring.instants[(ring.next - ring.size + fromOldest) & mask] ?? Number.NaN;
 }
 
-/** How many are younger than the window; one that is exactly as old as the window is out of it. */
+/**
+ * How many are younger than the window; one that is exactly as old as the window is out of it. Those that are out were thrown away when the
+ * newest came, so few of the rest can be: the search goes up from the oldest in growing steps, and mostly ends at once.
+ */
 export function countWithin(ring: InstantRing, at: number, windowMicroseconds: number): number {
+  const { size } = ring;
+  if (size === 0 || at - instantAt(ring, 0) < windowMicroseconds) return size;
   let low = 0;
-  let high = ring.size;
-  while (low < high) {
+  let step = 1;
+  while (low + step < size && at - instantAt(ring, low + step) >= windowMicroseconds) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(low + step, size);
+  while (high - low > 1) {
     const middle = (low + high) >>> 1;
     if (at - instantAt(ring, middle) < windowMicroseconds) high = middle;
-    else low = middle + 1;
+    else low = middle;
   }
-  return ring.size - low;
+  return size - high;
 }
 
+/** Everything that was ever written keeps its neighbours, also what has left: taking back what came later brings it back. */
 function grow(ring: InstantRing): void {
-  const larger = new Float64Array(ring.instants.length * 2);
-  for (let index = 0; index < ring.size; index += 1) larger[index] = instantAt(ring, index);
+  const { length } = ring.instants;
+  const larger = new Float64Array(length * 2);
+  for (let index = 0; index < length; index += 1)
+    larger[index] = ring.instants[(ring.next + index) & (length - 1)] ?? 0;
   ring.instants = larger;
-  ring.next = ring.size;
+  ring.next = length;
 }
 
-/**
- * Adds a moment, and lets those go that are out of the window. A moment before the newest is taken as the newest. Answers how many there
- * were before, which `removeInstant` needs beside the ring's version after it.
- */
-export function addInstant(ring: InstantRing, at: Instant, windowMicroseconds: number): number {
+/** What must be known to take a moment back. */
+export interface AddedInstant {
+  readonly version: number;
+  readonly sizeBefore: number;
+  /** What stood where it was written, and how many places there were then. */
+  readonly left: number;
+  readonly slots: number;
+}
+
+/** Adds a moment, and lets those go that are out of the window. A moment before the newest is taken as the newest. */
+export function addInstant(ring: InstantRing, at: Instant, windowMicroseconds: number): AddedInstant {
   const sizeBefore = ring.size;
   const newest = sizeBefore === 0 ? at : instantAt(ring, sizeBefore - 1);
   const value = newest > at ? newest : at;
-  // Whoever leaves now keeps its slot until the next comes, so that taking this one back brings it back.
-  if (sizeBefore === ring.instants.length && sizeBefore < slotsMax) grow(ring);
   ring.size = countWithin(ring, value, windowMicroseconds);
-  if (ring.size === ring.instants.length) ring.size -= 1;
-  const mask = ring.instants.length - 1;
-  ring.instants[ring.next & mask] = value;
-  ring.next = (ring.next + 1) & mask;
+  if (ring.size === ring.instants.length) {
+    if (ring.size < slotsMax) grow(ring);
+    else ring.size -= 1;
+  }
+  const slots = ring.instants.length;
+  const left = ring.instants[ring.next] ?? 0;
+  ring.instants[ring.next] = value;
+  ring.next = (ring.next + 1) & (slots - 1);
   ring.size += 1;
   ring.version += 1;
-  return sizeBefore;
+  return { version: ring.version, sizeBefore, left, slots };
 }
 
 /** Takes a moment back: exactly, when it was the last that was added; else it alone. */
-export function removeInstant(ring: InstantRing, at: Instant, version: number, sizeBefore: number): void {
+export function removeInstant(ring: InstantRing, at: Instant, added: AddedInstant): void {
   const mask = ring.instants.length - 1;
-  if (ring.version === version) {
+  if (ring.version === added.version) {
     ring.next = (ring.next - 1) & mask;
-    ring.size = sizeBefore;
+    ring.instants[(ring.next - added.slots) & mask] = added.left;
+    ring.size = added.sizeBefore;
     ring.version -= 1;
     return;
   }

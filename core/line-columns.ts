@@ -1,29 +1,15 @@
 // A fund's lines as columns of plain numbers. Adding up a hundred lines this way costs less than one of them costs as exact decimals, and
 // it is just as exact: only whole numbers below 2^53 are added, and where that does not hold the caller is told to take the long way.
 import type { Decimal } from "../contracts/src/decimal.ts";
+import { type Abacus, scaleCount } from "./abacus.ts";
 import type { Line, LineColumns, ValueTable } from "./engine-books.ts";
-import type { Exact } from "./exact.ts";
+import { type Exact, exactZero } from "./exact.ts";
 import { digitsOf, scaleOf, unscaled } from "./value-tables.ts";
 
 /** The line changed since its columns were written. */
 const outdated = 255;
 const exactMax = Number.MAX_SAFE_INTEGER;
-/** Sums are kept by the scale of the product: the two scales added. */
-const scaleCount = 7;
 const exactUnits: readonly bigint[] = Array.from({ length: scaleCount }, (_, scale) => 10n ** BigInt(36 - 4 * scale));
-
-export interface ColumnSums {
-  gross: Exact;
-  high: Exact;
-  low: Exact;
-  /** Whether a line has no value. */
-  unpriced: boolean;
-  oldestFxAt: number;
-}
-
-export function createColumnSums(): ColumnSums {
-  return { gross: 0n as Exact, high: 0n as Exact, low: 0n as Exact, unpriced: false, oldestFxAt: 0 };
-}
 
 export function addLine(columns: LineColumns, line: Line): void {
   const place = columns.count;
@@ -80,21 +66,36 @@ function refresh(columns: LineColumns, place: number): number {
   return scale;
 }
 
-/** Adds up all lines into `sums`; `scratch` has room for three times `scaleCount` numbers. */
-export function addUp(columns: LineColumns, table: ValueTable, sums: ColumnSums, scratch: Float64Array): void {
-  scratch.fill(0);
+export interface AddedUp {
+  readonly columns: LineColumns;
+  readonly table: ValueTable;
+  /** By slot; with `only` above 0 just the lines of that sector are added. */
+  readonly sectorAt: Int32Array;
+  readonly only: number;
+  /** By slot. */
+  readonly markedAt: Float64Array;
+}
+
+export function addUp(asked: AddedUp, sums: Abacus): void {
+  const { columns, table, sectorAt, only, markedAt } = asked;
+  const { beads } = sums;
+  beads.fill(0);
   const { count, slots, highs, lows, scales } = columns;
   const { digits, scales: valueScales, fxAt } = table;
-  sums.gross = 0n as Exact;
-  sums.high = 0n as Exact;
-  sums.low = 0n as Exact;
+  sums.gross = exactZero;
+  sums.high = exactZero;
+  sums.low = exactZero;
   sums.unpriced = false;
   let oldestFxAt = Number.POSITIVE_INFINITY;
+  let oldestMarkAt = Number.POSITIVE_INFINITY;
   for (let place = 0; place < count; place += 1) {
     const slot = slots[place] ?? 0;
+    if (only !== 0 && sectorAt[slot] !== only) continue;
     const value = digits[slot] ?? Number.NaN;
     const quoted = fxAt[slot] ?? Number.NaN;
+    const marked = markedAt[slot] ?? Number.NaN;
     if (quoted < oldestFxAt) oldestFxAt = quoted;
+    if (marked < oldestMarkAt) oldestMarkAt = marked;
     if (Number.isNaN(value)) {
       sums.unpriced = true;
       continue;
@@ -111,27 +112,25 @@ export function addUp(columns: LineColumns, table: ValueTable, sums: ColumnSums,
     const highest = high < 0 ? -high : high;
     const lowest = low < 0 ? -low : low;
     const at = (scale + valueScale) * 3;
-    scratch[at] = (scratch[at] ?? 0) + (highest > lowest ? highest : lowest);
-    scratch[at + 1] = (scratch[at + 1] ?? 0) + high;
-    scratch[at + 2] = (scratch[at + 2] ?? 0) + low;
+    beads[at] = (beads[at] ?? 0) + (highest > lowest ? highest : lowest);
+    beads[at + 1] = (beads[at + 1] ?? 0) + high;
+    beads[at + 2] = (beads[at + 2] ?? 0) + low;
   }
   sums.oldestFxAt = oldestFxAt;
-  if (!addScratch(scratch, sums)) addEverythingExactly(columns, table, sums);
-}
-
-export function createScratch(): Float64Array {
-  return new Float64Array(scaleCount * 3);
+  sums.oldestMarkAt = oldestMarkAt;
+  if (!addBeads(sums)) addEverythingExactly(asked, sums);
 }
 
 /** False when a sum has left the whole numbers that are exact; the gross sum is the largest of the three. */
-function addScratch(scratch: Float64Array, sums: ColumnSums): boolean {
+function addBeads(sums: Abacus): boolean {
+  const { beads } = sums;
   for (let scale = 0; scale < scaleCount; scale += 1) {
-    const gross = scratch[scale * 3] ?? 0;
+    const gross = beads[scale * 3] ?? 0;
     if (gross === 0) continue;
     if (gross >= exactMax) return false;
     const unit = exactUnits[scale] ?? 0n;
-    const high = scratch[scale * 3 + 1] ?? 0;
-    const low = scratch[scale * 3 + 2] ?? 0;
+    const high = beads[scale * 3 + 1] ?? 0;
+    const low = beads[scale * 3 + 2] ?? 0;
     sums.gross = (sums.gross + BigInt(gross) * unit) as Exact;
     sums.high = (sums.high + BigInt(high) * unit) as Exact;
     sums.low = (sums.low + BigInt(low) * unit) as Exact;
@@ -139,7 +138,7 @@ function addScratch(scratch: Float64Array, sums: ColumnSums): boolean {
   return true;
 }
 
-function addExactly(columns: LineColumns, table: ValueTable, place: number, sums: ColumnSums): void {
+function addExactly(columns: LineColumns, table: ValueTable, place: number, sums: Abacus): void {
   const line = columns.lines[place];
   const value = line === undefined ? undefined : table.values[line.book.slot];
   if (line === undefined || value === undefined) return;
@@ -152,9 +151,12 @@ function addExactly(columns: LineColumns, table: ValueTable, place: number, sums
   sums.low = (sums.low + low) as Exact;
 }
 
-function addEverythingExactly(columns: LineColumns, table: ValueTable, sums: ColumnSums): void {
-  sums.gross = 0n as Exact;
-  sums.high = 0n as Exact;
-  sums.low = 0n as Exact;
-  for (let place = 0; place < columns.count; place += 1) addExactly(columns, table, place, sums);
+function addEverythingExactly({ columns, table, sectorAt, only }: AddedUp, sums: Abacus): void {
+  sums.gross = exactZero;
+  sums.high = exactZero;
+  sums.low = exactZero;
+  for (let place = 0; place < columns.count; place += 1) {
+    const isWanted = only === 0 || sectorAt[columns.slots[place] ?? 0] === only;
+    if (isWanted) addExactly(columns, table, place, sums);
+  }
 }

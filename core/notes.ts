@@ -1,6 +1,7 @@
 // The recorder behind every gate's notes: flat columns that are filled again for each check, so that looking costs no objects. Whatever
 // outlives the next check is copied out first; the generation tells whether it is still there.
 import type { Decimal } from "../contracts/src/decimal.ts";
+import { Defect } from "../contracts/src/fault.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
 import type { Exact } from "./exact.ts";
 import type { Notes } from "./gates/gate.ts";
@@ -8,7 +9,8 @@ import type { Notes } from "./gates/gate.ts";
 /** How a figure is shown: as the decimal it is, or as a product of two. Words and counts show themselves. */
 export const plainFigure = 0;
 export const exactFigure = 1;
-const figuresFirst = 64;
+/** Several times what all gates together write. */
+const figuresMax = 256;
 
 /** How much of a limit would be used. */
 export interface LimitShare {
@@ -41,6 +43,10 @@ export interface NoteColumns {
 }
 
 export interface NoteBook extends Notes, NoteColumns {
+  gateCount: number;
+  shareCount: number;
+  /** Figures so far. */
+  figureCount: number;
   /** Counts the checks; what an earlier one wrote is gone. */
   generation: number;
   /** Begins a new check. */
@@ -53,95 +59,74 @@ export interface NoteBook extends Notes, NoteColumns {
   resume(copied: NoteColumns, gateCountMax: number): void;
 }
 
+// tidy: long because the recorder is one object whose parts write into the same columns.
 export function createNoteBook(): NoteBook {
   const gates: GateNote[] = [];
   const shares: LimitShare[] = [];
-  let names: string[] = new Array(figuresFirst).fill("");
-  let values: (bigint | string | number)[] = new Array(figuresFirst).fill("");
-  let kinds = new Uint8Array(figuresFirst);
-  let ages = new Float64Array(figuresFirst);
-  let count = 0;
-  let gateCount = 0;
-  let shareCount = 0;
+  const names: string[] = new Array(figuresMax).fill("");
+  const values: (bigint | string | number)[] = new Array(figuresMax).fill("");
+  const kinds = new Uint8Array(figuresMax);
+  const ages = new Float64Array(figuresMax);
 
-  /** The columns are as long as any check ever needed; writing into them is all that a figure costs. */
+  /** The columns have room for more than all gates together write; writing into them is all that a figure costs. */
   function write(name: string, kind: number, value: bigint | string | number, ageMs: number): void {
-    if (count === names.length) grow();
-    names[count] = name;
-    values[count] = value;
-    kinds[count] = kind;
-    ages[count] = ageMs;
-    count += 1;
-  }
-
-  function grow(): void {
-    const length = names.length * 2;
-    names = [...names, ...new Array<string>(names.length).fill("")];
-    values = [...values, ...new Array<string>(values.length).fill("")];
-    const [shorterKinds, shorterAges] = [kinds, ages];
-    kinds = new Uint8Array(length);
-    ages = new Float64Array(length);
-    kinds.set(shorterKinds);
-    ages.set(shorterAges);
+    const place = book.figureCount;
+    if (place === figuresMax) throw new Defect(`a check noted more than ${figuresMax} figures`);
+    names[place] = name;
+    values[place] = value;
+    kinds[place] = kind;
+    ages[place] = ageMs;
+    book.figureCount = place + 1;
   }
 
   const book: NoteBook = {
     generation: 0,
+    gateCount: 0,
+    shareCount: 0,
+    figureCount: 0,
     gates,
+    names,
+    values,
+    kinds,
+    ages,
     shares,
-    get gateCount() {
-      return gateCount;
-    },
-    get names() {
-      return names;
-    },
-    get values() {
-      return values;
-    },
-    get kinds() {
-      return kinds;
-    },
-    get ages() {
-      return ages;
-    },
-    get shareCount() {
-      return shareCount;
-    },
     decimal: (name: string, value: Decimal, ageMs = Number.NaN) => write(name, plainFigure, value, ageMs),
     exact: (name: string, value: Exact) => write(name, exactFigure, value, Number.NaN),
     word: (name: string, value: string, ageMs = Number.NaN) => write(name, plainFigure, value, ageMs),
     count: (name: string, value: number) => write(name, plainFigure, value, Number.NaN),
-    share(limit, used, allowed) {
-      // Below half of a limit nobody is warned.
-      if (used <= 0n || used + used < allowed) return;
-      shares[shareCount] = { limit, used, allowed };
-      shareCount += 1;
+    share(limit, used, allowed, half) {
+      // Below half of a limit nobody is warned. Whoever asks often knows where that is, which saves an addition.
+      if (half === undefined ? used + used < allowed : used < half) return;
+      if (used <= 0n) return;
+      shares[book.shareCount] = { limit, used, allowed };
+      book.shareCount += 1;
     },
     reset() {
       book.generation += 1;
-      gateCount = 0;
-      shareCount = 0;
-      count = 0;
+      book.gateCount = 0;
+      book.shareCount = 0;
+      book.figureCount = 0;
     },
     begin(gate) {
-      const note = gates[gateCount];
-      if (note === undefined)
-        gates.push({ gate, passed: false, microseconds: 0, start: count, end: count, shareEnd: 0 });
+      const start = book.figureCount;
+      const note = gates[book.gateCount];
+      if (note === undefined) gates.push({ gate, passed: false, microseconds: 0, start, end: start, shareEnd: 0 });
       else {
         note.gate = gate;
-        note.start = count;
+        note.start = start;
       }
-      gateCount += 1;
+      book.gateCount += 1;
     },
     end(passed, microseconds) {
-      const note = gates[gateCount - 1];
+      const note = gates[book.gateCount - 1];
       if (note === undefined) return;
       note.passed = passed;
       note.microseconds = microseconds;
-      note.end = count;
-      note.shareEnd = shareCount;
+      note.end = book.figureCount;
+      note.shareEnd = book.shareCount;
     },
     copy() {
+      const { gateCount, shareCount, figureCount: count } = book;
       return {
         gateCount,
         gates: gates.slice(0, gateCount).map((note) => ({ ...note })),
@@ -162,8 +147,8 @@ export function createNoteBook(): NoteBook {
         write(name, copied.kinds[index] ?? plainFigure, copied.values[index] ?? "", copied.ages[index] ?? Number.NaN);
       }
       for (const [index, share] of copied.shares.slice(0, last?.shareEnd ?? 0).entries()) shares[index] = share;
-      gateCount = kept.length;
-      shareCount = last?.shareEnd ?? 0;
+      book.gateCount = kept.length;
+      book.shareCount = last?.shareEnd ?? 0;
     },
   };
   return book;

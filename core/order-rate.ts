@@ -2,15 +2,13 @@
 import type { Instant } from "../contracts/src/instant.ts";
 import { microsecondsPerSecond } from "../contracts/src/instant.ts";
 import type { FundBook, StrategyBook } from "./engine-books.ts";
-import { addInstant, countWithin, removeInstant } from "./instant-ring.ts";
+import { type AddedInstant, addInstant, countWithin, removeInstant } from "./instant-ring.ts";
 
 /** What must be known to take a counted order back. */
 export interface CountedOrder {
   readonly at: Instant;
-  readonly strategySize: number;
-  readonly strategyVersion: number;
-  readonly fundSize: number;
-  readonly fundVersion: number;
+  readonly ofStrategy: AddedInstant;
+  readonly ofFund: AddedInstant;
 }
 
 export function ordersInSecond({ pace }: FundBook | StrategyBook, at: Instant): number {
@@ -19,12 +17,11 @@ export function ordersInSecond({ pace }: FundBook | StrategyBook, at: Instant): 
 
 /** Counts an order that got past the static gate. */
 export function countOrder(fund: FundBook, strategy: StrategyBook, at: Instant): CountedOrder {
-  const strategySize = addInstant(strategy.pace, at, microsecondsPerSecond);
-  const fundSize = addInstant(fund.pace, at, microsecondsPerSecond);
-  return { at, strategySize, strategyVersion: strategy.pace.version, fundSize, fundVersion: fund.pace.version };
+  const ofStrategy = addInstant(strategy.pace, at, microsecondsPerSecond);
+  return { at, ofStrategy, ofFund: addInstant(fund.pace, at, microsecondsPerSecond) };
 }
 
 export function uncountOrder(fund: FundBook, strategy: StrategyBook, counted: CountedOrder): void {
-  removeInstant(strategy.pace, counted.at, counted.strategyVersion, counted.strategySize);
-  removeInstant(fund.pace, counted.at, counted.fundVersion, counted.fundSize);
+  removeInstant(strategy.pace, counted.at, counted.ofStrategy);
+  removeInstant(fund.pace, counted.at, counted.ofFund);
 }

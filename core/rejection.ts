@@ -1,8 +1,8 @@
 // What the world hears about a decision, made from the order as it was asked and the decision as it was stored. The engine's bus messages and
 // the answers to people come from the same functions, so they can never tell two stories.
 //
-// The order may be anything, because an order that is no order is denied too: nothing of it is cut or repaired. The decision is ours;
-// where a number in it cannot stand in JSON (an age that nobody knows), the number is left out.
+// The order may be anything, because an order that is no order is denied too: nothing of it is repaired, and only a rejection, which is
+// listed by the thousand, has its words cut to a bearable length. The decision is ours; where a number in it cannot stand in JSON (an age that nobody knows), the number is left out.
 import { Defect } from "../contracts/src/fault.ts";
 import type {
   Figure as FigureMessage,
@@ -31,23 +31,30 @@ export function rejectionOf(order: OrderMessage, decision: RiskDecisionMessage):
   const gate = gateOf(decision.rejecting_gate);
   const failed = decision.checks.find((check) => check.gate === gate && check.result === "FAILED");
   return {
-    order_id: decision.order_id,
+    order_id: cut(decision.order_id),
     decision_id: decision.decision_id,
-    idempotency_key: order.idempotency_key,
-    fund_id: decision.fund_id,
-    strategy_id: order.strategy_id,
-    symbol: order.symbol,
-    side: order.side,
-    quantity: order.quantity,
+    idempotency_key: cut(order.idempotency_key),
+    fund_id: cut(decision.fund_id),
+    strategy_id: cut(order.strategy_id),
+    symbol: cut(order.symbol),
+    side: cut(order.side),
+    quantity: cut(order.quantity),
     gate,
     code: decision.code,
     reason: decision.reason,
     ...classified(decision),
     halt_epoch: decision.halt_epoch,
     figures: failed === undefined ? [] : failed.figures.map(figureOf),
-    actor: order.actor,
+    actor: cut(order.actor),
     decided_at: decision.decided_at,
   };
+}
+
+/** Longer than any valid order's word is. */
+const wordLengthMax = 256;
+
+function cut(word: string): string {
+  return word.length <= wordLengthMax ? word : `${word.slice(0, wordLengthMax)}…`;
 }
 
 /** Exactly the three fields of the specification. */

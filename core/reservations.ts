@@ -13,7 +13,7 @@ import * as decimal from "../contracts/src/decimal.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import { type Books, type FundBook, fundBookOf, type Line, symbolBookOf } from "./engine-books.ts";
-import { lineOf, movePending, movePosition } from "./exposure.ts";
+import { dropIfEmpty, lineOf, movePending, movePosition } from "./exposure.ts";
 import { directionOf } from "./terms.ts";
 
 export interface OpenOrder {
@@ -77,17 +77,18 @@ function remainingOf(order: OpenOrder): Decimal {
 }
 
 /** Moves the line to what the order needs now; an order that needs nothing leaves. */
-function settle(orders: OrderBook, order: OpenOrder): void {
+function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
   const remaining = remainingOf(order);
   const change = remaining - order.remaining;
   order.remaining = remaining;
-  if (change !== 0n) hold(order, change);
+  if (change !== 0n) hold(books, order, change);
   if (remaining === 0n) leave(orders, order);
 }
 
 function leave(orders: OrderBook, order: OpenOrder): void {
   orders.open.delete(order.id);
   order.fund.openOrders -= 1;
+  dropIfEmpty(order.fund, order.line);
   const { ended } = orders;
   if (ended === undefined) return;
   ended.delete(order.id);
@@ -100,18 +101,18 @@ function leave(orders: OrderBook, order: OpenOrder): void {
 }
 
 /** An order that ended, as an amendment of the journal finds it; it leaves again at once if there is still nothing to fill. */
-export function reopen(books: Books, orders: OrderBook, orderId: string): OpenOrder | undefined {
+export function reopen(orders: OrderBook, orderId: string): OpenOrder | undefined {
   const order = orders.ended?.get(orderId);
   if (order === undefined) return undefined;
   orders.ended?.delete(orderId);
-  order.line = lineOf(books, order.fund, order.line.book);
+  order.line = lineOf(order.fund, order.line.book);
   orders.open.set(order.id, order);
   order.fund.openOrders += 1;
   return order;
 }
 
-function hold(order: OpenOrder, change: bigint): void {
-  movePending(order.fund, order.line, order.direction, change);
+function hold(books: Books, order: OpenOrder, change: bigint): void {
+  movePending(books, order.fund, order.line, order.direction, change);
 }
 
 /** What a reservation needs to know of an order. */
@@ -123,6 +124,7 @@ export interface NewOrder {
 
 /** Holds a new order's whole quantity on a line of its fund. */
 export function reserve(
+  books: Books,
   orders: OrderBook,
   fund: FundBook,
   line: Line,
@@ -148,25 +150,26 @@ export function reserve(
   };
   orders.open.set(order.id, order);
   fund.openOrders += 1;
-  hold(order, order.remaining);
+  hold(books, order, order.remaining);
   return order;
 }
 
 /** Takes a reservation back as if it had never been. */
-export function unreserve(orders: OrderBook, order: OpenOrder): void {
-  hold(order, -order.remaining);
+export function unreserve(books: Books, orders: OrderBook, order: OpenOrder): void {
+  hold(books, order, -order.remaining);
   orders.open.delete(order.id);
   order.fund.openOrders -= 1;
 }
 
 /** Puts an order back to where its life had brought it. */
 export function restoreOrder(
+  books: Books,
   orders: OrderBook,
   order: OpenOrder,
   life: Pick<OpenOrder, "amendments" | "filled" | "ended" | "filledTold" | "termsAt">,
 ): void {
   Object.assign(order, life);
-  settle(orders, order);
+  settle(books, orders, order);
 }
 
 /** An approved amendment, as it must be known to take it back. */
@@ -178,7 +181,7 @@ export interface Amendment {
 }
 
 /** Lets an order also fill up to another quantity (invariant 5). */
-export function amend(orders: OrderBook, order: OpenOrder, quantity: Decimal): Amendment {
+export function amend(books: Books, orders: OrderBook, order: OpenOrder, quantity: Decimal): Amendment {
   const before = order.amendments;
   const [first, second, ...rest] = before;
   const after =
@@ -186,16 +189,16 @@ export function amend(orders: OrderBook, order: OpenOrder, quantity: Decimal): A
       ? [...before, quantity]
       : [decimal.max(first, second), ...rest, quantity];
   order.amendments = after;
-  settle(orders, order);
+  settle(books, orders, order);
   return { order, quantity, before, after };
 }
 
 /** Takes an amendment back; what others did to the order since then stays. */
-export function unamend(orders: OrderBook, { order, quantity, before, after }: Amendment): void {
+export function unamend(books: Books, orders: OrderBook, { order, quantity, before, after }: Amendment): void {
   const index = order.amendments.lastIndexOf(quantity);
   if (order.amendments === after) order.amendments = before;
   else if (index !== -1) order.amendments = order.amendments.filter((_, at) => at !== index);
-  settle(orders, order);
+  settle(books, orders, order);
 }
 
 /** Whether it may ask to change that order: not one that has ended and waits for its last fills, nor one that is not yet approved. */
@@ -221,21 +224,21 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   const quantity = decimal.parse(fill.quantity);
   const direction = directionOf(fill.side);
   const fund = fundBookOf(books, fill.fund_id);
-  const line = lineOf(books, fund, symbolBookOf(books, fill.symbol));
+  const line = lineOf(fund, symbolBookOf(books, fill.symbol));
   const position = (line.position + (direction === 1 ? quantity : -quantity)) as Decimal;
   const order = orders.open.get(fill.order_id);
   // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.
   const isOwn = order !== undefined && order.line === line && order.direction === direction;
   const overfill = isOwn && quantity > order.remaining ? ((quantity - order.remaining) as Decimal) : decimal.zero;
-  movePosition(fund, line, position - line.position);
+  movePosition(books, fund, line, position - line.position);
   if (!isOwn) return { known: false, closed: false, overfill, position };
   order.filled = (order.filled + quantity) as Decimal;
-  settle(orders, order);
+  settle(books, orders, order);
   return { known: true, closed: order.remaining === 0n, overfill, position };
 }
 
 /** Invariants 3 to 5. A transition of an order that is not open says nothing about exposure. */
-export function applyTransition(orders: OrderBook, transition: OrderTransition): void {
+export function applyTransition(books: Books, orders: OrderBook, transition: OrderTransition): void {
   const order = orders.open.get(transition.order_id);
   if (order === undefined || order.fund.id !== transition.fund_id) return;
   if (endings.has(transition.to)) {
@@ -244,7 +247,7 @@ export function applyTransition(orders: OrderBook, transition: OrderTransition):
   } else if (!order.ended && transition.quantity !== undefined) {
     tellTerms(order, decimal.parse(transition.quantity), instant.parse(transition.at));
   }
-  settle(orders, order);
+  settle(books, orders, order);
 }
 
 /** The quantity in force is known now; of the amendments that waited, those up to the one that it tells of are settled. */

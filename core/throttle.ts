@@ -7,7 +7,7 @@
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Repeats, StrategyBook, SymbolBook } from "./engine-books.ts";
-import { addInstant, countWithin, createInstantRing, removeInstant } from "./instant-ring.ts";
+import { type AddedInstant, addInstant, countWithin, createInstantRing, removeInstant } from "./instant-ring.ts";
 
 const kindsMax = 4_096;
 const sides: readonly string[] = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"];
@@ -16,8 +16,7 @@ const sides: readonly string[] = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"];
 export interface CountedApproval {
   readonly at: Instant;
   readonly kind: bigint;
-  readonly sizeBefore: number;
-  readonly version: number;
+  readonly added: AddedInstant;
   readonly windowBefore: number;
 }
 
@@ -61,16 +60,16 @@ export function countApproval(strategy: StrategyBook, approval: Approval): Count
   // The map's own order is the order of the last approvals.
   strategy.repeats.set(kind, repeats);
   const windowBefore = repeats.windowMicroseconds;
-  const sizeBefore = addInstant(repeats.ring, at, windowBefore);
+  const added = addInstant(repeats.ring, at, windowBefore);
   repeats.windowMicroseconds = windowMicroseconds;
-  return { at, kind, sizeBefore, version: repeats.ring.version, windowBefore };
+  return { at, kind, added, windowBefore };
 }
 
 export function uncountApproval(strategy: StrategyBook, counted: CountedApproval): void {
   const repeats = strategy.repeats.get(counted.kind);
   if (repeats === undefined) return;
-  if (repeats.ring.version === counted.version) repeats.windowMicroseconds = counted.windowBefore;
-  removeInstant(repeats.ring, counted.at, counted.version, counted.sizeBefore);
+  if (repeats.ring.version === counted.added.version) repeats.windowMicroseconds = counted.windowBefore;
+  removeInstant(repeats.ring, counted.at, counted.added);
   if (repeats.ring.size === 0) strategy.repeats.delete(counted.kind);
 }
 

@@ -2,7 +2,7 @@
 // whoever is asked about adds up anew. Beside the exact value stand its digits as a plain number, for adding up many at once.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
-import { type Books, type SymbolBook, type ValueTable, widened } from "./engine-books.ts";
+import { type Books, type FundBook, type SymbolBook, type ValueTable, widened } from "./engine-books.ts";
 import { unitValueAt } from "./valuation.ts";
 
 /** Digits are kept in units of 1, 10^-4, 10^-8 or 10^-12: whatever keeps them whole. */
@@ -29,8 +29,13 @@ export function digitsOf(value: Decimal, scale: number): number {
   return Number(value / (units[scale] ?? 1n));
 }
 
-/** The table of that currency, made when there is none. */
-export function valueTable(books: Books, currency: string): ValueTable {
+/** The table of a fund's currency. */
+export function tableOf(books: Books, fund: FundBook): ValueTable {
+  fund.table ??= valueTable(books, fund.currency);
+  return fund.table;
+}
+
+function valueTable(books: Books, currency: string): ValueTable {
   let table = books.tables.get(currency);
   if (table === undefined) {
     table = {
@@ -56,7 +61,7 @@ export function noteChange(books: Books, book: SymbolBook): void {
 /** Everything may be worth something else now; currencies that nobody has any more leave. */
 export function noteEveryChange(books: Books): void {
   books.tables.clear();
-  for (const { currency } of books.funds.values()) valueTable(books, currency);
+  for (const fund of books.funds.values()) fund.table = valueTable(books, fund.currency);
   books.changes += 1;
 }
 

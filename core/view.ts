@@ -8,6 +8,7 @@ import type { Classification, Severity } from "../contracts/src/records/values.t
 import type { Envelope } from "./envelope.ts";
 import type { Exact } from "./exact.ts";
 import type { InputAges } from "./gates/gate.ts";
+import type { NavLimits } from "./nav-limits.ts";
 
 /** What is known about an order's numbers before it is known to be an order; undefined is what could not be read. */
 export interface Terms {
@@ -102,6 +103,13 @@ export interface FundView {
   unpricedSymbol: string | undefined;
   /** The age of the oldest price in the sums above; zero when there are no others. */
   oldestPriceAgeMs: number;
+
+  // What follows from the above and is known already, to be computed when it is undefined; no part of the record.
+  /** The envelope's limits at this NAV. */
+  limits: NavLimits | undefined;
+  /** (Position + pending buys) x unit value, and (position - pending sells) x unit value. */
+  heldHigh: Exact | undefined;
+  heldLow: Exact | undefined;
 
   // Halts.
   haltsKnown: boolean;

@@ -25,7 +25,7 @@ export const risk = section({
     sentence: "How long an approval may be used, in milliseconds.",
     environment: "PORTCULLIS_RISK_APPROVAL_VALID_MS",
   }),
-  undecided_max: key(whole(1, 1_000_000).default(4_096), {
+  undecided_max: key(whole(1, 1_000_000).default(2_048), {
     sentence: "Orders that may wait for their decision to be durable; one more is refused with RESOURCE_EXHAUSTED.",
     environment: "PORTCULLIS_RISK_UNDECIDED_MAX",
   }),

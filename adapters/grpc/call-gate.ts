@@ -1,7 +1,7 @@
 // The gate that every call passes when its headers arrive, before any other interceptor and long before a handler: a caller
 // that opens calls and never completes them would otherwise be counted and timed by nobody.
 //  1. From the headers on, a call counts as being answered, until its status is sent or it is gone.
-//  2. A request that is not complete within `callMsMax` is given up; of a stream of requests, the first must have come.
+//  2. A request that is not complete within `requestMsMax` is given up; of a stream of requests, the first must come within `callMsMax`.
 //     The time it took is taken off the handler's, because `getDeadline` tells when the server's bound ends.
 //  3. When a call is over and its caller has not ended its side, the stream is closed, so that it cannot stay half open.
 //  4. A status that waits behind messages which the caller does not read waits no longer than `callMsMax`.
@@ -37,6 +37,7 @@ export function callGate(ports: GatePorts, limits: GrpcLimits, connections: Call
   let inFlightCount = 0;
   return (method, call) => {
     const boundMs = ports.clock.now() / 1_000 + limits.callMsMax;
+    const completeMs = method.requestStream ? limits.callMsMax : Math.min(limits.callMsMax, limits.requestMsMax);
     let headers: Metadata | undefined;
     let halfClosed = false;
     let gone = false;
@@ -53,7 +54,7 @@ export function callGate(ports: GatePorts, limits: GrpcLimits, connections: Call
         connections.note(metadata, call);
         inFlightCount += 1;
         if (inFlightCount > limits.callsInFlightMax) return refuse(tooManyCalls(limits.callsInFlightMax));
-        stopClock = ports.timers.after(limits.callMsMax, () => refuse(incomplete(limits.callMsMax)));
+        stopClock = ports.timers.after(completeMs, () => refuse(incomplete(completeMs)));
         return next(metadata);
       },
       onReceiveMessage: (message, next) => {

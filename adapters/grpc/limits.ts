@@ -4,6 +4,8 @@ export interface GrpcLimits {
   readonly sendBytesMax: number;
   /** A call is given up this long after its headers came, complete or not, whatever deadline its caller set. */
   readonly callMsMax: number;
+  /** A unary request must be complete this long after its headers: what is half sent takes the room of somebody honest. */
+  readonly requestMsMax: number;
   /** Calls that have begun and not ended; one more is refused instead of making all of them late. */
   readonly callsInFlightMax: number;
   /** Requests of one stream that are not answered yet; further ones are left unread. */
@@ -32,6 +34,7 @@ export const grpcLimitsDefault: GrpcLimits = {
   receiveBytesMax: 4 * 1_048_576,
   sendBytesMax: 16 * 1_048_576,
   callMsMax: 60_000,
+  requestMsMax: 5_000,
   callsInFlightMax: 4_096,
   streamRequestsInFlightMax: 256,
   reverifyMs: 1_000,

@@ -63,6 +63,8 @@ function bounded(value: bigint): Decimal {
   return value as Decimal;
 }
 
+const smallWholes: readonly Decimal[] = Array.from({ length: 1_000 }, (_, whole) => (BigInt(whole) * unit) as Decimal);
+
 const codeOfZero = 48;
 const codeOfPoint = 46;
 const codeOfMinus = 45;
@@ -94,6 +96,8 @@ export function tryParse(text: string): Decimal | undefined {
   if (integerDigits === 0 || integerDigits > integerDigitsMax) return undefined;
   if (integerDigits > 1 && text.charCodeAt(start) === codeOfZero) return undefined;
   if (fractionDigits > fractionDigitsMax || (pointAt !== -1 && fractionDigits === 0)) return undefined;
+  // Quantities are mostly small whole numbers, and every order has one.
+  if (fractionDigits === 0 && !negative && mantissa < smallWholes.length) return smallWholes[mantissa];
   const whole =
     integerDigits + fractionDigits <= exactDigitsMax
       ? BigInt(mantissa)

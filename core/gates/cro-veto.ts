@@ -38,8 +38,13 @@ export const croVeto: Gate = {
       case "timeout": {
         const envelope = assured(view.envelope, "an envelope");
         notes.word("on_timeout", envelope.croVetoOnTimeout);
-        if (envelope.croVetoOnTimeout === "PASS_WITH_WARNING") return undefined;
-        const reason = `The risk officer did not answer within ${envelope.croVetoTimeoutMs} ms.`;
+        notes.word("why", quoted(verdict.reason, reasonLengthShown));
+        // All of the officer's time was used up: that is the warning.
+        if (envelope.croVetoOnTimeout === "PASS_WITH_WARNING") {
+          notes.share("cro_veto_timeout_ms", 1n, 1n);
+          return undefined;
+        }
+        const reason = `The risk officer gave no verdict within ${envelope.croVetoTimeoutMs} ms: ${quoted(verdict.reason, reasonLengthShown)}.`;
         return { code: "RISK_OFFICER_TIMEOUT", reason };
       }
     }

@@ -16,7 +16,7 @@ export interface Notes {
   word(name: string, value: string, ageMs?: number): void;
   count(name: string, value: number): void;
   /** How much of a limit would be used: from half of it on it becomes a warning. The limit is the envelope's field. */
-  share(limit: string, used: bigint, allowed: bigint): void;
+  share(limit: string, used: bigint, allowed: bigint, half?: bigint): void;
 }
 
 export interface Gate {

@@ -13,7 +13,8 @@ import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { openQuantityMax } from "../classify.ts";
 import type { Envelope } from "../envelope.ts";
-import { type Exact, exactZero, larger, magnitude, product } from "../exact.ts";
+import { type Exact, larger, magnitude, product } from "../exact.ts";
+import { navLimits } from "../nav-limits.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
 import { money, percent, percentOf, quoted, seconds } from "../wording.ts";
@@ -68,15 +69,13 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   const envelope = assured(view.envelope, "an envelope");
   const instrument = assured(view.instrument, "an instrument");
   const unitValue = assured(view.unitValue, "a price");
-  const buys = view.terms.direction === 1;
-  const own = openQuantityMax(view);
-  const surcharge = openingSurcharge(order, view, envelope, own);
+  const own = ownValue(order, view, envelope, unitValue);
 
   // The two ends that the symbol can reach: every purchase fills and no sale does, and the other way round.
-  const highest = (view.position + view.pendingBuy + (buys ? own : 0n)) as Decimal;
-  const lowest = (view.position - view.pendingSell - (buys ? 0n : own)) as Decimal;
-  const high = (product(highest, unitValue) + (buys ? surcharge : 0n)) as Exact;
-  const low = (product(lowest, unitValue) - (buys ? 0n : surcharge)) as Exact;
+  let high = view.heldHigh ?? product((view.position + view.pendingBuy) as Decimal, unitValue);
+  let low = view.heldLow ?? product((view.position - view.pendingSell) as Decimal, unitValue);
+  if (view.terms.direction === 1) high = (high + own) as Exact;
+  else low = (low - own) as Exact;
   const position = larger(magnitude(high), magnitude(low));
   const gross = (view.grossOthers + position) as Exact;
   const net = larger(magnitude((view.netHighOthers + high) as Exact), magnitude((view.netLowOthers + low) as Exact));
@@ -89,69 +88,60 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   notes.exact("resulting_position", position);
   notes.exact("resulting_gross", gross);
   notes.exact("resulting_net", net);
+  const nav = assured(view.nav, "a NAV");
+  const limits = navLimits(view.limits, envelope, nav);
+  notes.share("max_position_pct", position, limits.position, limits.positionHalf);
+  if (position > limits.position) return denialOf(positionLimit, order.symbol, position, envelope.maxPosition, view);
+  notes.share("max_gross_exposure_pct", gross, limits.gross, limits.grossHalf);
+  if (gross > limits.gross) return denialOf(grossLimit, "", gross, envelope.maxGrossExposure, view);
+  notes.share("max_net_exposure_pct", net, limits.net, limits.netHalf);
+  if (net > limits.net) return denialOf(netLimit, "", net, envelope.maxNetExposure, view);
   const { sector } = instrument;
-  const sectorLimit = envelope.sectorLimits.get(sector);
-  const denial =
-    limitDenial(positionLimit, order.symbol, position, envelope.maxPosition, view, notes) ??
-    limitDenial(grossLimit, "", gross, envelope.maxGrossExposure, view, notes) ??
-    limitDenial(netLimit, "", net, envelope.maxNetExposure, view, notes);
-  if (denial !== undefined || sectorLimit === undefined) return denial;
+  const fraction = envelope.sectorLimits.get(sector);
+  if (fraction === undefined) return undefined;
   const inSector = (view.sectorOthers + position) as Exact;
+  const sectorAllowed = product(fraction, nav);
   notes.exact("resulting_sector", inSector);
-  return limitDenial(sectorLimits, sector, inSector, sectorLimit, view, notes);
+  notes.share(`sector_limits_pct.${sector}`, inSector, sectorAllowed);
+  return inSector > sectorAllowed ? denialOf(sectorLimits, sector, inSector, fraction, view) : undefined;
 }
 
 interface Limit {
   readonly code: DenialCode;
-  /** The envelope's field. */
-  field(of: string): string;
   words(of: string): string;
 }
 
 const positionLimit: Limit = {
   code: "POSITION_LIMIT_EXCEEDED",
-  field: () => "max_position_pct",
   words: (symbol) => `The position in ${quoted(symbol)}`,
 };
 const grossLimit: Limit = {
   code: "GROSS_EXPOSURE_EXCEEDED",
-  field: () => "max_gross_exposure_pct",
   words: () => "Gross exposure",
 };
 const netLimit: Limit = {
   code: "NET_EXPOSURE_EXCEEDED",
-  field: () => "max_net_exposure_pct",
   words: () => "Net exposure",
 };
 const sectorLimits: Limit = {
   code: "SECTOR_LIMIT_EXCEEDED",
-  field: (sector) => `sector_limits_pct.${sector}`,
   words: (sector) => `Exposure to the sector ${quoted(sector)}`,
 };
 
-function limitDenial(
-  limit: Limit,
-  of: string,
-  value: Exact,
-  fraction: Decimal,
-  view: FundView,
-  notes: Notes,
-): Denial | undefined {
-  const nav = assured(view.nav, "a NAV");
-  const allowed = product(fraction, nav);
-  notes.share(limit.field(of), value, allowed);
-  if (value <= allowed) return undefined;
-  const worth = `${money(value, view.fundCurrency)}, ${percentOf(value, nav)} of NAV`;
+function denialOf(limit: Limit, of: string, value: Exact, fraction: Decimal, view: FundView): Denial {
+  const worth = `${money(value, view.fundCurrency)}, ${percentOf(value, assured(view.nav, "a NAV"))} of NAV`;
   return { code: limit.code, reason: `${limit.words(of)} could reach ${worth}; ${percent(fraction)} is the most.` };
 }
 
-/** How much more than at the mark the opening part could cost at the order's own worst price. */
-function openingSurcharge(order: Order, view: FundView, envelope: Envelope, own: Decimal): Exact {
+/** What the order itself adds: at the mark, but what it opens at the order's own worst price if that is worse. */
+function ownValue(order: Order, view: FundView, envelope: Envelope, unitValue: Decimal): Exact {
+  const own = openQuantityMax(view);
   const market = assured(marketPrice(view), "a price");
   const fxRate = assured(view.fxRate, "a rate");
-  const unitValue = assured(view.unitValue, "a price");
   const price = valuationPrice(order.order_type, view.terms, market, envelope.priceCollar);
   const worst = unitValueAt(price, assured(view.instrument, "an instrument"), fxRate);
-  if (worst <= unitValue) return exactZero;
-  return product((own - view.closingQuantity) as Decimal, (worst - unitValue) as Decimal);
+  if (worst <= unitValue) return product(own, unitValue);
+  const { closingQuantity } = view;
+  if (closingQuantity === 0n) return product(own, worst);
+  return (product(closingQuantity, unitValue) + product((own - closingQuantity) as Decimal, worst)) as Exact;
 }

@@ -177,7 +177,10 @@ function notionalDenial(order: Order, view: FundView): Denial | undefined {
   const own = ownPrice(terms);
   const price = own ?? freshMark(view);
   if (price === undefined) return undefined;
-  const value = product(quantity, timesUp(price, multiplier));
+  const unitPrice = timesUp(price, multiplier);
+  // Two that are both this small have a product that fits, so most orders need no multiplication.
+  if (terms.notional === undefined && quantity <= worthRoot && unitPrice <= worthRoot) return undefined;
+  const value = product(quantity, unitPrice);
   if (value > worthMax) {
     const reason = `${amount(quantity)} at ${amount(price)} is worth more than can be kept exactly.`;
     return { code: "SCHEMA_NOTIONAL_OVERFLOW", reason };
@@ -193,6 +196,8 @@ function notionalDenial(order: Order, view: FundView): Denial | undefined {
 }
 
 const worthMax = product(decimal.largest, decimal.one);
+/** Its square is below what can be kept. */
+const worthRoot = 10n ** 27n;
 
 function freshMark(view: FundView): Decimal | undefined {
   const { price } = view;

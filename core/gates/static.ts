@@ -97,10 +97,11 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
   const price = valuationPrice(order.order_type, view.terms, market, envelope.priceCollar);
   const unitValue = unitValueAt(price, assured(view.instrument, "an instrument"), fxRate);
   const notional = notionalAtWorst(view, unitValue, fxRate);
-  const allowed = product(envelope.maxNotional, decimal.one);
+  const limits = view.limits?.envelope === envelope ? view.limits : undefined;
+  const allowed = limits?.notional ?? product(envelope.maxNotional, decimal.one);
   notes.decimal("valuation_price", price);
   notes.exact("notional", notional);
-  notes.share("max_notional", notional, allowed);
+  notes.share("max_notional", notional, allowed, limits?.notionalHalf);
   if (notional <= allowed && unitValue <= decimal.largest) return undefined;
   const most = money(allowed, view.fundCurrency);
   const reason = `The order is worth ${money(notional, view.fundCurrency)} at ${amount(price)}; ${most} is the most.`;
@@ -109,6 +110,7 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
 
 function collarDenial(view: FundView, envelope: Envelope): Denial | undefined {
   const { limitPrice, stopPrice } = view.terms;
+  if (limitPrice === undefined && stopPrice === undefined) return undefined;
   const price = assured(view.price, "a price");
   const band = product(envelope.priceCollar, price);
   const outside =

@@ -9,7 +9,7 @@ import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import { type Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { minusMilliseconds } from "../../contracts/src/instant.ts";
-import { decisionMessage } from "../../core/decision.ts";
+import { createDecisionPacker } from "../../core/decision-bytes.ts";
 import type { Checked, Engine } from "../../core/engine.ts";
 import { bytesOfHash } from "../../core/order-hash.ts";
 import type { Verdict } from "../../core/view.ts";
@@ -28,8 +28,6 @@ export const keyWindowMs = 300_000;
 const askingMax = 64;
 /** Duplicates that wait for the risk officer's word on their first, or for the store to find it. */
 const duplicatesMax = 256;
-/** Several times what an order with every field at its longest has. More would be kept in the journal for good and read back by whoever asks. */
-const orderBytesMax = 65_536;
 
 export interface ChecksOptions {
   readonly ports: Pick<ServicePorts, "clock" | "timers" | "random" | "riskStore" | "log" | "stopwatch">;
@@ -53,6 +51,7 @@ export interface Checks {
 export function createChecks(options: ChecksOptions): Checks {
   const { ports, engine, commit, lanes, halts, figures } = options;
   const { clock, random } = ports;
+  const packer = createDecisionPacker();
   /** By key: who waits for the risk officer, until the decision is durable or withdrawn. */
   const vetoing = new Map<string, Promise<unknown>>();
   let asking = 0;
@@ -62,7 +61,6 @@ export function createChecks(options: ChecksOptions): Checks {
   let isStopping = false;
 
   function check(order: Order, call: RpcCall): Promise<EncodedAnswer> {
-    if (call.requestBytes.length > orderBytesMax) return Promise.reject(tooLong(call.requestBytes.length));
     const pause = commit.pause();
     if (pause === undefined) return decide(order, call);
     // The bytes are only lent, and this outlives the loan.
@@ -97,14 +95,14 @@ export function createChecks(options: ChecksOptions): Checks {
 
   function answerDryRun(checked: Checked): EncodedAnswer {
     figures.dryRun();
-    return { encoded: RiskDecision.encode(decisionMessage(checked, random.uuid())).finish() };
+    return { encoded: packer.pack(checked, random.uuid()) };
   }
 
   /** The decision is made; from here to its answer it is in a lane, so that a halt can wait for it. */
   async function finish(checked: Checked, request: Uint8Array): Promise<EncodedAnswer> {
     const { order } = checked;
     const decisionId = random.uuid();
-    const encoded = RiskDecision.encode(decisionMessage(checked, decisionId)).finish();
+    const encoded = packer.pack(checked, decisionId);
     const lane = lanes.enter();
     try {
       await commit.add(
@@ -231,10 +229,4 @@ export function createChecks(options: ChecksOptions): Checks {
 
 function stopping(): Fault {
   return new Fault("SERVICE_STOPPING", "The risk engine is shutting down.", { retry: "later" });
-}
-
-function tooLong(bytes: number): Fault {
-  return new Fault("INVALID_ARGUMENT", `The order has ${bytes} bytes; ${orderBytesMax} is the most.`, {
-    retry: "never",
-  });
 }

@@ -23,7 +23,13 @@ function rig(undecidedMax = 100) {
   const asked: string[] = [];
   const outcomes: (Outcome | Fault)[] = [];
   const withdrawn: string[] = [];
-  const seen = { takenOver: 0, defects: [] as Error[], committed: 0, retaken: [] as (string | undefined)[] };
+  const seen = {
+    takenOver: 0,
+    stalled: 0,
+    defects: [] as Error[],
+    committed: 0,
+    retaken: [] as (string | undefined)[],
+  };
   const pens: (number | undefined)[] = [];
   const commit: GroupCommit = groupCommit({
     riskStore: {
@@ -48,6 +54,9 @@ function rig(undecidedMax = 100) {
     withdraw: (checked) => void withdrawn.push(checked.code),
     onTakenOver: () => {
       seen.takenOver += 1;
+    },
+    onStalled: () => {
+      seen.stalled += 1;
     },
     onDefect: (defect) => void seen.defects.push(defect),
     onCommitted: (count) => {
@@ -268,6 +277,21 @@ describe("6: bounds", () => {
     it.calls[0]?.resolve();
     await turn();
     expect(it.commit.complaint()).toBeUndefined();
+  });
+
+  it("says at once that nothing is decided while a commit has no answer for two seconds", async () => {
+    const it = rig();
+    it.add("a");
+    await turn();
+    it.time.timers.after(1_999, () => expect(it.commit.complaint()).toBeUndefined());
+    it.time.timers.after(2_001, () => undefined);
+    await it.time.run({ untilMs: it.time.elapsedMs() + 3_000 });
+    expect(it.commit.complaint()).toMatchObject({ code: "STORE_UNAVAILABLE", retry: "later" });
+    expect(it.seen.stalled).toBe(1);
+    it.calls[0]?.resolve();
+    await turn();
+    expect(it.commit.complaint()).toBeUndefined();
+    expect(it.ends).toEqual({ a: "durable" });
   });
 
   it("cuts what has gathered into batches of a bearable size", async () => {

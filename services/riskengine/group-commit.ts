@@ -8,7 +8,8 @@
 //     it is taken anew afterwards, and only if nobody else has written in between.
 //  5. The journal has entries in the order in which they moved the books, so reading it again gives the same books. What would fit
 //     between two decisions in another way than it was decided (a throttle's release) is committed while nothing is decided.
-//  6. How much may wait is bounded, and asked before anything is decided.
+//  6. How much may wait is bounded, and asked before anything is decided; so is how long: while a commit has no answer for that time,
+//     nothing new is decided, and whoever asks is told so at once.
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Checked } from "../../core/engine.ts";
 import type { Log } from "../../ports/log.ts";
@@ -31,6 +32,8 @@ export interface GroupCommitOptions {
   readonly withdraw: (checked: Checked) => void;
   /** Another engine took over. */
   readonly onTakenOver: (fault: Fault) => void;
+  /** The store does not answer a commit; told with every question that is refused because of it. */
+  readonly onStalled: () => void;
   readonly onDefect: (defect: Defect) => void;
   readonly onCommitted: (entryCount: number, microseconds: number) => void;
 }
@@ -73,6 +76,8 @@ const batchEntriesMax = 1_000;
 const batchBytesMax = 8 * 1024 * 1024;
 const undecidedBytesMax = 64 * 1024 * 1024;
 const letGoMsMax = 500;
+/** A commit takes a millisecond; one that takes this long is in trouble. */
+const commitUsMax = 2_000_000;
 const askAgainMs = { first: 10, max: 1_000 };
 
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
@@ -80,6 +85,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const waiting: Batch[] = [];
   const lettingGo = new AbortController();
   const asker: Asker = { ...options, signal: lettingGo.signal };
+  let committingSinceUs = Number.NaN;
   let pen = options.pen;
   let last: JournalEntry | undefined;
   let started = false;
@@ -130,11 +136,14 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
 
   async function commit(batch: Batch): Promise<void> {
     const startedUs = stopwatch();
+    committingSinceUs = startedUs;
     try {
       await riskStore.append({ id: batch.id, pen, entries: batch.entries });
     } catch (thrown) {
+      committingSinceUs = Number.NaN;
       return judge(batch, thrown);
     }
+    committingSinceUs = Number.NaN;
     succeed(batch);
     options.onCommitted(batch.entries.length, stopwatch() - startedUs);
   }
@@ -220,6 +229,10 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   function complaint(): Fault | undefined {
     if (state === "asking") return outcomeUnknown();
     if (state !== "open") return endedBy();
+    if (stopwatch() - committingSinceUs > commitUsMax) {
+      options.onStalled();
+      return stalled();
+    }
     if (undecided >= options.undecidedMax || undecidedBytes >= undecidedBytesMax) return tooMuch(undecided);
     return undefined;
   }
@@ -330,6 +343,12 @@ function unavailable(cause: unknown): Fault {
 
 function outcomeUnknown(): Fault {
   return new Fault("STORE_UNAVAILABLE", "The outcome of an earlier commit is not known yet; nothing is decided.", {
+    retry: "later",
+  });
+}
+
+function stalled(): Fault {
+  return new Fault("STORE_UNAVAILABLE", "The store has not answered a commit for two seconds; nothing is decided.", {
     retry: "later",
   });
 }

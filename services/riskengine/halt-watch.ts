@@ -33,7 +33,12 @@ export interface HaltWatch {
 type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash" | "settings">;
 
 /** Resolves when halts are known. `onChange` runs when a halt or an envelope may have changed elsewhere. */
-export async function watchHalts(ports: Ports, engine: Engine, onChange: () => void): Promise<HaltWatch> {
+export async function watchHalts(
+  ports: Ports,
+  engine: Engine,
+  onChange: () => void,
+  onEpoch: (epoch: number) => void,
+): Promise<HaltWatch> {
   const { riskStore, clock, timers } = ports;
   const { haltPollMs, haltUnknownMs } = ports.settings.risk;
   const ending = new AbortController();
@@ -50,6 +55,7 @@ export async function watchHalts(ports: Ports, engine: Engine, onChange: () => v
 
   function tell(): void {
     const unlatched = [...blocked.values()].map((halt) => ({ ...halt, epoch: stored.epoch }));
+    onEpoch(stored.epoch);
     engine.setHalts({
       known: known && distrusted === undefined,
       epoch: stored.epoch,

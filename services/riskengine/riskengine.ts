@@ -78,13 +78,13 @@ async function assemble(
   await seedEnvelopes(ports);
   const envelopes = await createEnvelopes({ ports, engine, attempts, reference });
   stops.push(envelopes.stop);
-  const watch = await watchHalts(ports, engine, envelopes.readAgain);
+  const watch = await watchHalts(ports, engine, envelopes.readAgain, figures.haltEpoch);
   stops.push(watch.stop);
   const recovered = await recover(ports, engine, ports.random.uuid(), keyWindowMs);
   for (const nav of await ports.riskStore.navs()) engine.setNav(nav);
   stops.push(await beginVerifying(ports, recovered, watch, alarms));
 
-  const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures);
+  const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
   const checks = createChecks({ ports, engine, commit, lanes, halts: watch, figures, alarms, askRiskOfficer });
   const halts = createHalts({ ports, watch, lanes, attempts, reference });
   const releaseThrottle = createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference });
@@ -115,7 +115,7 @@ async function assemble(
   };
 }
 
-function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered, figures: Figures) {
+function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered, figures: Figures, alarms: Alarms) {
   const { riskStore, settings, timers, crash, log } = ports;
   // Until the parts that could tell are there, no snapshot is taken.
   let unwritten = (): number => 1;
@@ -138,8 +138,15 @@ function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered,
       log.error("another risk engine has the pen; this one ends", { error: fault.message });
       die(new Defect("another risk engine has taken the pen"));
     },
+    onStalled: () =>
+      alarms.raise(
+        "STORE_OUT_OF_REACH",
+        "journal",
+        "The store does not answer a commit: no order is decided, no exit either.",
+      ),
     onDefect: die,
     onCommitted(entryCount, microseconds) {
+      alarms.clear("STORE_OUT_OF_REACH", "journal");
       figures.committed(entryCount, microseconds);
       figures.undecided(commit.undecided());
       snapshots.counted(entryCount);

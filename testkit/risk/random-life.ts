@@ -71,6 +71,7 @@ const symbols = Object.keys(prices);
 const sides = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"] as const;
 const endings = ["CANCELLED", "REJECTED", "EXPIRED", "FILLED"] as const;
 
+// tidy: long because everything that can happen shares one world, and each happening is a function of its own.
 export function randomLife(dice: Dice): Life {
   const pick = <Value>(values: readonly Value[]): Value => values[dice.below(values.length)] as Value;
   const markedAt = new Map<string, instant.Instant>(symbols.map((symbol) => [symbol, startOfDay]));

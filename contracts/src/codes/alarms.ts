@@ -18,6 +18,11 @@ export const alarms = {
   // Trading.
   HALT_RAISED: alarm("critical", "A halt is in force."),
   HALT_UNACKNOWLEDGED: alarm("critical", "An engine has not confirmed a halt in time."),
+  ORDER_OVERFILLED: alarm("warning", "An order traded more than it asked for."),
+  INPUT_DATED_AHEAD: alarm(
+    "warning",
+    "An event from outside is dated ahead of our clock, and its date is not believed.",
+  ),
   EXIT_BLOCKED: alarm("critical", "A reduction could not be let through."),
   STRATEGY_THROTTLED: alarm("critical", "Repeated executions tripped a throttle that waits for an operator."),
   STOP_QUOTE_UNUSABLE: alarm("critical", "A stop's quote is stale or crossed: it neither fires nor rests."),
