@@ -335,7 +335,7 @@ describe("from outside", { timeout: 120_000 }, () => {
     expect(issued.status).toBe(201);
     const token = String(issued.body["token"]);
     secrets.add(token);
-    expect(await rpc("riskengine", "/svc.v1.RiskEngine/GetEnvelope", token)).toBe("UNIMPLEMENTED");
+    expect(await rpc("riskengine", "/svc.v1.RiskEngine/GetEnvelope", token)).toBe("NOT_FOUND");
     expect(await rpc("riskengine", "/svc.v1.RiskEngine/CheckOrder", token)).toBe("PERMISSION_DENIED");
     const gone = await http(`/v1/service-tokens/${issued.body["id"]}`, admin, { method: "DELETE" });
     expect(gone.status).toBe(200);
@@ -389,7 +389,7 @@ describe("from outside", { timeout: 120_000 }, () => {
     const { access_token: fresh } = await logIn("duty");
     expect(decoded(fresh.split(".")[0])["kid"]).not.toBe(decoded(admin.split(".")[0])["kid"]);
     for (const token of [admin, fresh]) {
-      expect(await rpc("riskengine", "/svc.v1.RiskEngine/GetEnvelope", token)).toBe("UNIMPLEMENTED");
+      expect(await rpc("riskengine", "/svc.v1.RiskEngine/GetEnvelope", token)).toBe("NOT_FOUND");
     }
     expect((await post("/v1/auth/signing-keys/rotate", fresh, { retire: "at_once" })).status).toBe(200);
     await refusedEverywhere(fresh);
@@ -408,7 +408,7 @@ describe("from outside", { timeout: 120_000 }, () => {
     await platform.ready();
     expect(new URL(operatorUrl(platform)).port).toBe(port);
     expect((await http("/v1/auth/identity", tokens.access_token)).status).toBe(200);
-    expect(await rpc("riskengine", "/svc.v1.RiskEngine/GetEnvelope", tokens.access_token)).toBe("UNIMPLEMENTED");
+    expect(await rpc("riskengine", "/svc.v1.RiskEngine/GetEnvelope", tokens.access_token)).toBe("NOT_FOUND");
     const renewed = await refresh(tokens.refresh_token);
     expect(renewed.status).toBe(200);
     for (const name of ["access_token", "refresh_token"]) secrets.add(String(renewed.body[name]));

@@ -1,0 +1,314 @@
+// A running platform with a world of its own to break in every way: funds that are each wrong in one thing, instruments that are each
+// unknown in one thing, and the hands of order management, treasury and the market. Everything is put in through the doors that others
+// use: reference data and limits by a person, fills, values and prices over the bus.
+import { openClient } from "../adapters/postgres/connection.ts";
+import { createPostgresStore } from "../adapters/postgres/store.ts";
+import { systemClock } from "../adapters/system-clock.ts";
+import { systemRandom } from "../adapters/system-random.ts";
+import { systemTimers } from "../adapters/system-timers.ts";
+import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
+import { format, minusMilliseconds } from "../contracts/src/instant.ts";
+import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
+import type { Instrument } from "../contracts/src/records/market.ts";
+import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
+import type { ReferenceContents, ReferenceKind } from "../contracts/src/records/reference.ts";
+import type { Subject } from "../contracts/src/subject.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import type { BusEvent } from "../ports/bus.ts";
+import type { Store } from "../ports/store.ts";
+import { quietLog } from "./global-setup.ts";
+import { type ModelReply, startModelServer } from "./model-server.ts";
+import { type Platform, pause, startPlatform } from "./platform.ts";
+import { testDatabase } from "./postgres.ts";
+import { noMetrics, noTracer, openPeer } from "./postgres-rig.ts";
+import { openRiskClient, type RiskClient } from "./risk-client.ts";
+
+/** As many open orders as one fund of this ground may have. */
+export const groundOpenOrdersMax = 4;
+
+export interface GroundFund {
+  /** What differs from an ample envelope; "none" has none at all. */
+  readonly envelope?: Partial<RiskEnvelope> | "none";
+  /** Ten million as of now unless it says otherwise; "none" was never valued. */
+  readonly nav?: { readonly value: string; readonly ageMs?: number } | "none";
+  readonly holds?: { readonly symbol: string; readonly quantity: string };
+}
+
+export interface GroundInstrument {
+  readonly currency?: string;
+  /** 100 as of now unless it says otherwise; "none" has no price. */
+  readonly ageMs?: number | "none";
+  readonly borrow?: { readonly available: string; readonly fee: string; readonly ageMs?: number };
+  readonly restricted?: string;
+}
+
+export interface GroundPlan {
+  readonly funds: Readonly<Record<string, GroundFund>>;
+  readonly instruments: Readonly<Record<string, GroundInstrument>>;
+  readonly fx: readonly { readonly base: string; readonly rate: string; readonly ageMs: number }[];
+  readonly model: (prompt: string) => ModelReply;
+}
+
+export interface RiskGround {
+  readonly platform: Platform;
+  readonly client: RiskClient;
+  /** A market order of one unit of AAA for the fund `plain`, under an id and key that nobody had before. */
+  order(differs?: Partial<Order>): Order;
+  publish<Payload>(service: "oms" | "treasury", subject: Subject<Payload>, payload: Payload): Promise<void>;
+  /** What the risk engine said about an order on the bus so far. */
+  heard(orderId: string): readonly BusEvent[];
+  /** Asks dry until the answer is as the world shall be. */
+  settled(order: Order, isSettled: (decision: RiskDecision) => boolean): Promise<void>;
+  /** Runs the work while nobody can read the halts. */
+  withHaltsUnreadable(work: () => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const strategyOf = (fundId: string): string => `${fundId}-desk`;
+export const now = (agoMs = 0): string => format(minusMilliseconds(systemClock().now(), agoMs));
+
+export function ampleEnvelope(fundId: string, differs: Partial<RiskEnvelope> = {}): RiskEnvelope {
+  return {
+    fund_id: fundId,
+    version: 1,
+    max_position_pct: 0.5,
+    daily_loss_halt_pct: 0.1,
+    weekly_loss_halt_pct: 0.1,
+    monthly_loss_halt_pct: 0.1,
+    synthetic_stop_pct: 0.05,
+    max_notional: 250_000,
+    allowed_brokers: ["paper"],
+    allowed_order_types: ["MARKET", "LIMIT", "STOP"],
+    allowed_asset_classes: ["EQUITY"],
+    max_gross_exposure_pct: 1,
+    max_net_exposure_pct: 1,
+    sector_limits_pct: {},
+    shorting_enabled: true,
+    max_borrow_fee_pct: 0.05,
+    price_collar_pct: 0.05,
+    order_rate_max_per_s: 1_000,
+    halt_allow_reduce_only: true,
+    reason: "the ground of a test",
+    ...differs,
+  };
+}
+
+export async function openRiskGround(plan: GroundPlan): Promise<RiskGround> {
+  const database = await testDatabase([]);
+  const { host, port, user, database: name } = database.address.owner;
+  const model = await startModelServer(({ body }) => plan.model(String(body.messages?.at(-1)?.content ?? "")));
+  const platform = startPlatform({
+    arguments: ["--single-process"],
+    environment: {
+      PORTCULLIS_DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}&port=${port}`,
+      PORTCULLIS_PAPER_SEED: "always",
+      PORTCULLIS_RISK_OPEN_ORDERS_PER_FUND_MAX: String(groundOpenOrdersMax),
+      PORTCULLIS_LANGUAGE_MODEL_PROVIDER: "openai_compatible",
+      PORTCULLIS_LANGUAGE_MODEL: "ground",
+      PORTCULLIS_LANGUAGE_MODEL_URL: model.url,
+    },
+  });
+  const closers: (() => Promise<void>)[] = [() => model.close(), () => database.drop(), () => platform.end()];
+  const close = async (): Promise<void> => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    await platform.ready();
+    const client = await openRiskClient(platform);
+    closers.push(async () => client.close());
+    const hands = await openHands(database.address.app);
+    closers.push(hands.close);
+    const ground = { ...groundOn(platform, client, hands, database.address.owner), close };
+    await putIn(plan, ground);
+    closers.push(keepPriced(plan, hands));
+    return ground;
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+type Hands = Awaited<ReturnType<typeof openHands>>;
+
+/** What order management, treasury and the market have: a store each to publish from, and the bus. */
+async function openHands(target: Parameters<typeof openPeer>[0]) {
+  const peer = openPeer(target);
+  const timers = systemTimers();
+  const tools = { clock: systemClock(), random: systemRandom(), timers, log: quietLog, metrics: noMetrics };
+  const storeOf = (source: string): Store =>
+    createPostgresStore({ ...tools, tracer: noTracer, source, pool: peer.pool, wake: peer.wake });
+  const stores = { oms: storeOf("oms"), treasury: storeOf("treasury") };
+  const byOrder = new Map<string, BusEvent[]>();
+  const names = [subjects.gatePassed.name, subjects.gateFailed.name, subjects.decisionMade.name];
+  await peer.bus.subscribe({ name: "ground", subjects: names }, async (event) => {
+    const events = byOrder.get(event.key) ?? [];
+    byOrder.set(event.key, [...events, event]);
+  });
+  return {
+    bus: peer.bus,
+    stores,
+    heard: (orderId: string): readonly BusEvent[] => byOrder.get(orderId) ?? [],
+    close: async () => {
+      for (const store of Object.values(stores)) await store.close();
+      await peer.close();
+      timers.release();
+    },
+  };
+}
+
+function groundOn(
+  platform: Platform,
+  client: RiskClient,
+  hands: Hands,
+  owner: Parameters<typeof openClient>[0],
+): Omit<RiskGround, "close"> {
+  let count = 0;
+  return {
+    platform,
+    client,
+    order(differs = {}) {
+      count += 1;
+      const fundId = differs.fund_id ?? "plain";
+      return {
+        idempotency_key: `key-${count}`,
+        order_id: `order-${count}`,
+        fund_id: fundId,
+        strategy_id: strategyOf(fundId),
+        symbol: "AAA",
+        side: "BUY",
+        quantity: "1",
+        order_type: "MARKET",
+        tif: "DAY",
+        broker: "paper",
+        asset_class: "EQUITY",
+        actor: "ground",
+        ...differs,
+      };
+    },
+    async publish(service, subject, payload) {
+      await hands.stores[service].transact("ground", (unit) => unit.events.publish(subject, payload));
+    },
+    heard: hands.heard,
+    async settled(order, isSettled) {
+      let last: RiskDecision | undefined;
+      for (const until = Date.now() + 15_000; Date.now() < until; await pause(50)) {
+        last = await client.check({ ...order, dry_run: true });
+        if (isSettled(last)) return;
+      }
+      throw new Error(`the world did not become as it should be: ${last?.code} ${last?.reason}`);
+    },
+    async withHaltsUnreadable(work) {
+      const locker = await openClient(owner, { log: quietLog, applicationName: "a lock in the way" });
+      try {
+        await locker.query("begin; lock table halt_epoch, halt in access exclusive mode");
+        await work();
+      } finally {
+        await locker.end();
+      }
+    },
+  };
+}
+
+async function putIn(plan: GroundPlan, ground: Omit<RiskGround, "close">): Promise<void> {
+  const { client, publish } = ground;
+  const kinds: Readonly<Partial<Record<ReferenceKind, readonly object[]>>> = {
+    instruments: Object.entries(plan.instruments).map(([symbol, of]) => instrumentOf(symbol, of)),
+    funds: Object.keys(plan.funds).map(fundOf),
+    fx: plan.fx.map(({ base, rate, ageMs }) => ({ base, quote: "USD", rate, as_of: now(ageMs) })),
+    borrow: Object.entries(plan.instruments).flatMap(([symbol, { borrow }]) =>
+      borrow === undefined
+        ? []
+        : [{ symbol, available_quantity: borrow.available, fee_pct: borrow.fee, as_of: now(borrow.ageMs) }],
+    ),
+    restricted: Object.entries(plan.instruments).flatMap(([symbol, { restricted }]) =>
+      restricted === undefined ? [] : [{ symbol, reason: restricted }],
+    ),
+  };
+  for (const [kind, added] of Object.entries(kinds)) {
+    const { answer } = await client.getReference(kind);
+    const content = [...(JSON.parse(answer?.content_json ?? "[]") as object[]), ...added];
+    const version = (answer?.version ?? 0) + 1;
+    const document = { kind, version, content_json: JSON.stringify(content), reason: "the ground of a test" };
+    await mustBeOk(`setting ${kind}`, client.setReference(document));
+  }
+  // The engine looks for other reference data once a second.
+  const fundIds = Object.keys(plan.funds);
+  const newest = ground.order({ fund_id: fundIds.at(-1) ?? "" });
+  await ground.settled(newest, ({ code }) => code !== "SCHEMA_FUND_UNKNOWN" && code !== "SCHEMA_SYMBOL_UNKNOWN");
+  for (const [fundId, { envelope, nav = { value: "10000000" }, holds }] of Object.entries(plan.funds)) {
+    if (envelope !== "none") {
+      await mustBeOk(`the limits of ${fundId}`, client.updateEnvelope(ampleEnvelope(fundId, envelope)));
+    }
+    if (nav !== "none") {
+      const value = { fund_id: fundId, nav: nav.value, currency: "USD", as_of: now(nav.ageMs) };
+      await publish("treasury", subjects.navUpdated, value);
+    }
+    if (holds !== undefined) await publish("oms", subjects.fillsCreated, fillOf(fundId, holds));
+  }
+}
+
+async function mustBeOk(what: string, asked: Promise<{ readonly status: string; readonly details: string }>) {
+  const { status, details } = await asked;
+  if (status !== "OK") throw new Error(`${what} was refused: ${status} ${details}`);
+}
+
+function instrumentOf(symbol: string, { currency = "USD" }: GroundInstrument): Instrument {
+  return {
+    symbol,
+    name: symbol,
+    asset_class: "EQUITY",
+    currency,
+    tick_size: "0.01",
+    lot_size: "1",
+    multiplier: "1",
+    sector: "ground",
+    calendar: "always-open",
+  };
+}
+
+/** Live, so that the paper treasury leaves its value alone and nobody says old rates again. */
+function fundOf(fundId: string): ReferenceContents["funds"][number] {
+  return {
+    fund_id: fundId,
+    name: fundId,
+    mode: "LIVE",
+    currency: "USD",
+    calendar: "always-open",
+    strategies: [strategyOf(fundId)],
+  };
+}
+
+export function fillOf(fundId: string, holds: { readonly symbol: string; readonly quantity: string }): Fill {
+  return {
+    fill_id: `${fundId}-${holds.symbol}`,
+    order_id: `${fundId}-before`,
+    fund_id: fundId,
+    strategy_id: strategyOf(fundId),
+    side: "BUY",
+    price: "100",
+    filled_at: now(),
+    ...holds,
+  };
+}
+
+/** A step of an order that was approved before. */
+export function stepOf(order: Order, to: OrderTransition["to"]): OrderTransition {
+  const { order_id, fund_id, strategy_id, symbol, quantity } = order;
+  const ids = { order_id, fund_id, strategy_id, symbol };
+  return { ...ids, from: "WORKING", to, filled_quantity: "0", remaining_quantity: quantity, at: now() };
+}
+
+/** Says every price again once a second: they may be lost, and those that are fresh shall stay so. */
+function keepPriced({ instruments }: GroundPlan, { bus }: Hands): () => Promise<void> {
+  const began = systemClock().now();
+  const say = (): void => {
+    for (const [symbol, { ageMs = 0 }] of Object.entries(instruments)) {
+      if (ageMs === "none") continue;
+      const at = ageMs === 0 ? now() : format(minusMilliseconds(began, ageMs));
+      bus.broadcast(subjects.marketMarks, { symbol, price: "100", source: "ground", at });
+    }
+  };
+  say();
+  const timer = setInterval(say, 1_000);
+  return async () => clearInterval(timer);
+}
