@@ -1,0 +1,127 @@
+// The books as anybody would keep them who has only the journal: who holds what, and which approved orders may still fill. Written without
+// the engine's own code, so that a mistake there is not repeated here. Amendments are no part of the crash rounds.
+
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
+import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
+
+interface ModelOrder {
+  readonly line: string;
+  readonly buys: boolean;
+  readonly quantity: bigint;
+  filled: bigint;
+  ended: boolean;
+  told: bigint;
+}
+
+export interface Holding {
+  readonly position: string;
+  readonly pendingBuy: string;
+  readonly pendingSell: string;
+}
+
+export interface Model {
+  approve(order: Order): void;
+  fill(fill: Fill): void;
+  transition(transition: OrderTransition): void;
+  holding(fundId: string, symbol: string): Holding;
+  openCount(): number;
+  /** What differs from the engine's own snapshot, one sentence each. */
+  differences(snapshot: EngineSnapshot): readonly string[];
+  complaints(): readonly string[];
+}
+
+const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
+const buys = (side: string): boolean => side === "BUY" || side === "BUY_TO_COVER";
+const lineOf = (fundId: string, symbol: string): string => `${fundId} ${symbol}`;
+const text = (value: bigint): string => decimal.format(value as decimal.Decimal);
+
+function remainingOf(order: ModelOrder): bigint {
+  const most = order.ended ? order.told : order.quantity;
+  return most > order.filled ? most - order.filled : 0n;
+}
+
+export function createModel(): Model {
+  const positions = new Map<string, bigint>();
+  /** Only those that may still fill. */
+  const orders = new Map<string, ModelOrder>();
+  const wrong: string[] = [];
+
+  function settle(orderId: string, order: ModelOrder): void {
+    if (remainingOf(order) === 0n) orders.delete(orderId);
+  }
+
+  function differingPositions({ funds }: EngineSnapshot): readonly string[] {
+    const theirs = new Map(
+      funds.flatMap(({ fund_id, positions: held }) =>
+        held.map(([symbol, quantity]) => [lineOf(fund_id, symbol), quantity] as const),
+      ),
+    );
+    return [...new Set([...theirs.keys(), ...positions.keys()])].flatMap((line) => {
+      const own = text(positions.get(line) ?? 0n);
+      const other = theirs.get(line) ?? "0";
+      return own === other ? [] : [`the position ${line} is ${other}, the journal says ${own}`];
+    });
+  }
+
+  function differingOrders(snapshot: EngineSnapshot): readonly string[] {
+    const shown = (quantity: string, filled: string, ended: boolean, told: string): string =>
+      `${quantity} filled ${filled}${ended ? ` ended, told ${told}` : ""}`;
+    const theirs = new Map(
+      snapshot.orders.map((one) => [one.order_id, shown(one.quantity, one.filled, one.ended, one.filled_told)]),
+    );
+    return [...new Set([...theirs.keys(), ...orders.keys()])].flatMap((orderId) => {
+      const own = orders.get(orderId);
+      const mine = own && shown(text(own.quantity), text(own.filled), own.ended, text(own.told));
+      const other = theirs.get(orderId);
+      return mine === other ? [] : [`the open order ${orderId} is ${other}, the journal says ${mine}`];
+    });
+  }
+
+  return {
+    approve(order) {
+      if (orders.has(order.order_id)) wrong.push(`the order ${order.order_id} was approved while it was open`);
+      orders.set(order.order_id, {
+        line: lineOf(order.fund_id, order.symbol),
+        buys: buys(order.side),
+        quantity: decimal.parse(order.quantity),
+        filled: 0n,
+        ended: false,
+        told: 0n,
+      });
+    },
+    fill(fill) {
+      const quantity = decimal.parse(fill.quantity);
+      const line = lineOf(fill.fund_id, fill.symbol);
+      positions.set(line, (positions.get(line) ?? 0n) + (buys(fill.side) ? quantity : -quantity));
+      const order = orders.get(fill.order_id);
+      if (order === undefined) return;
+      order.filled += quantity;
+      settle(fill.order_id, order);
+    },
+    transition({ order_id, to, filled_quantity }) {
+      const order = orders.get(order_id);
+      if (order === undefined || !endings.has(to)) return;
+      order.ended = true;
+      const told = decimal.parse(filled_quantity);
+      if (told > order.told) order.told = told;
+      settle(order_id, order);
+    },
+    holding(fundId, symbol) {
+      const line = lineOf(fundId, symbol);
+      const pending = (wanted: boolean): bigint =>
+        [...orders.values()]
+          .filter((order) => order.line === line && order.buys === wanted)
+          .reduce((sum, order) => sum + remainingOf(order), 0n);
+      return {
+        position: text(positions.get(line) ?? 0n),
+        pendingBuy: text(pending(true)),
+        pendingSell: text(pending(false)),
+      };
+    },
+    openCount: () => orders.size,
+    differences: (snapshot) => [...differingPositions(snapshot), ...differingOrders(snapshot)],
+    complaints: () => wrong,
+  };
+}

@@ -1,0 +1,90 @@
+// What the traders of the engine's crash rounds ask for: ordinary small orders of the seeded paper funds, from one seed. Quantities vary so
+// that the repeated-execution throttle stays out of the way, and prices stay where the paper market swings.
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import { paperListings } from "../../services/paper-seeds.ts";
+import type { Dice } from "../virtual/dice.ts";
+
+/** A symbol that a strategy trades, with the smallest quantity worth an order. */
+export interface Desk {
+  readonly fundId: string;
+  readonly strategyId: string;
+  readonly symbol: string;
+  readonly assetClass: string;
+  /** An order has 1 to 40 of these units. */
+  readonly unit: number;
+  readonly unitDigits: number;
+}
+
+const shares = { assetClass: "EQUITY", unit: 1, unitDigits: 0 };
+const coins = { assetClass: "CRYPTO", fundId: "beta", strategyId: "beta-trend", unitDigits: 5 };
+
+export const desks: readonly Desk[] = [
+  ...["AAPL", "MSFT", "GOOGL", "NVDA"].map((symbol) => alpha("alpha-momentum", symbol)),
+  ...["AMZN", "JPM", "XOM", "SPY"].map((symbol) => alpha("alpha-meanrev", symbol)),
+  { ...coins, symbol: "BTC-USD", unit: 0.0001 },
+  { ...coins, symbol: "ETH-USD", unit: 0.003 },
+  { ...coins, symbol: "SOL-USD", unit: 0.05 },
+  { ...shares, fundId: "gamma", strategyId: "gamma-income", symbol: "SPY" },
+];
+
+function alpha(strategyId: string, symbol: string): Desk {
+  return { ...shares, fundId: "alpha", strategyId, symbol };
+}
+
+const prices = new Map(paperListings.map(({ symbol, price }) => [symbol, price]));
+
+/** A new order under a new key. */
+export function newOrder(throws: Dice): Order {
+  const desk = desks[throws.below(desks.length)] ?? desks[0];
+  if (desk === undefined) throw new Error("there is no desk");
+  const id = throws.uuid();
+  const isLimit = throws.chance(0.3);
+  const sells = throws.chance(0.5);
+  return {
+    idempotency_key: `key-${id}`,
+    order_id: `order-${id}`,
+    fund_id: desk.fundId,
+    strategy_id: desk.strategyId,
+    symbol: desk.symbol,
+    side: sells ? "SELL" : "BUY",
+    quantity: quantityOf(desk, 1 + throws.below(40)),
+    order_type: isLimit ? "LIMIT" : "MARKET",
+    ...(isLimit && { limit_price: prices.get(desk.symbol) }),
+    tif: "DAY",
+    broker: "paper",
+    asset_class: desk.assetClass,
+    actor: desk.strategyId,
+    ...(sells && throws.chance(0.3) && { reduce_only: true }),
+  };
+}
+
+/** The same key for something else. */
+export function otherBody(order: Order): Order {
+  return { ...order, thesis: "the same key, another order" };
+}
+
+/** Asks about a desk without spending anything; the answer's figures tell what the engine believes to hold. */
+export function dryRunOf(desk: Desk, id: string): Order {
+  return {
+    idempotency_key: `dry-${id}`,
+    order_id: `dry-${id}`,
+    fund_id: desk.fundId,
+    strategy_id: desk.strategyId,
+    symbol: desk.symbol,
+    side: "BUY",
+    quantity: quantityOf(desk, 1),
+    order_type: "MARKET",
+    tif: "DAY",
+    broker: "paper",
+    asset_class: desk.assetClass,
+    actor: desk.strategyId,
+    dry_run: true,
+  };
+}
+
+function quantityOf({ unit, unitDigits }: Desk, count: number): string {
+  return (unit * count)
+    .toFixed(unitDigits)
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
+}
