@@ -26,7 +26,18 @@ const texts = [
   "limit-price",
   "stop-price",
 ];
-const more = ["tif", "expires-at", "broker", "asset-class", "venue", "currency", "actor", "thesis", "notional"];
+const more = [
+  "tif",
+  "expires-at",
+  "broker",
+  "asset-class",
+  "venue",
+  "currency",
+  "actor",
+  "thesis",
+  "created-at",
+  "notional",
+];
 const switches = ["reduce-only", "dry-run"];
 const { values } = parseArgs({
   options: {
@@ -55,6 +66,8 @@ const order = {
 const definition = loader.loadSync("svc/v1/riskengine.proto", {
   includeDirs: [protos],
   keepCase: true,
+  defaults: true,
+  arrays: true,
   longs: Number,
   enums: String,
 });
