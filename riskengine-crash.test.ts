@@ -9,10 +9,10 @@ test("no approval without its record, no key accepted twice, books equal to thei
   timeout: 180_000,
 }, async () => {
   const summary = await reportEngineRounds(
-    { seed: seedOfRun(), blows: ["engine", "answer lost", "engine and postgres"], loadMsMax: 900, haltShare: 0.4 },
+    { seed: seedOfRun(), blows: ["answer lost", "engine and postgres"], loadMsMax: 900, haltShare: 0.4 },
     replay,
   );
   expect(summary.approvalsAcknowledged).toBeGreaterThan(20);
   expect(summary.outcomesUnknown).toBeGreaterThan(0);
-  expect(summary.engineStarts).toBeGreaterThanOrEqual(3);
+  expect(summary.engineStarts).toBeGreaterThanOrEqual(2);
 });

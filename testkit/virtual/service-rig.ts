@@ -25,7 +25,7 @@ export const testSettings: Settings = {
     fxAgeMsMax: 3_600_000,
     borrowAgeMsMax: 86_400_000,
     approvalValidMs: 5_000,
-    undecidedMax: 4_096,
+    undecidedMax: 2_048,
     openOrdersPerFundMax: 10_000,
     haltPollMs: 250,
     haltUnknownMs: 2_000,
