@@ -16,7 +16,7 @@ test.each(["postgres", "nats"] as const)(
   "on %s every acknowledged event is delivered and has exactly one effect, whoever was killed",
   { timeout: 180_000 },
   async (transport) => {
-    const summary = await reportRounds({ transport, rounds: 3, seed, program: bundle.program }, replay);
+    const summary = await reportRounds({ transport, rounds: 2, seed, program: bundle.program }, replay);
     process.stderr.write(`${JSON.stringify(summary)}\n`);
     expect(summary.acknowledged).toBeGreaterThan(50);
   },
