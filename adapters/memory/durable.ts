@@ -3,6 +3,7 @@
 import { messageOf } from "../../contracts/src/fault.ts";
 import { matches } from "../../contracts/src/subjects.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import { isNotYet } from "../not-yet.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode } from "./codec.ts";
 import { advance, candidates, inCommitOrder } from "./reader.ts";
@@ -78,6 +79,7 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
 
   /** Tries until it is handled or parked; gives up without either when the subscription ends in between. */
   const handOver = async (entry: LogEntry): Promise<void> => {
+    let failures = 0;
     for (let attempt = 1; !stopping.signal.aborted && !isForgotten(); attempt += 1) {
       const decoded = decode(entry, bus.subjectByName);
       if (!decoded.ok) return park(entry, decoded.reason);
@@ -85,7 +87,8 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
         await handler(decoded.event);
         return finish(entry);
       } catch (thrown) {
-        if (attempt >= attemptsMax) return park(entry, messageOf(thrown));
+        if (!isNotYet(thrown)) failures += 1;
+        if (failures >= attemptsMax) return park(entry, messageOf(thrown));
       }
       await timers.sleep(Math.min(backOffMs.first * 2 ** (attempt - 1), backOffMs.max), stopping.signal);
     }

@@ -4,6 +4,7 @@ import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Handler } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { isNotYet } from "../not-yet.ts";
 import { matchesAny } from "./filter.ts";
 import type { Park, Parked } from "./park.ts";
 import type { RecentIds } from "./recent-ids.ts";
@@ -46,17 +47,19 @@ export async function handleOne(context: HandlingContext, arrival: Arrival, stop
   if (subject.delivery === "conflated") return "skipped";
   if (context.recent.has(event.id)) return "repeated";
   let error = "";
-  for (let attempt = 1; attempt <= context.attemptsMax; attempt++) {
+  let failures = 0;
+  for (let attempt = 1; failures < context.attemptsMax; attempt++) {
     try {
       await context.handler(event);
       context.recent.add(event.id);
       return "handled";
     } catch (thrown) {
       error = messageOf(thrown);
+      if (!isNotYet(thrown)) failures += 1;
       context.log.warn("a handler failed", { subscription: context.name, event_id: event.id, attempt, error });
     }
     if (stop.aborted) return "abandoned";
-    if (attempt < context.attemptsMax) await context.timers.sleep(backoffMs(attempt), stop);
+    if (failures < context.attemptsMax) await context.timers.sleep(backoffMs(attempt), stop);
     if (stop.aborted) return "abandoned";
   }
   const { id, key, at, source } = event;

@@ -17,6 +17,7 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { messagesPerDecisionMax } from "../decision-messages.ts";
+import { isNotYet } from "../not-yet.ts";
 import type { Alarms } from "./alarms.ts";
 import { decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession, Leadership } from "./bus-session.ts";
@@ -110,6 +111,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     if (recent.has(row.eventId)) return true;
     const decoded = decodeRow(row, context.subjectByName);
     if ("poison" in decoded) return park(row, decoded.poison, 0, stopped);
+    let ownFailures = 0;
     for (let attempt = 1; ; attempt += 1) {
       try {
         await handler(decoded.event);
@@ -117,7 +119,8 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
         return true;
       } catch (thrown) {
         log.warn("handler failed", { ...label, event: row.eventId, attempt, reason: messageOf(thrown) });
-        if (attempt >= attemptsMax) return park(row, messageOf(thrown), attempt, stopped);
+        if (!isNotYet(thrown)) ownFailures += 1;
+        if (ownFailures >= attemptsMax) return park(row, messageOf(thrown), ownFailures, stopped);
       }
       await timers.sleep(backOff(context.random, attempt), closing.signal);
       if (stopped()) return false;

@@ -2,12 +2,11 @@
 // with their unit of work, marks are soft and simply the newest. Each may come twice or in another order.
 //
 //  1. A fill moves the books once, whoever sends it how often: the journal knows which it has, and this knows which it could not write.
-//  2. A handler returns when what it heard is durable. A store in trouble is waited for, however long, because the bus puts aside what
-//     fails a few times, and a fill that was put aside would be missing from the books; only the end of this process ends the waiting.
+//  2. A handler returns when what it heard is durable, and throws when it is not, so that the bus brings it again; a store in trouble
+//     is no reason to put anything aside (promise 5 of the bus).
 //  3. What was heard is a fact: it moves the books in the step in which it goes to the journal, and it stays moved when that fails.
 //     Until it is written the books are ahead of the journal, and no snapshot is taken.
 //  4. What is dated further ahead than clocks may differ is not believed: as the newest it would shut out everything that is true.
-import { Fault } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
@@ -25,7 +24,6 @@ import { transactToKnownEnd } from "./known-end.ts";
 
 /** How far the clock of a publisher may be ahead of ours. */
 const aheadMsMax = 5_000;
-const againMs = { first: 50, max: 1_000 };
 /** One mark per symbol is kept while the engine is busy. */
 const marksMax = 100_000;
 
@@ -51,7 +49,6 @@ export async function hearInputs({ ports, engine, commit, alarms, figures }: Inp
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
   const navGaps = watchGaps("valuations", timers, alarms);
-  const ending = new AbortController();
   /** Fills on their way into the journal; one per handler that runs. */
   const underWay = new Map<string, Promise<void>>();
   /** What moved the books and could not be written, by fill or event; the bus brings it again. */
@@ -75,7 +72,7 @@ export async function hearInputs({ ports, engine, commit, alarms, figures }: Inp
     // A second one waits for the first: whether that one is durable decides what this one is.
     const first = underWay.get(fill.fill_id);
     if (first !== undefined) return first;
-    const taking = untilDone(() => takeFill(fill)).finally(() => underWay.delete(fill.fill_id));
+    const taking = takeFill(fill).finally(() => underWay.delete(fill.fill_id));
     underWay.set(fill.fill_id, taking);
     return taking;
   }
@@ -102,10 +99,8 @@ export async function hearInputs({ ports, engine, commit, alarms, figures }: Inp
     const at = isAhead(transition.at, `orders ${transition.fund_id}`) ? instant.format(clock.now()) : transition.at;
     const step = { ...transition, at };
     // The same step twice is one step.
-    await untilDone(async () => {
-      engine.applyTransition(step);
-      await write(`event ${event.id}`, entryOf("transition", step));
-    });
+    engine.applyTransition(step);
+    await write(`event ${event.id}`, entryOf("transition", step));
   }
 
   /** Tells, once per stream, and says whether. */
@@ -123,19 +118,6 @@ export async function hearInputs({ ports, engine, commit, alarms, figures }: Inp
     alarms.raise("ORDER_OVERFILLED", order_id, sentence);
   }
 
-  /** As long as the store says later. */
-  async function untilDone(work: () => Promise<void>): Promise<void> {
-    for (let waitMs = againMs.first; ; waitMs = Math.min(waitMs * 2, againMs.max)) {
-      try {
-        return await work();
-      } catch (thrown) {
-        if (!(thrown instanceof Fault) || thrown.retry === "never" || ending.signal.aborted) throw thrown;
-        ports.log.warn("what was heard could not be written yet", { error: thrown.message });
-      }
-      await timers.sleep(waitMs, ending.signal);
-    }
-  }
-
   async function write(name: string, entry: JournalEntry): Promise<void> {
     try {
       await commit.add(entry);
@@ -151,10 +133,8 @@ export async function hearInputs({ ports, engine, commit, alarms, figures }: Inp
     figures.heard(event.subject);
     navGaps.heard(nav.fund_id, nav.sequence);
     if (isAhead(nav.as_of, `valuations ${nav.fund_id}`)) return;
-    await untilDone(async () => {
-      const isNewer = await transactToKnownEnd(ports, "risk.nav", (unit) => unit.risk.putNav(nav));
-      if (isNewer) engine.setNav(nav);
-    });
+    const isNewer = await transactToKnownEnd(ports, "risk.nav", (unit) => unit.risk.putNav(nav));
+    if (isNewer) engine.setNav(nav);
   }
 
   async function hearMark(event: BusEvent): Promise<void> {
@@ -176,7 +156,6 @@ export async function hearInputs({ ports, engine, commit, alarms, figures }: Inp
   return {
     unwritten: () => unwritten.size,
     stop: async () => {
-      ending.abort();
       await Promise.all(subscriptions.map((subscription) => subscription.close()));
       for (const gaps of [fillGaps, orderGaps, navGaps]) gaps.stop();
     },

@@ -1,6 +1,8 @@
 // Checks of promises 4 and 5: a subscriber's trouble stays its own, is tried again, and ends in a parked event that was
 // reported instead of a loop.
+
 import { expect } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import type { BusCheck } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
@@ -75,6 +77,30 @@ export const triesAgain: BusCheck = {
   },
 };
 
+export const waitsForLater: BusCheck = {
+  promise: 5,
+  sentence:
+    "an event whose handler says 'later' more often than `attemptsMax` is not parked, and is handled when the trouble is over",
+  async run(rig) {
+    let troubles = 0;
+    const seen = await record(rig.bus, { name: "conformance.troubled", attemptsMax: 2 }, async (event) => {
+      if (thingOf(event).n !== 2 || troubles >= 4) return;
+      troubles += 1;
+      throw new Fault("STORE_UNAVAILABLE", "planned: the store is away", { retry: "later" });
+    });
+    await publishMany(rig.store, "k", 1, 3);
+    await eventually(
+      rig,
+      "three events",
+      () => seen.events.length >= 3,
+      () => seen.numbers(),
+    );
+    expect(troubles).toBe(4);
+    expect(seen.numbers()).toEqual([1, 2, 3]);
+    expect(await rig.parked()).toEqual([]);
+  },
+};
+
 export const parksAndGoesOn: BusCheck = {
   promise: 5,
   sentence: "an event whose handler keeps failing is tried `attemptsMax` times, parked, reported, and the next goes on",
@@ -139,6 +165,7 @@ export const failureChecks: readonly BusCheck[] = [
   failingSubscriberIsAlone,
   slowSubscriberIsAlone,
   triesAgain,
+  waitsForLater,
   parksAndGoesOn,
   poisonIsParked,
 ];
