@@ -56,6 +56,7 @@ export function systemTimers(): SystemTimers {
   return {
     after,
     sleep,
+    soon: setImmediate,
     release(): void {
       released = true;
       for (const timer of pending) timer.handle?.unref();

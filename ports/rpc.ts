@@ -12,7 +12,7 @@ export interface RpcCall {
   isGone(): boolean;
   /** Aborts when that happens. Made when it is first looked at. */
   readonly signal: AbortSignal;
-  /** The request as it came, before it was decoded; valid until the handler returns its promise. */
+  /** The request as it came, before it was decoded; valid until the handler's promise settles. */
   readonly requestBytes: Uint8Array;
 }
 

@@ -4,6 +4,8 @@ export interface Timers {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Runs once after that many milliseconds, unless cancelled first. */
   after(ms: number, run: () => void): CancelTimer;
+  /** Runs once, as soon as what has already arrived has been looked at: without delay, but not in this step. */
+  soon(run: () => void): void;
 }
 
 export type CancelTimer = () => void;

@@ -176,10 +176,8 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
         isGone: () => false,
         requestBytes,
       };
-      const answer = handler(message as never, rpcCall);
-      // What was lent is taken back at once, as the listener does.
-      requestBytes.fill(0xff);
-      return answer;
+      // What was lent is taken back as soon as it may be.
+      return handler(message as never, rpcCall).finally(() => requestBytes.fill(0xff));
     };
     return {
       service,

@@ -28,6 +28,7 @@ it("leaves no listener behind at a reconnect", async () => {
     timers: {
       sleep: (ms) => new Promise((resolve) => (ms < 2_000 ? setImmediate(resolve) : setTimeout(resolve, 50))),
       after: () => () => undefined,
+      soon: () => undefined,
     },
     open: async () => {
       opened += 1;

@@ -28,7 +28,11 @@ function manualTime() {
       pending.delete(timer);
     };
   }
-  const timers: Timers = { after, sleep: (ms) => new Promise((resolve) => after(ms, resolve)) };
+  const timers: Timers = {
+    after,
+    sleep: (ms) => new Promise((resolve) => after(ms, resolve)),
+    soon: (run) => after(0, run),
+  };
   async function quiet(): Promise<void> {
     do await new Promise((resolve) => setTimeout(resolve, 2));
     while ([...pending].some((timer) => timer.atMs > nowMs + requestTimeoutMs / 2));

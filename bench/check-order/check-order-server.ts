@@ -93,7 +93,7 @@ function dieOf(defect: Error): never {
   process.exit(1);
 }
 
-/** As large as a real answer, and always the same. */
+/** Decides nothing: always the same answer, with no field but the two that it cannot do without. */
 function echo(): UnaryHandler {
   const encoded = RiskDecision.encode({
     ...RiskDecision.decode(new Uint8Array()),
@@ -165,7 +165,8 @@ function counted(
       stampNumber(requestBytes, text.indexOf("k0", 0, "latin1") + 1, stamped);
       stampNumber(requestBytes, text.indexOf("o0", 0, "latin1") + 1, stamped);
       asked = { ...order, idempotency_key: `k${stamped}`, order_id: `o${stamped}` };
-      asking = { ...call, requestBytes };
+      // Not a spread: that would look at the signal, and so make one.
+      asking = Object.create(call, { requestBytes: { value: requestBytes } }) as RpcCall;
     }
     const answer = await ask(asked, asking);
     if (answer.encoded[0] === 0x08 && answer.encoded[1] === 0x01) {

@@ -88,6 +88,7 @@ export function virtualTime(startUnixMs: number): { clock: Clock; timers: Timers
       if (!signal?.aborted) nowMs += ms;
     },
     after: () => () => undefined,
+    soon: () => undefined,
   };
   return { clock: { now: (): Instant => fromUnixMs(nowMs) }, timers, slept };
 }

@@ -77,6 +77,7 @@ function desk(decisions: readonly StoredDecision[] = [], envelopes: readonly Ris
           made.naps += 1;
         },
         after: () => () => undefined,
+        soon: () => undefined,
       },
       riskQueries: queries,
       referenceData: { read: async () => ({ funds }), changed: async () => 1 } as unknown as ReferenceData,

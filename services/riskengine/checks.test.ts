@@ -167,7 +167,8 @@ describe("2: refused before it touches the books", () => {
       isGone: () => true,
       requestBytes: new Uint8Array(),
     };
-    await expect(handler?.(orderOf({}) as never, call)).rejects.toMatchObject({ code: "CANCELLED" });
+    const answer = handler?.(orderOf({}) as never, call) ?? Promise.resolve();
+    await expect(rig.finish(answer)).rejects.toMatchObject({ code: "CANCELLED" });
     expect(rig.decisions()).toHaveLength(0);
   });
 });

@@ -160,6 +160,7 @@ describe("ReleaseThrottle", () => {
     const [rig, life] = await tripped();
     rig.delays.commitMs = 10;
     const checks: Promise<unknown>[] = [life.check({ quantity: "7" })];
+    await rig.pass(1);
     const released = release(life);
     for (let count = 0; count < 5; count += 1) checks.push(life.check({ quantity: String(10 + count) }));
     await rig.finish(Promise.all([...checks, released]));

@@ -76,6 +76,7 @@ describe("RequestHalt", () => {
     await rig.pass(10);
     // It waits behind the first batch, and was decided before the halt.
     const queued = endOf(life).then(told("check 3"));
+    await rig.pass(1);
     const halt = life.call("RequestHalt", firm).then(() => order.push("halt acknowledged"));
     const after = endOf(life).then(told("check 4"));
     await rig.finish(Promise.all([...before, queued, halt, after]));

@@ -73,6 +73,12 @@ function mortalTimers(life: Life, timers: Timers): Timers {
         if (life.alive) run();
       });
     },
+    soon: (run) => {
+      if (!life.alive) throw new IncarnationEnded(`${life.name} has ended`);
+      timers.soon(() => {
+        if (life.alive) run();
+      });
+    },
   };
 }
 

@@ -149,7 +149,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
 
   return {
     clock: { now: () => (startUs + elapsedUs) as Instant },
-    timers: { after, sleep: (ms, signal) => sleepWith(after, ms, signal) },
+    timers: { after, sleep: (ms, signal) => sleepWith(after, ms, signal), soon: (run) => void after(0, run) },
     dice: allDice,
     elapsedMs: () => elapsedUs / usPerMs,
     steps: () => steps,
