@@ -10,14 +10,17 @@ export interface CallConnections {
   of(metadata: Metadata): ServerHttp2Session | undefined;
 }
 
+// On the metadata itself: a weak map with an entry per call is work for the garbage collector.
+const session = Symbol("connection");
+
+type Noted = Metadata & { [session]?: ServerHttp2Session | undefined };
+
 export function callConnections(): CallConnections {
-  const sessions = new WeakMap<Metadata, ServerHttp2Session>();
   return {
     note: (metadata, call) => {
       const { stream } = call as { readonly stream?: Pick<ServerHttp2Stream, "session"> };
-      const session = stream?.session as ServerHttp2Session | undefined;
-      if (session !== undefined) sessions.set(metadata, session);
+      (metadata as Noted)[session] = stream?.session as ServerHttp2Session | undefined;
     },
-    of: (metadata) => sessions.get(metadata),
+    of: (metadata) => (metadata as Noted)[session],
   };
 }

@@ -83,10 +83,22 @@ export function callGate(ports: GatePorts, limits: GrpcLimits, connections: Call
       stopWaiting();
       stopWaiting = ports.timers.after(limits.callMsMax, () => closeStream(call, constants.NGHTTP2_CANCEL));
     };
-    const gated = new ServerInterceptingCall(call, { start: (next) => next(listener), sendStatus });
-    gated.getDeadline = () => Math.min(toMs(call.getDeadline()), boundMs);
-    return gated;
+    return new BoundedCall(call, { start: (next) => next(listener), sendStatus }, boundMs);
   };
+}
+
+/** A class of its own: a function put on each call would be remembered with the shape of calls, and the call with it. */
+class BoundedCall extends ServerInterceptingCall {
+  private readonly boundMs: number;
+
+  constructor(call: ServerInterceptingCallInterface, responder: Responder, boundMs: number) {
+    super(call, responder);
+    this.boundMs = boundMs;
+  }
+
+  override getDeadline(): Deadline {
+    return Math.min(toMs(super.getDeadline()), this.boundMs);
+  }
 }
 
 /** The one counter of all that is refused, whichever gate refuses it. */

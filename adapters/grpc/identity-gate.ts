@@ -44,13 +44,17 @@ export interface IdentityGate {
   identityOf(metadata: Metadata): Identity | undefined;
 }
 
+// On the metadata itself, as in call-connections.
+const known = Symbol("identity");
+
+type Known = Metadata & { [known]?: Identity };
+
 export function identityGate(
   ports: IdentityPorts,
   guards: ReadonlyMap<string, Operation>,
   { reverifyMs, refusalsPerConnectionMax }: Pick<GrpcLimits, "reverifyMs" | "refusalsPerConnectionMax">,
   connections: CallConnections,
 ): IdentityGate {
-  const identities = new WeakMap<Metadata, Identity>();
   const tell = refusalTeller(ports);
   const floods = refusalFloods(ports.timers, refusalsPerConnectionMax);
   const interceptor: ServerInterceptor = (method, call) => {
@@ -95,7 +99,7 @@ export function identityGate(
         const token = tokenOf(metadata);
         if (token instanceof Fault) return refuse(token, requestId);
         return check(token, requestId, (identity) => {
-          identities.set(metadata, identity);
+          (metadata as Known)[known] = identity;
           floods.passed(connection);
           if (method.requestStream || method.responseStream) watch(token, requestId, identity);
           next(metadata);
@@ -110,7 +114,7 @@ export function identityGate(
       responderOf(listener, () => over, end),
     );
   };
-  return { interceptor, identityOf: (metadata) => identities.get(metadata) };
+  return { interceptor, identityOf: (metadata) => (metadata as Known)[known] };
 }
 
 /** What a handler still says after its caller was refused is not sent, and after its own status nobody is checked any more. */

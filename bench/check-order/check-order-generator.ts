@@ -1,8 +1,8 @@
-// The load generator, a process of its own: plain HTTP/2 without a gRPC library, whose garbage would be measured along. It asks at
+// The load generator, a process of its own: HTTP/2 as plain bytes, without a library whose garbage would be measured along. It asks at
 // random moments (a Poisson process) and counts each answer from the moment at which its question was due, or keeps a number of questions
 // in flight, or fills a stream; and it holds every answer against what it must be.
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import { isRight, type OrderKind, orderFrame, orderKinds } from "./orders.ts";
+import { connectWire, type WireConnection } from "./wire-http2.ts";
 
 export interface LoadTask {
   readonly kind: "poisson" | "in flight" | "stream";
@@ -39,16 +39,6 @@ interface Tally {
   complaint: string | undefined;
 }
 
-function headersOf(path: string, token: string) {
-  return {
-    [constants.HTTP2_HEADER_METHOD]: "POST",
-    [constants.HTTP2_HEADER_PATH]: path,
-    "content-type": "application/grpc",
-    te: "trailers",
-    authorization: `Bearer ${token}`,
-  };
-}
-
 /** mulberry32: small, seeded, good enough to space arrivals. */
 function dice(seed: number): () => number {
   let state = seed >>> 0;
@@ -66,23 +56,14 @@ function kindOf(number: number): OrderKind {
   return kind;
 }
 
-async function openSessions(task: LoadTask): Promise<ClientHttp2Session[]> {
-  return Promise.all(
-    Array.from(
-      { length: task.connections },
-      () =>
-        new Promise<ClientHttp2Session>((resolve, reject) => {
-          const session = connect(`http://127.0.0.1:${task.port}`, { settings: { initialWindowSize: 1_048_576 } });
-          session.once("error", reject);
-          session.once("remoteSettings", () => resolve(session));
-        }),
-    ),
-  );
+async function connectAll(task: LoadTask): Promise<WireConnection[]> {
+  const path = task.kind === "stream" ? streamPath : unaryPath;
+  return Promise.all(Array.from({ length: task.connections }, () => connectWire(task.port, path, task.token)));
 }
 
 /** One question on a stream of its own. */
 function ask(
-  session: ClientHttp2Session,
+  connection: WireConnection,
   task: LoadTask,
   number: number,
   dueMs: number,
@@ -90,38 +71,27 @@ function ask(
   done: () => void,
 ): void {
   const kind = kindOf(number);
-  const stream = session.request(headersOf(unaryPath, task.token));
   let answer: Buffer | undefined;
-  let failure = "";
-  stream.on("data", (chunk: Buffer) => {
-    answer = answer === undefined ? chunk : Buffer.concat([answer, chunk]);
-  });
-  const hearStatus = (headers: Record<string, unknown>): void => {
-    if (headers["grpc-status"] !== undefined && headers["grpc-status"] !== "0") {
-      failure = `status ${headers["grpc-status"]} ${headers["grpc-message"] ?? ""}`;
-    }
-  };
-  stream.on("response", hearStatus);
-  stream.on("trailers", hearStatus);
-  stream.once("error", (error) => {
-    failure = String(error);
-  });
-  stream.once("close", () => {
-    tally.samplesMs.push(performance.now() - dueMs);
-    tally.answered += 1;
-    const right = answer !== undefined && (!task.oracle || isRight(answer.subarray(5), kind, number));
-    if (failure !== "" || !right) {
-      tally.wrong += 1;
-      tally.complaint ??= failure === "" ? `order ${number} was not answered as it must be` : failure;
-    }
-    done();
+  const stream = connection.open({
+    onData: (bytes) => {
+      answer = answer === undefined ? bytes : Buffer.concat([answer, bytes]);
+    },
+    onEnd: () => {
+      tally.samplesMs.push(performance.now() - dueMs);
+      if (answer !== undefined) tally.answered += 1;
+      if (answer === undefined || (task.oracle && !isRight(answer.subarray(5), kind, number))) {
+        tally.wrong += 1;
+        tally.complaint ??= `order ${number} was ${answer === undefined ? "not answered" : "answered in another way than it must be"}`;
+      }
+      done();
+    },
   });
   tally.sent += 1;
-  stream.end(orderFrame(kind, number));
+  stream.write(orderFrame(kind, number), true);
 }
 
 /** Every arrival is due at a moment that does not depend on any answer; a late generator is counted against the server, as users would. */
-async function poisson(sessions: readonly ClientHttp2Session[], task: LoadTask, tally: Tally): Promise<number> {
+async function poisson(connections: readonly WireConnection[], task: LoadTask, tally: Tally): Promise<number> {
   const roll = dice(task.seed);
   const startMs = performance.now();
   let dueMs = startMs;
@@ -136,10 +106,10 @@ async function poisson(sessions: readonly ClientHttp2Session[], task: LoadTask, 
     const tick = (): void => {
       const nowMs = performance.now();
       while (dueMs <= nowMs && dueMs - startMs < task.ms) {
-        const session = sessions[number % sessions.length];
-        if (session === undefined) break;
+        const connection = connections[number % connections.length];
+        if (connection === undefined) break;
         open += 1;
-        ask(session, task, number, dueMs, tally, finish);
+        ask(connection, task, number, dueMs, tally, finish);
         number += 1;
         dueMs += (-Math.log(1 - roll()) * 1_000) / task.rate;
       }
@@ -148,16 +118,15 @@ async function poisson(sessions: readonly ClientHttp2Session[], task: LoadTask, 
         if (open === 0) resolve();
         return;
       }
-      // A timer's millisecond would be an arrival's whole gap: the last stretch is spent in turns of the loop.
-      if (dueMs - performance.now() > 1.5) setTimeout(tick, 1);
-      else setImmediate(tick);
+      // To the millisecond. Waiting in turns of the loop would be finer and take a processor from the server and its database.
+      setTimeout(tick, 1);
     };
     tick();
   });
   return performance.now() - startMs;
 }
 
-async function inFlight(sessions: readonly ClientHttp2Session[], task: LoadTask, tally: Tally): Promise<number> {
+async function inFlight(connections: readonly WireConnection[], task: LoadTask, tally: Tally): Promise<number> {
   const startMs = performance.now();
   let number = task.first;
   await Promise.all(
@@ -166,14 +135,14 @@ async function inFlight(sessions: readonly ClientHttp2Session[], task: LoadTask,
       (_, lane) =>
         new Promise<void>((resolve) => {
           const next = (): void => {
-            const session = sessions[lane % sessions.length];
-            if (session === undefined || performance.now() - startMs >= task.ms) {
+            const connection = connections[lane % connections.length];
+            if (connection === undefined || performance.now() - startMs >= task.ms) {
               resolve();
               return;
             }
             const mine = number;
             number += 1;
-            ask(session, task, mine, performance.now(), tally, next);
+            ask(connection, task, mine, performance.now(), tally, next);
           };
           next();
         }),
@@ -183,19 +152,15 @@ async function inFlight(sessions: readonly ClientHttp2Session[], task: LoadTask,
 }
 
 /** Fills one stream per connection and matches the answers by what they say. */
-async function fillStreams(sessions: readonly ClientHttp2Session[], task: LoadTask, tally: Tally): Promise<number> {
+async function fillStreams(connections: readonly WireConnection[], task: LoadTask, tally: Tally): Promise<number> {
   const startMs = performance.now();
   const shared = { next: task.first };
-  await Promise.all(
-    sessions.map((session) =>
-      fillStream(session.request(headersOf(streamPath, task.token)), task, tally, shared, startMs),
-    ),
-  );
+  await Promise.all(connections.map((connection) => fillStream(connection, task, tally, shared, startMs)));
   return performance.now() - startMs;
 }
 
 function fillStream(
-  stream: ClientHttp2Stream,
+  connection: WireConnection,
   task: LoadTask,
   tally: Tally,
   shared: { next: number },
@@ -204,25 +169,10 @@ function fillStream(
   return new Promise((resolve) => {
     let open = 0;
     let ended = false;
+    let willFill = false;
     let rest: Buffer = Buffer.alloc(0);
-    const fill = (): void => {
-      if (ended) return;
-      if (performance.now() - startMs >= task.ms) {
-        ended = true;
-        stream.end();
-        return;
-      }
-      const frames: Buffer[] = [];
-      while (open < task.rate) {
-        frames.push(orderFrame(kindOf(shared.next), shared.next));
-        shared.next += 1;
-        open += 1;
-        tally.sent += 1;
-      }
-      if (frames.length > 0) stream.write(frames.length === 1 ? frames[0] : Buffer.concat(frames));
-    };
-    stream.on("data", (chunk: Buffer) => {
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const hear = (bytes: Buffer): void => {
+      rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
       while (rest.length >= 5) {
         const length = rest.readUInt32BE(1);
         if (rest.length < 5 + length) break;
@@ -235,23 +185,38 @@ function fillStream(
           tally.complaint ??= "an answer of the stream is not what it must be";
         }
       }
-      fill();
-    });
-    const hearStatus = (headers: Record<string, unknown>): void => {
-      const status = headers["grpc-status"];
-      if (status === undefined || status === "0") return;
-      tally.wrong += 1;
-      tally.complaint ??= `status ${String(status)} ${String(headers["grpc-message"] ?? "")}`;
     };
-    stream.on("response", hearStatus);
-    stream.on("trailers", hearStatus);
-    stream.once("error", (error) => {
-      tally.complaint ??= String(error);
+    const stream = connection.open({
+      onData: (bytes) => {
+        hear(bytes);
+        // Once for all answers that arrived together.
+        if (willFill) return;
+        willFill = true;
+        queueMicrotask(fill);
+      },
+      onEnd: () => {
+        if (!ended) tally.complaint ??= "the server ended the stream";
+        ended = true;
+        resolve();
+      },
     });
-    stream.once("close", () => {
-      ended = true;
-      resolve();
-    });
+    const fill = (): void => {
+      willFill = false;
+      if (ended) return;
+      if (performance.now() - startMs >= task.ms) {
+        ended = true;
+        stream.write(Buffer.alloc(0), true);
+        return;
+      }
+      const frames: Buffer[] = [];
+      while (open < task.rate) {
+        frames.push(orderFrame(kindOf(shared.next), shared.next));
+        shared.next += 1;
+        open += 1;
+        tally.sent += 1;
+      }
+      if (frames.length > 0) stream.write(Buffer.concat(frames), false);
+    };
     fill();
   });
 }
@@ -265,14 +230,14 @@ function isRightInStream(answer: Buffer): boolean {
 
 export async function runLoad(task: LoadTask): Promise<LoadResult> {
   const tally: Tally = { sent: 0, answered: 0, wrong: 0, samplesMs: [], complaint: undefined };
-  const sessions = await openSessions(task);
+  const connections = await connectAll(task);
   try {
     const ways = { poisson, "in flight": inFlight, stream: fillStreams };
-    const tookMs = await ways[task.kind](sessions, task, tally);
+    const tookMs = await ways[task.kind](connections, task, tally);
     const { complaint, ...counts } = tally;
     return { ...counts, perS: (tally.answered * 1_000) / tookMs, ...(complaint === undefined ? {} : { complaint }) };
   } finally {
-    for (const session of sessions) session.destroy();
+    for (const connection of connections) connection.close();
   }
 }
 
