@@ -7,6 +7,10 @@ export const scaleCount = 7;
 export interface Abacus {
   /** By scale: gross, high and low, as whole numbers. */
   readonly beads: Float64Array;
+  /** By sector and scale: gross. */
+  sectorBeads: Float64Array;
+  /** Whether the beads hold everything: no line was too fine or too large for them. */
+  isPlain: boolean;
   gross: Exact;
   high: Exact;
   low: Exact;
@@ -19,5 +23,16 @@ export interface Abacus {
 export function createAbacus(): Abacus {
   const beads = new Float64Array(scaleCount * 3);
   const [gross, high, low] = [exactZero, exactZero, exactZero];
-  return { beads, gross, high, low, unpriced: false, oldestFxAt: Number.NaN, oldestMarkAt: Number.NaN };
+  const sectorBeads = new Float64Array(0);
+  return {
+    beads,
+    sectorBeads,
+    isPlain: false,
+    gross,
+    high,
+    low,
+    unpriced: false,
+    oldestFxAt: Number.NaN,
+    oldestMarkAt: Number.NaN,
+  };
 }

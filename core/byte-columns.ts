@@ -2,7 +2,7 @@
 // used again and again; what it wrote is copied out.
 import { Defect } from "../contracts/src/fault.ts";
 
-const capacityFirst = 1_024;
+const pieceBytes = 65_536;
 const absent = 0xff;
 const negative = 0x80;
 const wide = 0x8000;
@@ -18,21 +18,25 @@ export interface ByteWriter {
   /** At most 32,767 characters; a longer text is cut. Undefined stays undefined. */
   text(value: string | undefined): void;
   bytes(value: Uint8Array): void;
-  /** A copy of what was written. */
+  /** What was written since the last was taken; nobody writes there again. */
   take(): Uint8Array;
 }
 
 export function createByteWriter(): ByteWriter {
-  let content = new Uint8Array(capacityFirst);
+  // As in wire-writer: records stand behind each other in one piece of memory and leave as parts of it.
+  let content = new Uint8Array(pieceBytes);
   let view = new DataView(content.buffer);
+  let start = 0;
   let size = 0;
 
   function room(count: number): void {
     if (size + count <= content.length) return;
-    const larger = new Uint8Array(Math.max(content.length * 2, size + count));
-    larger.set(content);
-    content = larger;
+    const next = new Uint8Array(Math.max(pieceBytes, (size - start + count) * 2));
+    next.set(content.subarray(start, size));
+    content = next;
     view = new DataView(content.buffer);
+    size -= start;
+    start = 0;
   }
 
   function limbs(magnitude: bigint): number {
@@ -55,7 +59,7 @@ export function createByteWriter(): ByteWriter {
 
   return {
     reset() {
-      size = 0;
+      size = start;
     },
     byte(value) {
       room(1);
@@ -69,10 +73,10 @@ export function createByteWriter(): ByteWriter {
     },
     integer(value) {
       room(1);
-      const head = size;
+      const head = size - start;
       size += 1;
-      if (value === undefined) content[head] = absent;
-      else content[head] = value < 0n ? limbs(-value) | negative : limbs(value);
+      const written = value === undefined ? absent : value < 0n ? limbs(-value) | negative : limbs(value);
+      content[start + head] = written;
     },
     text(value) {
       room(2);
@@ -82,8 +86,8 @@ export function createByteWriter(): ByteWriter {
         return;
       }
       const length = Math.min(value.length, textLengthMax - 1);
-      const head = size;
       room(2 + length * 2);
+      const head = size;
       size += 2;
       let isNarrow = true;
       for (let index = 0; index < length; index += 1) {
@@ -107,7 +111,11 @@ export function createByteWriter(): ByteWriter {
       content.set(value, size);
       size += value.length;
     },
-    take: () => content.slice(0, size),
+    take() {
+      const taken = content.subarray(start, size);
+      start = size;
+      return taken;
+    },
   };
 }
 

@@ -46,13 +46,20 @@ export interface DecisionPacker {
   pack(checked: Checked, decisionId: string): Uint8Array;
 }
 
+/** Each remembers its own second, because an approval holds for a few. */
+interface Times {
+  readonly decided: (at: instant.Instant) => string;
+  readonly valid: (at: instant.Instant) => string;
+}
+
 export function createDecisionPacker(): DecisionPacker {
   const writer = createWireWriter();
+  const times: Times = { decided: instant.createFormatter(), valid: instant.createFormatter() };
   return {
     pack(checked, decisionId) {
       const notes = notesOf(checked);
       writer.reset();
-      writeHead(writer, checked, decisionId);
+      writeHead(writer, times, checked, decisionId);
       for (let index = 0; index < notes.gateCount; index += 1) {
         const note = notes.gates[index];
         if (note !== undefined) writeCheck(writer, notes, note);
@@ -65,7 +72,7 @@ export function createDecisionPacker(): DecisionPacker {
 }
 
 /** Empty texts and zeros are left out, as the wire format has it. */
-function writeHead(writer: WireWriter, checked: Checked, decisionId: string): void {
+function writeHead(writer: WireWriter, times: Times, checked: Checked, decisionId: string): void {
   const { order, envelope, validUntil, classification, closingQuantityAllowed } = checked;
   if (checked.outcome === "approved") writer.bool(decisionTags.approved, true);
   if (checked.gate !== "") writer.text(decisionTags.rejectingGate, checked.gate);
@@ -76,8 +83,8 @@ function writeHead(writer: WireWriter, checked: Checked, decisionId: string): vo
   if (order.fund_id !== "") writer.text(decisionTags.fundId, order.fund_id);
   if (envelope !== undefined) writer.whole(decisionTags.envelopeVersion, envelope.version);
   if (checked.haltEpoch !== 0) writer.whole(decisionTags.haltEpoch, checked.haltEpoch);
-  writer.text(decisionTags.decidedAt, instant.format(checked.at));
-  if (validUntil !== undefined) writer.text(decisionTags.validUntil, instant.format(validUntil));
+  writer.text(decisionTags.decidedAt, times.decided(checked.at));
+  if (validUntil !== undefined) writer.text(decisionTags.validUntil, times.valid(validUntil));
   if (classification !== undefined) writer.text(decisionTags.classification, classification);
   if (closingQuantityAllowed !== undefined) {
     writer.decimal(decisionTags.closingQuantityAllowed, closingQuantityAllowed);

@@ -68,8 +68,10 @@ export interface FundBook {
   /** The sum of positions if every pending buy fills and no sell does, and the other way round. */
   netHigh: Exact;
   netLow: Exact;
-  /** By the sector's number. */
+  /** By the sector's number; what nobody asked about is in `sectorBeads` at most. */
   readonly sectors: (SectorSum | undefined)[];
+  /** By sector and scale: what the sectors' sums were when the lines were added up, as whole numbers; empty when that was not exact. */
+  sectorBeads: Float64Array;
   /** What symbols are worth in its currency; undefined until somebody asks. */
   table: ValueTable | undefined;
   /** Whether a line may be without a value. */
@@ -184,6 +186,8 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
   };
 }
 
+const noBeads = new Float64Array(0);
+
 function createFundBook(id: string): FundBook {
   return {
     id,
@@ -206,6 +210,7 @@ function createFundBook(id: string): FundBook {
     netHigh: exactZero,
     netLow: exactZero,
     sectors: [],
+    sectorBeads: noBeads,
     table: undefined,
     unpriced: false,
     oldestFxAt: Number.POSITIVE_INFINITY,

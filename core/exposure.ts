@@ -10,10 +10,13 @@
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
+import { scaleCount } from "./abacus.ts";
 import type { Books, FundBook, Line, SectorSum, SymbolBook } from "./engine-books.ts";
 import { type Exact, exactZero, larger, magnitude } from "./exact.ts";
-import { addLine, addUp, outdate, removeLine } from "./line-columns.ts";
+import { addLine, addUp, outdate, removeLine, sectorOf } from "./line-columns.ts";
 import { tableOf } from "./value-tables.ts";
+
+const noBeads = new Float64Array(0);
 
 /** Brings the fund's sums up to date with every mark and every change of reference data so far. */
 export function catchUp(books: Books, fund: FundBook): void {
@@ -22,7 +25,9 @@ export function catchUp(books: Books, fund: FundBook): void {
   const table = tableOf(books, fund);
   const { columns } = fund;
   const { sectorAt, markedAt } = books;
+  sums.sectorBeads = beadsFor(books, fund);
   addUp({ columns, table, sectorAt, markedAt, only: 0 }, sums);
+  fund.sectorBeads = sums.isPlain ? sums.sectorBeads : noBeads;
   fund.gross = sums.gross;
   fund.netHigh = sums.high;
   fund.netLow = sums.low;
@@ -32,22 +37,32 @@ export function catchUp(books: Books, fund: FundBook): void {
   fund.changesSeen = books.changes;
 }
 
-/** The fund's gross exposure to the sector of that number; 0 is none. */
+/** The fund's own beads, or new ones when there are more sectors than there were. */
+function beadsFor({ sectorNumbers }: Books, { sectorBeads }: FundBook): Float64Array {
+  const length = (sectorNumbers.size + 1) * scaleCount;
+  return sectorBeads.length === length ? sectorBeads : new Float64Array(length);
+}
+
+/** The fund's gross exposure to the sector of that number; 0 is none. Its sums are up to date. */
 export function sectorGross(books: Books, fund: FundBook, only: number): Exact {
   const known = fund.sectors[only];
   if (known !== undefined && known.changesSeen === books.changes) return known.gross;
   if (only === 0) return exactZero;
-  const { abacus: sums } = books;
-  const table = tableOf(books, fund);
-  const { columns } = fund;
-  const { sectorAt, markedAt } = books;
-  addUp({ columns, table, sectorAt, markedAt, only }, sums);
   const sum: SectorSum = known ?? { gross: exactZero, changesSeen: 0 };
-  sum.gross = sums.gross;
+  sum.gross = fund.sectorBeads.length > 0 ? sectorOf(fund.sectorBeads, only) : addUpSector(books, fund, only);
   sum.changesSeen = books.changes;
   while (fund.sectors.length <= only) fund.sectors.push(undefined);
   fund.sectors[only] = sum;
   return sum.gross;
+}
+
+/** The long way, for sums that do not fit into plain numbers. */
+function addUpSector(books: Books, fund: FundBook, only: number): Exact {
+  const { abacus: sums } = books;
+  const { sectorAt, markedAt } = books;
+  sums.sectorBeads = noBeads;
+  addUp({ columns: fund.columns, table: tableOf(books, fund), sectorAt, markedAt, only }, sums);
+  return sums.gross;
 }
 
 /** What the line adds to the sums if every pending buy fills and no sell does, the other way round, and at worst. */
@@ -132,8 +147,13 @@ function worstQuantity(line: Line): bigint {
 
 function addGross(books: Books, fund: FundBook, line: Line, change: bigint): void {
   fund.gross = (fund.gross + change) as Exact;
-  const sum = fund.sectors[books.sectorAt[line.book.slot] ?? 0];
-  if (sum !== undefined && sum.changesSeen === books.changes) sum.gross = (sum.gross + change) as Exact;
+  const sector = books.sectorAt[line.book.slot] ?? 0;
+  // The beads are from before the change; without them and without a sum that is kept along, whoever asks adds up the lines.
+  const isKept = fund.sectors[sector]?.changesSeen === books.changes;
+  if (sector === 0 || !(isKept || fund.sectorBeads.length > 0)) return;
+  const before = sectorGross(books, fund, sector);
+  const sum = fund.sectors[sector];
+  if (sum !== undefined) sum.gross = (before + change) as Exact;
 }
 
 /** A line that is new in the sums may bring an older mark or an older rate. */

@@ -80,6 +80,9 @@ export function addUp(asked: AddedUp, sums: Abacus): void {
   const { columns, table, sectorAt, only, markedAt } = asked;
   const { beads } = sums;
   beads.fill(0);
+  const { sectorBeads } = sums;
+  sectorBeads.fill(0);
+  sums.isPlain = true;
   const { count, slots, highs, lows, scales } = columns;
   const { digits, scales: valueScales, fxAt } = table;
   sums.gross = exactZero;
@@ -104,6 +107,7 @@ export function addUp(asked: AddedUp, sums: Abacus): void {
     const scale = known === outdated ? refresh(columns, place) : known;
     const valueScale = valueScales[slot] ?? unscaled;
     if (scale === unscaled || valueScale === unscaled) {
+      sums.isPlain = false;
       addExactly(columns, table, place, sums);
       continue;
     }
@@ -111,14 +115,29 @@ export function addUp(asked: AddedUp, sums: Abacus): void {
     const low = (lows[place] ?? 0) * value;
     const highest = high < 0 ? -high : high;
     const lowest = low < 0 ? -low : low;
+    const gross = highest > lowest ? highest : lowest;
     const at = (scale + valueScale) * 3;
-    beads[at] = (beads[at] ?? 0) + (highest > lowest ? highest : lowest);
+    beads[at] = (beads[at] ?? 0) + gross;
     beads[at + 1] = (beads[at + 1] ?? 0) + high;
     beads[at + 2] = (beads[at + 2] ?? 0) + low;
+    const bead = (sectorAt[slot] ?? 0) * scaleCount + scale + valueScale;
+    if (bead < sectorBeads.length) sectorBeads[bead] = (sectorBeads[bead] ?? 0) + gross;
   }
   sums.oldestFxAt = oldestFxAt;
   sums.oldestMarkAt = oldestMarkAt;
-  if (!addBeads(sums)) addEverythingExactly(asked, sums);
+  if (addBeads(sums)) return;
+  sums.isPlain = false;
+  addEverythingExactly(asked, sums);
+}
+
+/** A sector's gross from beads that hold everything: its part of a sum that is exact is exact as well. */
+export function sectorOf(sectorBeads: Float64Array, sector: number): Exact {
+  let gross = 0n;
+  for (let scale = 0; scale < scaleCount; scale += 1) {
+    const bead = sectorBeads[sector * scaleCount + scale] ?? 0;
+    if (bead !== 0) gross += BigInt(bead) * (exactUnits[scale] ?? 0n);
+  }
+  return gross as Exact;
 }
 
 /** False when a sum has left the whole numbers that are exact; the gross sum is the largest of the three. */

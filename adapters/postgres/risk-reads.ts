@@ -3,7 +3,7 @@ import type pg from "pg";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
-import { kindNames } from "./risk-append.ts";
+import { kindNames } from "./append-message.ts";
 import { storableId } from "./storable-text.ts";
 
 /** Runs one statement; what it throws is a fault already. */

@@ -8,7 +8,7 @@
 //  3. The witness is the batch's id in its first row. The store knows the newest number before the batch was sent, so it looks at the
 //     rows after that and not at the whole journal.
 import type pg from "pg";
-import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
@@ -16,8 +16,10 @@ import type { Random } from "../../ports/random.ts";
 import type { JournalBatch, RiskStore } from "../../ports/risk-store.ts";
 import type { Outcome } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { appendMessage } from "./append-message.ts";
+import { appendName, sendAppend } from "./append-query.ts";
 import { keepConnection, type OpenConnection } from "./bus-connection.ts";
-import { appendFault, appendStatement, entryTypeText } from "./risk-append.ts";
+import { appendFault, entryTypeText } from "./risk-append.ts";
 import { createRiskReads } from "./risk-reads.ts";
 import { storeFault } from "./store-fault.ts";
 import type { Wake } from "./wake.ts";
@@ -50,6 +52,7 @@ interface LostBatch {
 }
 
 const openMsMax = 5_000;
+const pokeMs = 5;
 /** Batches with a lost answer that are remembered; the engine asks about each before it goes on. */
 const lostMax = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -71,7 +74,9 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
   const appended = options.metrics.counter("portcullis_risk_appends_total", "Journal batches by their end.", ["end"]);
   const lost = new Map<string, LostBatch>();
   let newest = 0n;
+  let spare: Buffer | undefined;
   let closed = false;
+  let willPoke = false;
 
   async function ask(doing: string, statement: pg.QueryConfig): Promise<pg.QueryResult> {
     if (closed) throw closedFault();
@@ -84,18 +89,19 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
 
   async function append(batch: JournalBatch): Promise<void> {
     if (closed) throw closedFault();
-    if (!uuid.test(batch.id)) throw new Defect("the id of a journal batch must be a UUID");
     if (batch.entries.length === 0) return;
     const client = connection.current();
     if (client === undefined) {
       appended.add(1, { end: "STORE_UNAVAILABLE" });
       throw new Fault("STORE_UNAVAILABLE", connection.complaint() ?? "no connection", { retry: "later" });
     }
-    const statement = appendStatement(batch, entryType);
+    const { buffer, length } = appendMessage(batch, { statement: appendName, entryType, spare });
     const after = newest;
+    // Nobody else's while it is on its way; free again when the server has answered.
+    spare = undefined;
     try {
-      const answer = await client.query(statement);
-      newest = BigInt(String(answer.rows[0]?.[0]));
+      newest = await sendAppend(client, buffer.subarray(0, length));
+      spare = buffer;
     } catch (thrown) {
       const fault = appendFault(thrown, batch);
       if (fault.code === "STORE_COMMIT_UNKNOWN") remember(batch, after);
@@ -103,7 +109,17 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
       throw fault;
     }
     appended.add(1, { end: "committed" });
-    wake.poke();
+    pokeSoon();
+  }
+
+  /** Once for all batches of a few milliseconds: whoever follows the journal is in no hurry, and a decision pays for every notification. */
+  function pokeSoon(): void {
+    if (willPoke) return;
+    willPoke = true;
+    timers.after(pokeMs, () => {
+      willPoke = false;
+      if (!closed) wake.poke();
+    });
   }
 
   function remember(batch: JournalBatch, after: bigint): void {
@@ -149,6 +165,7 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
     onChange: (run) => wake.onPoke(run),
     complaint: () => connection.complaint(),
     async close() {
+      if (willPoke) wake.poke();
       closed = true;
       await connection.close();
     },

@@ -10,7 +10,7 @@ import { createRiskQueries } from "../../adapters/postgres/risk-queries.ts";
 import { createPostgresRiskStore } from "../../adapters/postgres/risk-store.ts";
 import { createMetrics } from "../../adapters/prometheus-metrics.ts";
 import { systemSha256, systemSha256Binary } from "../../adapters/system-hashing.ts";
-import { type Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
+import { type Order, Order as OrderMessage, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Bus, BusEvent, Handler } from "../../ports/bus.ts";
@@ -19,7 +19,7 @@ import type { RpcCall, UnaryHandler } from "../../ports/rpc.ts";
 import { riskengine } from "../../services/riskengine/riskengine.ts";
 import type { RunningService, ServicePorts } from "../../services/service.ts";
 import { benchTools } from "../bus/ticket.ts";
-import { orderIdOf, positionsPerFund, stampNumber, symbolOf } from "./orders.ts";
+import { orderIdOf, orderKinds, positionsPerFund, stampNumber, symbolOf } from "./orders.ts";
 
 export type Variant = "floor" | "async" | "durable";
 
@@ -64,7 +64,7 @@ async function start({ variant, database }: ServerStart): Promise<Running> {
   const metrics = createMetrics({ service: "bench" });
   const hands = heldBus();
   const service = variant === "floor" ? undefined : await startEngine(variant, database, hands.bus, metrics);
-  const tally = { approved: 0, denied: 0, open: [] as Order[] };
+  const tally: Tally = { approved: 0, denied: 0, open: [] };
   const [rpc] = service?.rpc ?? [];
   const check = rpc === undefined ? echo() : counted(rpc.handlers["CheckOrder"], tally);
   const server = await serveGrpc({
@@ -147,11 +147,23 @@ async function startEngine(
   return riskengine.start(ports);
 }
 
+interface Tally {
+  approved: number;
+  denied: number;
+  /** As numbers, because ten thousand orders that are kept alive would be the garbage collector's work and not the engine's. */
+  readonly open: number[];
+}
+
+/** The order's number and, in its last digit, which of the kinds it is. */
+function openOrderOf({ order_id, symbol }: Order): number {
+  return Number(order_id.slice(1)) * 10 + kindSymbols.indexOf(symbol);
+}
+
+const kindOrders = orderKinds.map(({ template }) => OrderMessage.decode(template));
+const kindSymbols = kindOrders.map(({ symbol }) => symbol);
+
 /** Counts what was decided, remembers what is open, and numbers what h2load sends. */
-function counted(
-  handler: UnaryHandler | undefined,
-  tally: { approved: number; denied: number; readonly open: Order[] },
-): UnaryHandler {
+function counted(handler: UnaryHandler | undefined, tally: Tally): UnaryHandler {
   if (handler === undefined) throw new Error("the risk engine has no CheckOrder");
   const ask = handler as unknown as (order: Order, call: RpcCall) => Promise<{ readonly encoded: Uint8Array }>;
   let stamped = stampedFirst;
@@ -171,7 +183,7 @@ function counted(
     const answer = await ask(asked, asking);
     if (answer.encoded[0] === 0x08 && answer.encoded[1] === 0x01) {
       tally.approved += 1;
-      tally.open.push(asked);
+      tally.open.push(openOrderOf(asked));
     } else tally.denied += 1;
     return answer;
   }) as unknown as UnaryHandler;
@@ -230,27 +242,29 @@ function keepPricesFresh(hands: Hands): void {
 }
 
 /** Order management says that these are over, so that no window inherits the open orders of another. */
-async function endOrders(hands: Hands, orders: readonly Order[]): Promise<void> {
+async function endOrders(hands: Hands, orders: readonly number[]): Promise<void> {
   const at = instant.format(benchTools().clock.now());
   for (let from = 0; from < orders.length; from += 500) {
     await Promise.all(
-      orders.slice(from, from + 500).map((order) =>
-        hands.tell(
+      orders.slice(from, from + 500).map((open) => {
+        const order_id = orderIdOf(Math.floor(open / 10));
+        const kind = kindOrders[open % 10];
+        return hands.tell(
           subjects.ordersCancelled,
           {
-            order_id: order.order_id,
-            fund_id: order.fund_id,
-            strategy_id: order.strategy_id,
-            symbol: order.symbol,
+            order_id,
+            fund_id: kind?.fund_id ?? "",
+            strategy_id: kind?.strategy_id ?? "",
+            symbol: kind?.symbol ?? "",
             from: "WORKING",
             to: "CANCELLED",
             filled_quantity: "0",
             remaining_quantity: "0",
             at,
           },
-          `end-${order.order_id}`,
-        ),
-      ),
+          `end-${order_id}`,
+        );
+      }),
     );
   }
 }

@@ -10,6 +10,7 @@ const headBytes = 9;
 /** As large as a window may be: nothing that is measured here comes near it, so none is ever given back. */
 const windowMax = 2_147_483_647;
 const windowDefault = 65_535;
+const streamsSetting = 3;
 const initialWindowSetting = 4;
 const framePayloadMax = 16_384;
 
@@ -46,16 +47,21 @@ export async function connectWire(port: number, path: string, token: string): Pr
   /** What may still be sent: on the whole connection, and on each stream that is open. */
   const windows = { connection: windowDefault, initial: windowDefault, byStream: new Map<number, number>() };
   let waiting: Waiting[] = [];
+  /** Streams that the server has no room for yet. */
+  const unopened: (() => void)[] = [];
+  let streamsMax = Number.POSITIVE_INFINITY;
   let nextId = 1;
   let greeted = (): void => undefined;
-  const greeting = new Promise<void>((resolve) => {
+  const greeting = new Promise<void>((resolve, reject) => {
     greeted = resolve;
+    socket.once("close", () => reject(new Error("the server closed the connection before it said anything")));
   });
 
   function end(id: number): void {
     windows.byStream.delete(id);
     const events = streams.get(id);
     if (!streams.delete(id)) return;
+    if (!socket.destroyed) unopened.shift()?.();
     events?.onEnd();
   }
 
@@ -98,7 +104,9 @@ export async function connectWire(port: number, path: string, token: string): Pr
       if (payload.length > 0) streams.get(id)?.onData(payload);
     } else if (type === frame.settings && (flags & flag.ack) === 0) {
       for (let at = 0; at + 6 <= payload.length; at += 6) {
-        if (payload.readUInt16BE(at) === initialWindowSetting) windows.initial = payload.readUInt32BE(at + 2);
+        const setting = payload.readUInt16BE(at);
+        if (setting === initialWindowSetting) windows.initial = payload.readUInt32BE(at + 2);
+        else if (setting === streamsSetting) streamsMax = payload.readUInt32BE(at + 2);
       }
       socket.write(frameHead(0, frame.settings, flag.ack, 0));
       greeted();
@@ -121,6 +129,9 @@ export async function connectWire(port: number, path: string, token: string): Pr
   socket.on("error", () => socket.destroy());
   socket.once("close", () => {
     for (const id of [...streams.keys()]) end(id);
+    // Those that never began end as well; each finds the connection gone.
+    for (const begin of unopened.splice(0)) begin();
+    for (const id of [...streams.keys()]) end(id);
   });
   const window = Buffer.alloc(6);
   window.writeUInt16BE(initialWindowSetting, 0);
@@ -135,16 +146,28 @@ export async function connectWire(port: number, path: string, token: string): Pr
 
   return {
     open(events) {
-      const id = nextId;
-      nextId += 2;
-      streams.set(id, events);
-      windows.byStream.set(id, windows.initial);
-      gather();
-      socket.write(frameHead(headers.length, frame.headers, flag.endHeaders, id));
-      socket.write(headers);
+      let id = 0;
+      const early: { readonly bytes: Buffer; readonly last: boolean }[] = [];
+      const send = (bytes: Buffer, last: boolean): void => {
+        if (waiting.length > 0 || !sendData(id, bytes, last)) waiting.push({ id, bytes, last });
+      };
+      const begin = (): void => {
+        id = nextId;
+        nextId += 2;
+        streams.set(id, events);
+        windows.byStream.set(id, windows.initial);
+        gather();
+        socket.write(frameHead(headers.length, frame.headers, flag.endHeaders, id));
+        socket.write(headers);
+        for (const { bytes, last } of early) send(bytes, last);
+      };
+      if (socket.destroyed) queueMicrotask(events.onEnd);
+      else if (streams.size < streamsMax) begin();
+      else unopened.push(begin);
       return {
         write(bytes, last) {
-          if (waiting.length > 0 || !sendData(id, bytes, last)) waiting.push({ id, bytes, last });
+          if (id === 0) early.push({ bytes, last });
+          else send(bytes, last);
         },
       };
     },

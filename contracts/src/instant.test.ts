@@ -122,3 +122,21 @@ describe("arithmetic", () => {
 test.each(["2026-02-29", "2026-1-1", "2026-13-01", "", "20260101", "2026-01-01T"])("refuses the date %j", (text) => {
   expect(instant.tryParseDate(text)).toBeUndefined();
 });
+
+test("the formatter that remembers its last second writes what format writes", () => {
+  const write = instant.createFormatter();
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: -9e15, max: 9e15 }), { minLength: 1 }),
+      fc.nat(3_000_000),
+      (starts, step) => {
+        for (const start of starts) {
+          for (const at of [start, start + step, start + 1].map(instant.fromMicroseconds)) {
+            expect(write(at)).toBe(instant.format(at));
+          }
+        }
+      },
+    ),
+    { seed: 4242, numRuns: 200 },
+  );
+});

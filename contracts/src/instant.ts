@@ -117,6 +117,20 @@ export function format(at: Instant): string {
   return `${formatDate(civilFromDays(days))}T${hour}:${minute}:${twoDigits(secondOfDay % 60)}.${fraction}Z`;
 }
 
+/** The same as `format`, for whoever writes many of about the same moment: the last second is remembered as text. */
+export function createFormatter(): (at: Instant) => string {
+  let second = Number.NaN;
+  let head = "";
+  return (at) => {
+    const totalSeconds = Math.floor(at / microsecondsPerSecond);
+    if (totalSeconds !== second) {
+      second = totalSeconds;
+      head = format((totalSeconds * microsecondsPerSecond) as Instant).slice(0, -7);
+    }
+    return `${head}${String(1_000_000 + at - totalSeconds * microsecondsPerSecond).slice(1)}Z`;
+  };
+}
+
 /** Whole days since 1970-01-01 in the proleptic Gregorian calendar, without a table and without Date. */
 export function daysFromCivil(date: CivilDate): number {
   // March is the first month of the counted year, so that the leap day is its last.

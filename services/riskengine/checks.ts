@@ -16,7 +16,7 @@ import type { Verdict } from "../../core/view.ts";
 import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
-import { packDecisionRecord } from "./decision-record.ts";
+import { createRecordPacker } from "./decision-record.ts";
 import type { Figures } from "./figures.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { HaltWatch } from "./halt-watch.ts";
@@ -59,6 +59,7 @@ export function createChecks(options: ChecksOptions): Checks {
   const { ports, engine, commit, lanes, halts, figures } = options;
   const { clock, random } = ports;
   const packer = createDecisionPacker();
+  const packRecord = createRecordPacker();
   /** By key: who waits for the risk officer, until the decision is durable or withdrawn. */
   const vetoing = new Map<string, Promise<unknown>>();
   /** What arrived together is decided together, one after the other: code and books that are in the processor's cache are far quicker. */
@@ -137,7 +138,7 @@ export function createChecks(options: ChecksOptions): Checks {
           decisionId,
           approved: checked.outcome === "approved",
           code: checked.code,
-          payload: packDecisionRecord(request, encoded, checked.inputs()),
+          payload: packRecord(request, encoded, checked.inputs()),
         },
         checked,
       );

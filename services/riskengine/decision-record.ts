@@ -1,17 +1,30 @@
-// A decision's record as it is stored: a DecisionRecord message, written by hand into one buffer of exactly its size, because the order
-// stands in it as it came and is never encoded a second time.
+// A decision's record as it is stored: a DecisionRecord message, written by hand, because the order stands in it as it came and is never
+// encoded a second time.
 
 /** Field numbers of DecisionRecord in riskdesk.proto; all three are length-delimited. */
 const orderTag = (1 << 3) | 2;
 const decisionTag = (2 << 3) | 2;
 const inputsTag = (3 << 3) | 2;
+const pieceBytes = 262_144;
 
-export function packDecisionRecord(order: Uint8Array, decision: Uint8Array, inputs: Uint8Array): Uint8Array {
-  const packed = new Uint8Array(sizeOf(order) + sizeOf(decision) + sizeOf(inputs));
-  let place = writeField(packed, 0, orderTag, order);
-  place = writeField(packed, place, decisionTag, decision);
-  writeField(packed, place, inputsTag, inputs);
-  return packed;
+export type PackDecisionRecord = (order: Uint8Array, decision: Uint8Array, inputs: Uint8Array) => Uint8Array;
+
+/** Records stand behind each other in one piece of memory and leave as parts of it; a full piece belongs to those who hold parts of it. */
+export function createRecordPacker(): PackDecisionRecord {
+  let piece = new Uint8Array(pieceBytes);
+  let used = 0;
+  return (order, decision, inputs) => {
+    const size = sizeOf(order) + sizeOf(decision) + sizeOf(inputs);
+    if (used + size > piece.length) {
+      piece = new Uint8Array(Math.max(pieceBytes, size));
+      used = 0;
+    }
+    const start = used;
+    used = writeField(piece, used, orderTag, order);
+    used = writeField(piece, used, decisionTag, decision);
+    used = writeField(piece, used, inputsTag, inputs);
+    return piece.subarray(start, used);
+  };
 }
 
 function sizeOf(content: Uint8Array): number {

@@ -10,7 +10,7 @@ import type { Identity } from "../../ports/identity.ts";
 import type { JournalRow } from "../../ports/risk-store.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
-import { packDecisionRecord } from "./decision-record.ts";
+import { createRecordPacker } from "./decision-record.ts";
 import { watchGaps } from "./gaps.ts";
 import { readHalt } from "./halt-request.ts";
 import { newestEntry } from "./journal-end.ts";
@@ -23,12 +23,16 @@ describe("a decision's record", () => {
     const asked = { ...order, order_id: "o-1", symbol: "AAPL", thesis: "é".repeat(length % 300) };
     const decision = { ...RiskDecision.decode(new Uint8Array()), decision_id: "d-1", approved: true };
     const inputs = new Uint8Array(length).fill(7);
-    const packed = packDecisionRecord(Order.encode(asked).finish(), RiskDecision.encode(decision).finish(), inputs);
-    const record = DecisionRecord.decode(packed);
-    expect(record.order).toEqual(asked);
-    expect(record.decision).toEqual(decision);
-    expect(Buffer.compare(record.inputs, inputs)).toBe(0);
-    expect(packed.buffer.byteLength).toBe(packed.length);
+    const pack = createRecordPacker();
+    const parts = [Order.encode(asked).finish(), RiskDecision.encode(decision).finish(), inputs] as const;
+    // Many, so that one piece of memory gets full: none writes over another.
+    const packed = Array.from({ length: 8 }, () => pack(...parts));
+    for (const bytes of packed) {
+      const record = DecisionRecord.decode(bytes);
+      expect(record.order).toEqual(asked);
+      expect(record.decision).toEqual(decision);
+      expect(Buffer.compare(record.inputs, inputs)).toBe(0);
+    }
   });
 });
 
