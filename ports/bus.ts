@@ -39,6 +39,11 @@ export interface DurableOptions {
   readonly attemptsMax?: number;
   /** Events read ahead of the handler; default 1,000. */
   readonly queueMax?: number;
+  /**
+   * Shown what was read together before it is handed over one by one, for a handler that is quicker with many at once. It replaces nothing:
+   * every event is still handed over, some may never be shown, and when it fails that is no failure of an event.
+   */
+  readonly ahead?: (events: readonly BusEvent[]) => Promise<void>;
 }
 
 /** What a full ephemeral queue does: throw away its oldest event, or keep only the newest per key. */

@@ -10,7 +10,7 @@
 //  4. A subscription whose name was forgotten has ended: it does not enter the name again and hears nothing more.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
-import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import type { BusEvent, DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
@@ -127,6 +127,24 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     }
   }
 
+  /** What was read together, without what cannot be read and what was handled before. */
+  async function showAhead(rows: readonly OutboxRow[]): Promise<void> {
+    if (options.ahead === undefined || rows.length < 2) return;
+    const events: BusEvent[] = [];
+    for (const row of rows) {
+      for (const message of messagesOf(row, patterns)) {
+        if (recent.has(message.eventId)) continue;
+        const decoded = decodeRow(message, context.subjectByName);
+        if ("event" in decoded) events.push(decoded.event);
+      }
+    }
+    try {
+      await options.ahead(events);
+    } catch (thrown) {
+      log.warn("what was read together could not be handled together", { ...label, reason: messageOf(thrown) });
+    }
+  }
+
   /** How many events a row was, all of them done with; undefined when one was left for later, and with it the row. */
   async function deliverAll(row: OutboxRow, stopped: () => boolean): Promise<number | undefined> {
     const messages = messagesOf(row, patterns);
@@ -183,6 +201,8 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       const page = await reader.read(before, rowsMax, patterns);
       readingSince = undefined;
       getsOn();
+      await showAhead(page.rows);
+      if (stopped()) break;
       for (const row of page.rows) {
         const finished = await deliverAll(row, stopped);
         if (finished === undefined) break;

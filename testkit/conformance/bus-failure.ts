@@ -3,6 +3,7 @@
 
 import { expect } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
+import type { BusEvent } from "../../ports/bus.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import type { BusCheck } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
@@ -101,6 +102,30 @@ export const waitsForLater: BusCheck = {
   },
 };
 
+export const aheadReplacesNothing: BusCheck = {
+  promise: 5,
+  sentence: "what is shown ahead is handed over as well, in order and once, also when showing it fails",
+  async run(rig) {
+    const shown: string[] = [];
+    const ahead = async (events: readonly BusEvent[]) => {
+      for (const event of events) shown.push(event.id);
+      if (shown.length % 2 === 0) throw new Error("planned: not together");
+    };
+    const seen = await record(rig.bus, { name: "conformance.ahead", ahead });
+    await publishMany(rig.store, "k", 1, 40);
+    await eventually(
+      rig,
+      "forty events",
+      () => seen.events.length >= 40,
+      () => seen.numbers(),
+    );
+    expect(seen.numbers()).toEqual(range(1, 40));
+    const handled = new Set(seen.events.map(({ id }) => id));
+    expect(shown.filter((id) => !handled.has(id))).toEqual([]);
+    expect(await rig.parked()).toEqual([]);
+  },
+};
+
 export const parksAndGoesOn: BusCheck = {
   promise: 5,
   sentence: "an event whose handler keeps failing is tried `attemptsMax` times, parked, reported, and the next goes on",
@@ -166,6 +191,7 @@ export const failureChecks: readonly BusCheck[] = [
   slowSubscriberIsAlone,
   triesAgain,
   waitsForLater,
+  aheadReplacesNothing,
   parksAndGoesOn,
   poisonIsParked,
 ];

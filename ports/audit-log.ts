@@ -1,0 +1,94 @@
+// Where the audit chain is kept: entries as the bytes that are verified, the head, checkpoints, and what can be derived from the entries
+// (tiles of the tree). Who chains, signs and verifies is not asked here; the store keeps, refuses a second writer, and gives back.
+//
+// What every adapter promises (testkit/conformance/audit-log.ts):
+//  1. `append` is one transaction: all entries of a batch and the new head, or nothing. It is durable when it resolves.
+//  2. Only who took the pen last can append or put a checkpoint; anybody else is refused with STORE_CONFLICT, for good. A batch that does
+//     not begin where the head is, is refused as well.
+//  3. When `append` rejects with anything but STORE_COMMIT_UNKNOWN, nothing of the batch remains. After STORE_COMMIT_UNKNOWN the head
+//     tells: taking the pen anew waits for whatever is still under way.
+//  4. An event id is in the log at most once; a batch that would bring it again is refused with INVALID_ARGUMENT.
+//  5. Entries and checkpoints are never changed or removed: the database itself refuses both to the app's role, and to its owner until
+//     a trigger is taken away.
+//  6. Entries are read back byte for byte, in order, without holes.
+import type { Instant } from "../contracts/src/instant.ts";
+
+/** The newest entry. */
+export interface AuditHead {
+  /** How many entries there are; the next one has this sequence. */
+  readonly size: number;
+  /** 64 hex digits; of the newest entry, zeros when there is none. */
+  readonly hash: string;
+  /** As it stands in the newest entry; empty when there is none. */
+  readonly timestamp: string;
+}
+
+export interface AuditRow {
+  readonly sequence: number;
+  /** The text of all eight fields, in UTF-8. */
+  readonly text: Uint8Array;
+}
+
+export interface NewAuditRow extends AuditRow {
+  /** What the entry was made of, for example a bus event; unique in the log. */
+  readonly eventId: string;
+  /** Kept beside the text so that it can be found; `fsck` compares. */
+  readonly subjectId: string;
+  readonly action: string;
+}
+
+export interface AuditBatch {
+  /** As `takePen` gave it. */
+  readonly pen: number;
+  /** Where the head must be: the size before the batch. */
+  readonly after: number;
+  readonly rows: readonly NewAuditRow[];
+  readonly head: AuditHead;
+}
+
+export interface StoredCheckpoint {
+  readonly size: number;
+  /** The note with every signature that it has so far. */
+  readonly note: string;
+  readonly at: Instant;
+}
+
+/** Where the subject's entries are, by the index and not by the log. */
+export interface SubjectRow extends AuditRow {
+  readonly subjectId: string;
+}
+
+export interface StoredTile {
+  readonly level: number;
+  readonly index: number;
+  /** 32 bytes for each of 1 to 256 hashes. */
+  readonly hashes: Uint8Array;
+}
+
+export interface AuditLog {
+  /** From now on only the caller may write; waits for a batch that is under way. */
+  takePen(incarnation: string): Promise<{ readonly pen: number; readonly head: AuditHead }>;
+  head(): Promise<AuditHead>;
+  append(batch: AuditBatch): Promise<void>;
+  /** Of these event ids, those that are in the log, with their sequence. */
+  sequencesOf(eventIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Of these subjects, the sequence of the newest entry about each; a subject without one is not in the map. */
+  newestOf(subjectIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** At most `count` entries from that sequence on. */
+  read(from: number, count: number): Promise<readonly AuditRow[]>;
+  /** Entries about the subject by the index, ascending, from that sequence on. */
+  readSubject(subjectId: string, from: number, count: number): Promise<readonly SubjectRow[]>;
+  /** By the index: subject and action of the entries from that sequence on, for comparing them with the log. */
+  readIndex(from: number, count: number): Promise<readonly Omit<NewAuditRow, "text">[]>;
+  /** A second one of the same size replaces the note only by one with the same text and more signatures. */
+  putCheckpoint(pen: number, checkpoint: StoredCheckpoint): Promise<void>;
+  /** The largest, if there is one. */
+  newestCheckpoint(): Promise<StoredCheckpoint | undefined>;
+  /** Ascending, from that size on. */
+  checkpoints(fromSize: number, count: number): Promise<readonly StoredCheckpoint[]>;
+  /** Derived: may be written anew at any time. A wider tile replaces a narrower one. */
+  putTiles(tiles: readonly StoredTile[]): Promise<void>;
+  readTile(level: number, index: number): Promise<Uint8Array | undefined>;
+  /** Told after appends, here or elsewhere; gives the function that ends it. */
+  onAppend(run: () => void): () => void;
+}
