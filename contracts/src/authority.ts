@@ -49,6 +49,12 @@ export const operations = {
   AppendAudit: rule(["service"], "Append an entry to the audit chain; its actor is the caller."),
   GetAuditTrail: rule(readers, "Read the entries about one subject."),
   VerifyAudit: rule(readers, "Verify the audit chain."),
+  ReadAudit: rule(readers, "Read the audit chain entry by entry."),
+  GetAuditProof: rule(readers, "Get the proof that an entry is in the audit chain."),
+  GetAuditBundleHead: rule(readers, "Export a part of the audit chain for somebody who verifies it offline."),
+  GetAuditStatus: rule(readers, "See how far the audit chain reaches and who vouches for it."),
+  InspectAudit: rule(["operator", "admin"], "Derive chain, tree and index of the audit log anew, and repair what can be derived."),
+  GetAuditTile: rule(readers, "Read checkpoints, tiles and entries of the audit log as static files."),
   ReportRegulatoryEvent: rule(["service"], "Report an event to the regulators of a fund."),
 
   // Orders, positions, funds and strategies.
