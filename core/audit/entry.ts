@@ -1,0 +1,150 @@
+// An entry of the log: made from its fields, and read back from its text, as docs/audit-format.md says. What is stored, hashed and verified is the
+// text; the record is only ever a reading of it.
+import { canonicalJson, decodeUtf8, type JsonObject, textBytesMax, utf8, ValueRefused } from "./canonical-json.ts";
+import { asciiBytes } from "./canonical-scan.ts";
+import {
+  actionCharactersMax,
+  actorCharactersMax,
+  hashRunLength,
+  layoutOf,
+  readEntryLayout,
+  readHashedLayout,
+  subjectCharactersMax,
+} from "./entry-layout.ts";
+import {
+  asHash,
+  type Hash,
+  hexBytesOfHash,
+  hexLength,
+  hexOfHash,
+  isHashHex,
+  type Sha256OfBytes,
+  zeroHex,
+} from "./hash.ts";
+import { isTimestamp } from "./timestamp.ts";
+
+/** What the writer decides; the hash follows. */
+export interface EntryFields {
+  readonly sequence: number;
+  readonly timestamp: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject_id: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly prev_hash: string;
+}
+
+/** What the text of an entry says. */
+export interface EntryRecord extends EntryFields {
+  readonly data: JsonObject;
+  readonly hash: string;
+}
+
+export interface Entry {
+  /** Canonical JSON of all eight fields, in UTF-8: the bytes to keep. A view: its buffer is larger. */
+  readonly text: Uint8Array;
+  /** 64 lower-case hex digits. */
+  readonly hash: string;
+  /** The leaf of the tree: the hash of the text. */
+  readonly leaf: Hash;
+}
+
+/** Makes an entry. Throws ValueRefused for whatever the format does not allow. */
+export function makeEntry(fields: EntryFields, sha256: Sha256OfBytes): Entry {
+  const { sequence, timestamp, actor, action, subject_id: subjectId, data, prev_hash: prevHash } = fields;
+  if (!Number.isSafeInteger(sequence) || sequence < 0)
+    throw new ValueRefused("sequence", "not a whole number from 0 on");
+  if (typeof timestamp !== "string" || !isTimestamp(timestamp)) {
+    throw new ValueRefused("timestamp", "not a time such as 2026-11-15T09:30:00.000000Z");
+  }
+  if (typeof prevHash !== "string" || !isHashHex(prevHash)) {
+    throw new ValueRefused("prev_hash", "not 64 lower-case hex digits");
+  }
+  if (sequence === 0 && prevHash !== zeroHex) throw new ValueRefused("prev_hash", "nothing comes before entry 0");
+  const actionText = fieldText("action", action, actionCharactersMax);
+  const actorText = fieldText("actor", actor, actorCharactersMax);
+  const subjectText = fieldText("subject_id", subjectId, subjectCharactersMax);
+  const head = `{"action":${actionText},"actor":${actorText},"data":${dataText(data)}`;
+  const tail = `,"sequence":${canonicalJson(sequence)},"subject_id":${subjectText},"timestamp":"${timestamp}"}`;
+  const hashed = utf8(prevHash + head + tail);
+  const length = hashed.length - hexLength + hashRunLength;
+  if (length > textBytesMax) throw new ValueRefused("", `${length} bytes, more than ${textBytesMax}`);
+  const hash = asHash(sha256(hashed));
+  const isAscii = hashed.length === hexLength + head.length + tail.length;
+  const hashRun = hashed.length - hexLength - (isAscii ? tail.length : utf8(tail).length);
+  // The text stands behind the zero byte with which a leaf is hashed: one piece of memory instead of two.
+  const marked = new Uint8Array(1 + length);
+  const text = marked.subarray(1);
+  join(text, hashed.subarray(hexLength), hashRun, hexBytesOfHash(hash), hashed.subarray(0, hexLength));
+  return { text, hash: hexOfHash(hash), leaf: asHash(sha256(marked)) };
+}
+
+function fieldText(name: string, value: unknown, charactersMax: number): string {
+  if (typeof value !== "string") throw new ValueRefused(name, "not a text");
+  if (value.length === 0) throw new ValueRefused(name, "empty");
+  // Twice as many units as characters at most: whatever is longer need not be counted.
+  if (value.length > charactersMax * 2 || (value.length > charactersMax && [...value].length > charactersMax)) {
+    throw new ValueRefused(name, `longer than ${charactersMax} characters`);
+  }
+  return canonicalJson(value);
+}
+
+function dataText(data: unknown): string {
+  let text: string;
+  try {
+    text = canonicalJson(data);
+  } catch (refused) {
+    if (!(refused instanceof ValueRefused)) throw refused;
+    const dot = refused.path === "" || refused.path.startsWith("[") ? "" : ".";
+    throw new ValueRefused(`data${dot}${refused.path}`, refused.why);
+  }
+  if (!text.startsWith("{")) throw new ValueRefused("data", "not an object");
+  return text;
+}
+
+const beforeHash = asciiBytes(`,"hash":"`);
+const beforePrevHash = asciiBytes(`","prev_hash":"`);
+const quote = 0x22;
+
+function join(text: Uint8Array, six: Uint8Array, hashRun: number, hash: Uint8Array, prevHash: Uint8Array): void {
+  text.set(six);
+  text.copyWithin(hashRun + hashRunLength, hashRun, six.length);
+  text.set(beforeHash, hashRun);
+  text.set(hash, hashRun + beforeHash.length);
+  text.set(beforePrevHash, hashRun + beforeHash.length + hexLength);
+  text.set(prevHash, hashRun + hashRunLength - hexLength - 1);
+  text[hashRun + hashRunLength - 1] = quote;
+}
+
+/** The text of the six hashed fields, from that of all eight; undefined when it is no entry. */
+export function withoutHashes(text: Uint8Array): Uint8Array | undefined {
+  const layout = layoutOf(text, readEntryLayout);
+  if (layout === undefined) return undefined;
+  const six = new Uint8Array(text.length - hashRunLength);
+  six.set(text.subarray(0, layout.hashRun));
+  six.set(text.subarray(layout.sequenceRun), layout.hashRun);
+  return six;
+}
+
+/** The text of all eight fields, from that of the six hashed ones; undefined when the parts do not make an entry. */
+export function withHashes(six: Uint8Array, hash: string, prevHash: string): Uint8Array | undefined {
+  const layout = isHashHex(hash) && isHashHex(prevHash) ? layoutOf(six, readHashedLayout) : undefined;
+  if (layout === undefined) return undefined;
+  const text = new Uint8Array(six.length + hashRunLength);
+  join(text, six, layout.hashRun, asciiBytes(hash), asciiBytes(prevHash));
+  return text;
+}
+
+/** What the text says; undefined when it is not the canonical text of an entry. Whether its hash is right is not looked at. */
+export function readEntry(text: Uint8Array): EntryRecord | undefined {
+  if (layoutOf(text, readEntryLayout) === undefined) return undefined;
+  return JSON.parse(decodeUtf8(text)) as EntryRecord;
+}
+
+/** The hash that an entry of these six fields after that one has: 64 lower-case hex digits. */
+export function hashOfSix(prevHash: string, six: Uint8Array, sha256: Sha256OfBytes): string {
+  const hashed = new Uint8Array(hexLength + six.length);
+  hashed.set(asciiBytes(prevHash));
+  hashed.set(six, hexLength);
+  return hexOfHash(asHash(sha256(hashed)));
+}
