@@ -34,6 +34,7 @@ const plan: GroundPlan = {
     broke: { nav: { value: "0" } },
     dark: { holds: { symbol: "DRK", quantity: "10" } },
     ages: { holds: { symbol: "OLD", quantity: "10" } },
+    foreign: { holds: { symbol: "YEN", quantity: "10" } },
     vast: { holds: { symbol: "HLD", quantity: "9000000000000000000" } },
     position: { envelope: { max_position_pct: 0.001 } },
     gross: {
@@ -120,7 +121,6 @@ const ways: Ways = {
     SCHEMA_DECIMAL_INVALID: { order: { quantity: "1e3" } },
     SCHEMA_LIMIT_PRICE_MISSING: { order: { order_type: "LIMIT" } },
     SCHEMA_STOP_PRICE_MISSING: { order: { order_type: "STOP" } },
-    SCHEMA_PRICE_UNEXPECTED: { order: { limit_price: "100" } },
     SCHEMA_EXPIRY_INVALID: { order: { tif: "GTD", expires_at: now(1_000) } },
     SCHEMA_NOTIONAL_MISMATCH: { order: { order_type: "LIMIT", limit_price: "100", notional: 150 } },
     SCHEMA_NOTIONAL_OVERFLOW: { order: { quantity: "9999999999999999999", order_type: "LIMIT", limit_price: "100" } },
@@ -335,6 +335,19 @@ describe("around the denials", () => {
     const { original } = await ground.client.check(order);
     expect(original).toMatchObject({ approved: true, order_id: order.order_id, code: "" });
     if (first !== undefined) expect(first.id).toBe(original?.decision_id);
+  });
+
+  test("an exchange rate that is too old is named for another holding too", async () => {
+    const order = ground.order({ fund_id: "foreign" });
+    await ground.settled(order, ({ code }) => code === "FX_RATE_STALE");
+    const decision = await ground.client.check(order);
+    expect(decision).toMatchObject({ code: "FX_RATE_STALE", rejecting_gate: "position_risk", approved: false });
+    expect(decision.reason).toContain('"YEN"');
+  });
+
+  test("a price that the order type does not need is no mistake", async () => {
+    await approved(ground, { limit_price: "100" });
+    await approved(ground, { order_type: "LIMIT", limit_price: "100", stop_price: "100" });
   });
 
   test("the room of a cancelled order can be used again", async () => {

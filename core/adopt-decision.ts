@@ -5,11 +5,11 @@ import { Defect } from "../contracts/src/fault.ts";
 import type { GateCheck, Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
-import { amendsFigure, windowFigure } from "./engine-check.ts";
+import { amendsFigure, lowersWord, windowFigure } from "./engine-check.ts";
 import type { EngineState } from "./engine-state.ts";
 import { lineOf } from "./exposure.ts";
 import { countOrder } from "./order-rate.ts";
-import { amend, isSameOrder, reopen, reserve } from "./reservations.ts";
+import { amend, isSameOrder, rememberTerms, reopen, reserve } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
 import { countApproval } from "./throttle.ts";
 
@@ -18,7 +18,8 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   if (at > state.lastAt) state.lastAt = at;
   const schema = decision.checks.find(({ gate }) => gate === "schema");
   const limits = decision.checks.find(({ gate }) => gate === "static");
-  const addsRisk = decision.classification !== "REDUCE";
+  const amends = figureOf(schema, amendsFigure);
+  const addsRisk = decision.classification !== "REDUCE" && amends !== lowersWord;
   if (addsRisk && limits?.result === "PASSED") {
     countOrder(fundBookOf(state.books, order.fund_id), strategyBookOf(state.books, order.strategy_id), at);
   }
@@ -27,7 +28,7 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   if (trips) adoptTrip(state, order, at);
   if (!decision.approved) return;
   const quantity = decimal.parse(order.quantity);
-  if (figureOf(schema, amendsFigure) === undefined) adoptOrder(state, order, quantity);
+  if (amends === undefined) adoptOrder(state, order, quantity);
   else adoptAmendment(state, order, quantity);
   const window = figureOf(limits, windowFigure);
   if (window === undefined || !addsRisk) return;
@@ -60,17 +61,18 @@ function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Deci
         `the journal approves ${JSON.stringify(order.order_id)} again with another fund, symbol or side`,
       );
     }
-    amend(books, orders, open, quantity);
+    amend(books, orders, open, { quantity, terms: rememberTerms(orders, order) });
     return;
   }
   const fund = fundBookOf(books, order.fund_id);
-  reserve(books, orders, fund, lineOf(fund, symbolBookOf(books, order.symbol)), order, direction, quantity);
+  const line = lineOf(fund, symbolBookOf(books, order.symbol));
+  reserve(books, orders, fund, line, order, direction, quantity).terms = rememberTerms(orders, order);
 }
 
 /** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
 function adoptAmendment(state: EngineState, order: Order, quantity: Decimal): void {
   const { books, orders } = state;
   const open = orders.open.get(order.order_id) ?? reopen(orders, order.order_id);
-  if (open !== undefined && isSameOrder(open, order)) amend(books, orders, open, quantity);
-  else adoptOrder(state, order, quantity);
+  if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, quantity);
+  else amend(books, orders, open, { quantity, terms: rememberTerms(orders, order) });
 }

@@ -33,7 +33,7 @@ export function classify(view: FundView): void {
 }
 
 /** What an order in that direction could close: the position less what other open orders against it may close first. */
-export function closableQuantity(view: FundView, direction: 1 | -1): Decimal {
+function closableQuantity(view: FundView, direction: 1 | -1): Decimal {
   // Nothing to close is the common case, and worth not computing.
   if (direction === 1 ? view.position >= 0n : view.position <= 0n) return decimal.zero;
   const left = direction === 1 ? -view.position - view.pendingBuy : view.position - view.pendingSell;
@@ -41,7 +41,7 @@ export function closableQuantity(view: FundView, direction: 1 | -1): Decimal {
 }
 
 /** What the order would have open: all of a new one; of an amended one what its new quantity leaves after its fills, at least zero. */
-export function openQuantity(view: FundView): Decimal | undefined {
+function openQuantity(view: FundView): Decimal | undefined {
   const { quantity } = view.terms;
   if (quantity === undefined) return undefined;
   return quantity > view.ownFilled ? ((quantity - view.ownFilled) as Decimal) : decimal.zero;

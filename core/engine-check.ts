@@ -16,10 +16,11 @@ import { lineOf } from "./exposure.ts";
 import { fillView } from "./fill-view.ts";
 import type { Gate } from "./gates/gate.ts";
 import { gates } from "./gates/index.ts";
+import { isNewRisk } from "./gates/new-risk.ts";
 import { type NoteBook, type NoteColumns, noNotes } from "./notes.ts";
 import { bodyText } from "./order-hash.ts";
 import { countOrder, uncountOrder } from "./order-rate.ts";
-import { amend, mayAmend, reserve, unamend, unreserve } from "./reservations.ts";
+import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "./reservations.ts";
 import { countApproval, uncountApproval } from "./throttle.ts";
 import type { FundView, Verdict } from "./view.ts";
 import { joinViews } from "./view-bytes.ts";
@@ -30,6 +31,7 @@ const lateGates: readonly Gate[] = gates.slice(3, 6);
 const officerGates: readonly Gate[] = gates.slice(6);
 /** Figures that the journal is read back by. */
 export const amendsFigure = "amends";
+export const lowersWord = "an open order, to a lower quantity";
 export const windowFigure = "repeated_execution_window_ms";
 const gatesOfProbe: readonly Gate[] = gates.slice(1, 6);
 
@@ -56,7 +58,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
   classify(view);
 
   let denial = runGates(state, earlyGates, order, at);
-  if (denial === undefined && !dryRun && view.classification !== "REDUCE") {
+  if (denial === undefined && !dryRun && isNewRisk(view)) {
     countPace(state, undo, at);
     undo.repeatWindowMs = repeatWindowMs(view);
   }
@@ -98,9 +100,11 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   view.keySeen = "no";
   view.keyAgeMs = Number.NaN;
   view.verdict = verdict;
+  // Whoever was asked about new risk answered about new risk, even if the order it amends has grown meanwhile.
+  view.lowers = false;
   classify(view);
   // The decision is made now, so it counts from now.
-  if (!ended && view.classification !== "REDUCE") countPace(state, undo, at);
+  if (!ended && isNewRisk(view)) countPace(state, undo, at);
   let denial = ended ? noLongerOpen(state, order) : runGates(state, lateGates, order, at);
   if (denial === undefined && view.envelope?.croVetoEnabled === true) {
     denial = runGates(state, officerGates, order, at);
@@ -175,8 +179,8 @@ function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: 
 
 /** What the books will make of an approval; the journal must tell it, because it is read back without the view. */
 function noteConsequence(view: FundView, gate: GateName, notes: NoteBook): void {
-  if (gate === "schema" && view.amends) notes.word(amendsFigure, "an open order");
-  if (gate !== "static" || view.classification === "REDUCE") return;
+  if (gate === "schema" && view.amends) notes.word(amendsFigure, view.lowers === true ? lowersWord : "an open order");
+  if (gate !== "static" || !isNewRisk(view)) return;
   const windowMs = repeatWindowMs(view);
   if (windowMs !== undefined) notes.count(windowFigure, windowMs);
 }
@@ -187,7 +191,7 @@ function repeatWindowMs({ envelope }: FundView): number | undefined {
 }
 
 function asksOfficer(view: FundView): boolean {
-  return view.envelope?.croVetoEnabled === true && view.classification !== "REDUCE";
+  return view.envelope?.croVetoEnabled === true && isNewRisk(view);
 }
 
 /** What the order names; it passed the schema gate, so everything is there. */
@@ -220,12 +224,14 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
   if (found.open === undefined) {
     const line = found.line ?? lineOf(fund, book);
     undo.reserved = reserve(books, orders, fund, line, order, direction, quantity);
+    undo.reserved.terms = rememberTerms(orders, order);
   } else {
-    if (!mayAmend(found.open, order)) throw new Defect("an order passed that contradicts the one it amends");
-    undo.amended = amend(books, orders, found.open, quantity);
+    if (amendRefusal(found.open, order) !== undefined)
+      throw new Defect("an order passed that contradicts the one it amends");
+    undo.amended = amend(books, orders, found.open, { quantity, terms: rememberTerms(orders, order) });
   }
   const { repeatWindowMs: windowMs } = undo;
-  if (windowMs === undefined || view.classification === "REDUCE") return;
+  if (windowMs === undefined || !isNewRisk(view)) return;
   undo.approval = countApproval(strategy, { book, side: order.side, quantity, at, windowMs });
 }
 
@@ -326,7 +332,7 @@ function closingAllowed(view: FundView, order: Order, at: Instant): Decimal {
 }
 
 /** Whether gates 2 to 6 would let it pass, without a trace. */
-export function passesGates(view: FundView, order: Order, at: Instant): boolean {
+function passesGates(view: FundView, order: Order, at: Instant): boolean {
   return firstDenial(view, order, at) === undefined;
 }
 

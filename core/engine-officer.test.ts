@@ -118,7 +118,10 @@ describe("the risk officer", () => {
     const engine = engineRig(on);
     engine.check(orderOf("a", limit("100")), moment(0));
     const amendment = orderOf("a", { ...limit("200"), idempotency_key: "k2" });
-    expect(engine.check(amendment, moment(1)).code).toBe("SCHEMA_AMENDMENT_MISMATCH");
+    expect(engine.check(amendment, moment(1))).toMatchObject({
+      code: "SCHEMA_AMENDMENT_MISMATCH",
+      reason: 'Order "a" is not approved yet: the risk officer has not answered.',
+    });
   });
 
   it("cannot revive an order that ended while its amendment was thought about", () => {

@@ -8,6 +8,7 @@ import { type FundBook, fundBookOf, type StrategyBook, strategyBookOf, symbolBoo
 import type { EngineState } from "./engine-state.ts";
 import { lineOf, movePosition } from "./exposure.ts";
 import { addInstant, type InstantRing, instantsWithin } from "./instant-ring.ts";
+import type { OrderTerms } from "./order-terms.ts";
 import { type OpenOrder, reserve, restoreOrder } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
 import { countApproval } from "./throttle.ts";
@@ -19,6 +20,17 @@ export interface EngineSnapshot {
   readonly funds: readonly FundSnapshot[];
   readonly strategies: readonly StrategySnapshot[];
   readonly orders: readonly OrderSnapshot[];
+  /** Of the same orders; absent in snapshots from before it was kept, after which nothing of theirs counts as lowered. */
+  readonly terms?: readonly TermsSnapshot[];
+}
+
+interface TermsSnapshot {
+  readonly order_id: string;
+  readonly sent: boolean;
+  /** Null when they are not known. */
+  readonly terms: OrderTerms | null;
+  /** Of the amendments that wait, in their order. */
+  readonly amendments: readonly (OrderTerms | null)[];
 }
 
 interface FundSnapshot {
@@ -62,6 +74,7 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
   const { books, orders, lastAt } = state;
   const funds = [...books.funds.values()].sort((left, right) => byText(left.id, right.id));
   const strategies = [...books.strategies.values()].sort((left, right) => byText(left.id, right.id));
+  const open = [...orders.open.values()].sort((left, right) => byText(left.id, right.id));
   return {
     form: 1,
     at: instant.format(lastAt),
@@ -71,7 +84,8 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
     strategies: strategies
       .map((strategy) => strategySnapshot(state, strategy))
       .filter(({ tripped_at, pace, repeats }) => tripped_at !== null || pace.length > 0 || repeats.length > 0),
-    orders: [...orders.open.values()].sort((left, right) => byText(left.id, right.id)).map(orderSnapshot),
+    orders: open.map(orderSnapshot),
+    terms: open.map(termsSnapshot),
   };
 }
 
@@ -115,12 +129,27 @@ function orderSnapshot(order: OpenOrder): OrderSnapshot {
     symbol: order.line.book.symbol,
     side: order.side,
     quantity: decimal.format(order.quantity),
-    amendments: order.amendments.map(decimal.format),
+    amendments: order.amendments.map(({ quantity }) => decimal.format(quantity)),
     filled: decimal.format(order.filled),
     ended: order.ended,
     filled_told: decimal.format(order.filledTold),
     terms_at: Number.isNaN(order.termsAt) ? null : order.termsAt,
   };
+}
+
+function termsSnapshot({ id, sent, terms, amendments }: OpenOrder): TermsSnapshot {
+  return {
+    order_id: id,
+    sent,
+    terms: plainTerms(terms),
+    amendments: amendments.map((amended) => plainTerms(amended.terms)),
+  };
+}
+
+/** Without what is absent, as JSON has it. */
+function plainTerms(terms: OrderTerms | undefined): OrderTerms | null {
+  if (terms === undefined) return null;
+  return Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined)) as unknown as OrderTerms;
 }
 
 /** Into an engine that has decided nothing yet; reference data, envelopes and the rest may come before or after. */
@@ -138,7 +167,8 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
     refill(fund.pace, pace);
   }
   for (const strategy of snapshot.strategies) restoreStrategy(state, strategy);
-  for (const order of snapshot.orders) restoreOne(state, order);
+  const terms = new Map((snapshot.terms ?? []).map((one) => [one.order_id, one]));
+  for (const order of snapshot.orders) restoreOne(state, order, terms.get(order.order_id));
 }
 
 function refill(ring: InstantRing, moments: readonly number[]): void {
@@ -160,14 +190,18 @@ function restoreStrategy({ books }: EngineState, snapshot: StrategySnapshot): vo
   }
 }
 
-function restoreOne({ books, orders }: EngineState, snapshot: OrderSnapshot): void {
+function restoreOne({ books, orders }: EngineState, snapshot: OrderSnapshot, kept: TermsSnapshot | undefined): void {
   const direction = directionOf(snapshot.side);
   if (direction === 0) throw new Defect(`an order in a snapshot has the side ${snapshot.side}`);
   const fund = fundBookOf(books, snapshot.fund_id);
   const line = lineOf(fund, symbolBookOf(books, snapshot.symbol));
   const order = reserve(books, orders, fund, line, snapshot, direction, decimal.parse(snapshot.quantity));
   restoreOrder(books, orders, order, {
-    amendments: snapshot.amendments.map(decimal.parse),
+    terms: kept?.terms ?? undefined,
+    amendments: snapshot.amendments.map((quantity, index) => {
+      return { quantity: decimal.parse(quantity), terms: kept?.amendments[index] ?? undefined };
+    }),
+    sent: kept?.sent ?? false,
     filled: decimal.parse(snapshot.filled),
     ended: snapshot.ended,
     filledTold: decimal.parse(snapshot.filled_told),

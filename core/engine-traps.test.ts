@@ -226,7 +226,8 @@ describe("amendments", () => {
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));
     engine.applyTransition(transitionOf(order, "CANCELLED", { filled_quantity: "10" }));
-    expect(engine.check(amended("300", "k2"), moment(1)).code).toBe("SCHEMA_AMENDMENT_MISMATCH");
+    const { code, reason } = engine.check(amended("300", "k2"), moment(1));
+    expect([code, reason]).toEqual(["SCHEMA_AMENDMENT_MISMATCH", expect.stringContaining("waits for its last fills")]);
   });
 
   it("of a denied kind leave the order as it was", () => {

@@ -25,6 +25,7 @@ describe("random lives", () => {
     expect(seen.replayed).toBeGreaterThan(200);
     expect(seen.withdrawn).toBeGreaterThan(100);
     expect(seen.restored).toBeGreaterThan(20);
+    expect(seen.lowered).toBeGreaterThan(5);
     expect([...seen.codes]).toEqual(
       expect.arrayContaining(["DUPLICATE_KEY", "KEY_REUSED", "FUND_HALTED", "SCHEMA_AMENDMENT_MISMATCH"]),
     );

@@ -147,6 +147,20 @@ test("a throttle that comes with its window tightens", () => {
   expect(loosens(envelopeChanges({ ...base, repeated_execution_window_s: 5 }, noThrottle))).toBe(true);
 });
 
+test("a collar that changes loosens either way where it values orders: a narrower one lets larger market orders under every limit", () => {
+  const collar = (from: number, to: number, allowed_order_types: RiskEnvelope["allowed_order_types"]) =>
+    envelopeChanges(
+      { ...base, allowed_order_types, price_collar_pct: from },
+      { ...base, allowed_order_types, price_collar_pct: to },
+    ).map(({ effect }) => effect);
+  for (const valued of ["MARKET", "STOP"] as const) {
+    expect(collar(0.05, 0.02, ["LIMIT", valued])).toEqual(["LOOSENS"]);
+    expect(collar(0.02, 0.05, ["LIMIT", valued])).toEqual(["LOOSENS"]);
+  }
+  expect(collar(0.05, 0.02, ["LIMIT", "STOP_LIMIT"])).toEqual(["TIGHTENS"]);
+  expect(collar(0.02, 0.05, ["LIMIT", "STOP_LIMIT"])).toEqual(["LOOSENS"]);
+});
+
 test("one loosened field loosens a mixed update", () => {
   const changes = envelopeChanges(base, { ...base, max_notional: 1, max_position_pct: 0.08 });
   expect(changes.map((change) => change.effect).sort()).toEqual(["LOOSENS", "TIGHTENS"]);
@@ -192,7 +206,8 @@ const anyEnvelope: fc.Arbitrary<RiskEnvelope> = fc
   .map((changed) => ({ ...base, ...changed }) as RiskEnvelope);
 
 test("going back does the opposite, field by field, and nothing changes against itself", () => {
-  const lists = ["allowed_brokers", "allowed_order_types", "allowed_asset_classes"];
+  // These may loosen both ways.
+  const mixed = ["allowed_brokers", "allowed_order_types", "allowed_asset_classes", "price_collar_pct"];
   fc.assert(
     fc.property(anyEnvelope, anyEnvelope, (left, right) => {
       expect(envelopeChanges(left, left)).toEqual([]);
@@ -202,7 +217,7 @@ test("going back does the opposite, field by field, and nothing changes against 
       for (const [index, change] of forth.entries()) {
         const other = back[index];
         expect([other?.before, other?.after]).toEqual([change.after, change.before]);
-        if (!lists.includes(change.field)) expect(other?.effect, change.field).toBe(opposite[change.effect]);
+        if (!mixed.includes(change.field)) expect(other?.effect, change.field).toBe(opposite[change.effect]);
         else expect([change.effect, other?.effect]).toContain("LOOSENS");
       }
     }),

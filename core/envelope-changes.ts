@@ -29,7 +29,6 @@ const limits = [
   "max_gross_exposure_pct",
   "max_net_exposure_pct",
   "max_borrow_fee_pct",
-  "price_collar_pct",
   "order_rate_max_per_s",
   "strategy_loss_halt_pct",
   "rolling_24h_loss_halt_pct",
@@ -47,6 +46,7 @@ const lists = [
 /** Every field that has a single value, in the order in which changes are told. */
 const judges: readonly (readonly [field: keyof RiskEnvelope, judge: Judge])[] = [
   ...limits.map((field) => [field, limit(field)] as const),
+  ["price_collar_pct", collar],
   ["shorting_enabled", (_before, after) => loosensIf(after.shorting_enabled)],
   ["halt_allow_reduce_only", (_before, after) => loosensIf(after.halt_allow_reduce_only)],
   ["cro_veto_enabled", (_before, after) => loosensIf(after.cro_veto_enabled !== true)],
@@ -91,6 +91,15 @@ function higherLoosens(before: number, after: number): EnvelopeEffect {
 
 function loosensIf(loose: boolean): EnvelopeEffect {
   return loose ? "LOOSENS" : "TIGHTENS";
+}
+
+/**
+ * A wider collar accepts prices that were refused. A narrower one accepts fewer, but it also values orders that name no highest price lower,
+ * so more of them fit under every limit: where such orders are allowed it loosens too, either way.
+ */
+function collar(before: RiskEnvelope, after: RiskEnvelope): EnvelopeEffect {
+  const valuesByIt = after.allowed_order_types.some((type) => type === "MARKET" || type === "STOP");
+  return loosensIf(valuesByIt || (after.price_collar_pct ?? Infinity) > (before.price_collar_pct ?? Infinity));
 }
 
 /** While the gate is off on either side, turning it on or off is the whole story, and how it waits says nothing more. */

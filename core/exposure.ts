@@ -198,24 +198,39 @@ export function oldestMarkAgeMs(
   return age / 1_000;
 }
 
+/** A symbol without a value. It may be the exchange rate's fault alone. */
+interface Unpriced {
+  readonly symbol: string;
+  readonly rate: "missing" | "old" | undefined;
+  /** NaN unless the rate is old. */
+  readonly rateAgeMs: number;
+}
+
 /** The first by name of the fund's other symbols that has no value, or one at an exchange rate that is too old to be one. */
-export function unpricedSymbol(
+export function firstUnpriced(
   books: Books,
   fund: FundBook,
   except: Line | undefined,
   at: Instant,
   fxAgeMsMax: number,
-): string | undefined {
+): Unpriced | undefined {
   const fxMicrosecondsMax = fxAgeMsMax * 1_000;
   if (!fund.unpriced && at - fund.oldestFxAt <= fxMicrosecondsMax) return undefined;
   const { values, fxAt } = tableOf(books, fund);
-  let first: string | undefined;
-  for (const { symbol, slot } of [...fund.lines.values()].map((line) => line.book)) {
+  let first: SymbolBook | undefined;
+  for (const book of [...fund.lines.values()].map((line) => line.book)) {
+    const { symbol, slot } = book;
     const isPriced = values[slot] !== undefined && !(at - (fxAt[slot] ?? Number.NaN) > fxMicrosecondsMax);
     if (isPriced || symbol === except?.book.symbol) continue;
-    if (first === undefined || symbol < first) first = symbol;
+    if (first === undefined || symbol < first.symbol) first = book;
   }
-  return first;
+  if (first === undefined) return undefined;
+  const { symbol, slot, facts, price } = first;
+  if (values[slot] !== undefined) {
+    return { symbol, rate: "old", rateAgeMs: (at - (fxAt[slot] ?? Number.NaN)) / 1_000 };
+  }
+  const rate = facts !== undefined && price !== undefined ? "missing" : undefined;
+  return { symbol, rate, rateAgeMs: Number.NaN };
 }
 
 /** Every symbol of the fund that has no value, by name. */

@@ -7,11 +7,11 @@ import type { Instant } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Books, FundBook, Line, StrategyBook, SymbolBook } from "./engine-books.ts";
 import { type Exact, exactZero } from "./exact.ts";
-import { catchUp, type LineValue, lineValue, oldestMarkAgeMs, sectorGross, unpricedSymbol } from "./exposure.ts";
+import { catchUp, firstUnpriced, type LineValue, lineValue, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
 import { navLimits } from "./nav-limits.ts";
 import { ordersInSecond } from "./order-rate.ts";
-import { mayAmend, type OpenOrder, type OrderBook } from "./reservations.ts";
+import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reservations.ts";
 import { noTerms, readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
 import { tableOf } from "./value-tables.ts";
@@ -71,6 +71,8 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     terms: noTerms(),
     amends: false,
     amendsAnother: false,
+    amendRefusal: undefined,
+    lowers: false,
     ages,
     classification: undefined,
     closingQuantity: decimal.zero,
@@ -96,6 +98,8 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     netLowOthers: exactZero,
     sectorOthers: exactZero,
     unpricedSymbol: undefined,
+    unpricedRate: undefined,
+    unpricedRateAgeMs: Number.NaN,
     oldestPriceAgeMs: 0,
     limits: undefined,
     heldHigh: undefined,
@@ -153,10 +157,15 @@ function fillPosition(view: FundView, { fund, line, open }: Found, order: Order)
   view.pendingSell = line?.pendingSell ?? decimal.zero;
   view.openOrders = fund?.openOrders ?? 0;
   view.amends = open !== undefined;
-  view.amendsAnother = open !== undefined && !mayAmend(open, order);
+  view.amendRefusal = open === undefined ? undefined : amendRefusal(open, order);
+  view.amendsAnother = view.amendRefusal !== undefined;
+  view.lowers = false;
   view.ownRemaining = decimal.zero;
   view.ownFilled = decimal.zero;
-  if (open !== undefined && !view.amendsAnother) leaveOut(view, open);
+  if (open === undefined || view.amendsAnother) return;
+  const { quantity } = view.terms;
+  view.lowers = quantity !== undefined && isLowered(open, order, quantity);
+  leaveOut(view, open);
 }
 
 function leaveOut(view: FundView, amended: OpenOrder): void {
@@ -200,6 +209,8 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   view.netLowOthers = exactZero;
   view.sectorOthers = exactZero;
   view.unpricedSymbol = undefined;
+  view.unpricedRate = undefined;
+  view.unpricedRateAgeMs = Number.NaN;
   view.oldestPriceAgeMs = 0;
   view.limits = undefined;
   view.heldHigh = undefined;
@@ -211,7 +222,12 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   }
   const { books } = source;
   const sector = found.book === undefined ? exactZero : sectorGross(books, fund, books.sectorAt[found.book.slot] ?? 0);
-  view.unpricedSymbol = unpricedSymbol(books, fund, line, at, source.ages.fx);
+  const unpriced = firstUnpriced(books, fund, line, at, source.ages.fx);
+  if (unpriced !== undefined) {
+    view.unpricedSymbol = unpriced.symbol;
+    view.unpricedRate = unpriced.rate;
+    view.unpricedRateAgeMs = unpriced.rateAgeMs;
+  }
   view.oldestPriceAgeMs = oldestMarkAgeMs(books, fund, line, at, source.ages.mark);
   if (line === undefined) {
     view.grossOthers = fund.gross;

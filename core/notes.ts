@@ -7,7 +7,7 @@ import type { Exact } from "./exact.ts";
 import type { Notes } from "./gates/gate.ts";
 
 /** How a figure is shown: as the decimal it is, or as a product of two. Words and counts show themselves. */
-export const plainFigure = 0;
+const plainFigure = 0;
 export const exactFigure = 1;
 /** Several times what all gates together write. */
 const figuresMax = 256;

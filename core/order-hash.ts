@@ -5,7 +5,7 @@
 // hashing. Of a SHA-256 the first 16 bytes count; what comes after them is never looked at.
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 
-export const hashBytes = 16;
+const hashBytes = 16;
 
 /** The 16 bytes of a hash. */
 export function bytesOfHash(hash: string): Uint8Array {

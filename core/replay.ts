@@ -10,6 +10,7 @@ import { classify } from "./classify.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Gate } from "./gates/gate.ts";
 import { gates } from "./gates/index.ts";
+import { isNewRisk } from "./gates/new-risk.ts";
 import { noNotes } from "./notes.ts";
 import { partsOf } from "./rejection.ts";
 import { readTerms } from "./terms.ts";
@@ -37,7 +38,7 @@ export function replayDecision(record: DecisionRecord, proposed: Envelope): Repl
     classify(view);
   }
   const { view } = second;
-  const hasVerdict = view.verdict.kind !== "none" || view.classification === "REDUCE";
+  const hasVerdict = view.verdict.kind !== "none" || !isNewRisk(view);
   return (
     denied(early, order, first) ??
     denied(late, order, second) ??

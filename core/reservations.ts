@@ -8,13 +8,17 @@
 //  4. UNKNOWN frees nothing. An ended order does not come back.
 //  5. Until a transition tells the new quantity, an amended order may still fill its old one.
 //  6. An order with nothing left to fill is gone.
+//  7. Only an order that is known to be with a broker can be lowered, and only below every quantity that may be in force and under the same
+//     terms: an approval that was never used must not be revived by asking for less.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import { type Books, type FundBook, fundBookOf, type Line, symbolBookOf } from "./engine-books.ts";
 import { dropIfEmpty, lineOf, movePending, movePosition } from "./exposure.ts";
+import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
 import { directionOf } from "./terms.ts";
+import type { AmendRefusal } from "./view.ts";
 
 export interface OpenOrder {
   readonly id: string;
@@ -25,8 +29,12 @@ export interface OpenOrder {
   line: Line;
   /** As it was approved first, or as a transition told last. */
   quantity: Decimal;
-  /** Quantities of approved amendments that no transition has told yet, oldest first. */
-  amendments: readonly Decimal[];
+  /** Under which it was approved first, or those of the amendment that a transition told last; undefined when they are not known. */
+  terms: OrderTerms | undefined;
+  /** Approved amendments that no transition has told yet, oldest first. */
+  amendments: readonly Amended[];
+  /** Whether a fill or a transition told that it is with a broker. */
+  sent: boolean;
   filled: Decimal;
   ended: boolean;
   /** What the ending said has filled. */
@@ -39,6 +47,12 @@ export interface OpenOrder {
   remaining: Decimal;
 }
 
+/** What an amendment asked for. */
+export interface Amended {
+  readonly quantity: Decimal;
+  readonly terms: OrderTerms | undefined;
+}
+
 export interface OrderBook {
   readonly open: Map<string, OpenOrder>;
   /**
@@ -46,10 +60,12 @@ export interface OrderBook {
    * approved without knowing of it, and the amendment must find the order that it belongs to.
    */
   ended: Map<string, OpenOrder> | undefined;
+  /** Those of the newest order: most orders have the terms of the one before, and share them. */
+  newestTerms: OrderTerms | undefined;
 }
 
 export function createOrderBook(): OrderBook {
-  return { open: new Map(), ended: new Map() };
+  return { open: new Map(), ended: new Map(), newestTerms: undefined };
 }
 
 export interface FillEffect {
@@ -63,16 +79,18 @@ export interface FillEffect {
   readonly position: Decimal;
 }
 
-const noAmendments: readonly Decimal[] = [];
+const noAmendments: readonly Amended[] = [];
 const endedMax = 65_536;
 /** Amendments that wait to be told; of more than these the largest stands for two. */
 const amendmentsMax = 16;
 const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
+/** States that only an order has that reached a broker. */
+const withBroker: ReadonlySet<string> = new Set(["ROUTED", "WORKING", "PARTIALLY_FILLED", "CANCEL_PENDING"]);
 
 /** What may still fill (invariant 1). */
 function remainingOf(order: OpenOrder): Decimal {
   let atMost = order.ended ? order.filledTold : order.quantity;
-  if (!order.ended) for (const amended of order.amendments) if (amended > atMost) atMost = amended;
+  if (!order.ended) for (const { quantity } of order.amendments) if (quantity > atMost) atMost = quantity;
   return atMost > order.filled ? ((atMost - order.filled) as Decimal) : decimal.zero;
 }
 
@@ -140,7 +158,9 @@ export function reserve(
     direction,
     line,
     quantity,
+    terms: undefined,
     amendments: noAmendments,
+    sent: false,
     filled: decimal.zero,
     ended: false,
     filledTold: decimal.zero,
@@ -152,6 +172,12 @@ export function reserve(
   fund.openOrders += 1;
   hold(books, order, order.remaining);
   return order;
+}
+
+/** Keeps the terms of an order that was just reserved, or of an amendment. */
+export function rememberTerms(orders: OrderBook, asked: OrderTerms): OrderTerms {
+  orders.newestTerms = keptTerms(asked, orders.newestTerms);
+  return orders.newestTerms;
 }
 
 /** Takes a reservation back as if it had never been. */
@@ -166,7 +192,7 @@ export function restoreOrder(
   books: Books,
   orders: OrderBook,
   order: OpenOrder,
-  life: Pick<OpenOrder, "amendments" | "filled" | "ended" | "filledTold" | "termsAt">,
+  life: Pick<OpenOrder, "terms" | "amendments" | "sent" | "filled" | "ended" | "filledTold" | "termsAt">,
 ): void {
   Object.assign(order, life);
   settle(books, orders, order);
@@ -175,35 +201,51 @@ export function restoreOrder(
 /** An approved amendment, as it must be known to take it back. */
 export interface Amendment {
   readonly order: OpenOrder;
-  readonly quantity: Decimal;
-  readonly before: readonly Decimal[];
-  readonly after: readonly Decimal[];
+  readonly amended: Amended;
+  readonly before: readonly Amended[];
+  readonly after: readonly Amended[];
 }
 
 /** Lets an order also fill up to another quantity (invariant 5). */
-export function amend(books: Books, orders: OrderBook, order: OpenOrder, quantity: Decimal): Amendment {
+export function amend(books: Books, orders: OrderBook, order: OpenOrder, amended: Amended): Amendment {
   const before = order.amendments;
   const [first, second, ...rest] = before;
   const after =
     before.length < amendmentsMax || first === undefined || second === undefined
-      ? [...before, quantity]
-      : [decimal.max(first, second), ...rest, quantity];
+      ? [...before, amended]
+      : [both(first, second), ...rest, amended];
   order.amendments = after;
   settle(books, orders, order);
-  return { order, quantity, before, after };
+  return { order, amended, before, after };
+}
+
+/** One amendment that stands for two. */
+function both(first: Amended, second: Amended): Amended {
+  const isSame = first.terms !== undefined && second.terms !== undefined && areSameTerms(first.terms, second.terms);
+  return { quantity: decimal.max(first.quantity, second.quantity), terms: isSame ? first.terms : undefined };
 }
 
 /** Takes an amendment back; what others did to the order since then stays. */
-export function unamend(books: Books, orders: OrderBook, { order, quantity, before, after }: Amendment): void {
-  const index = order.amendments.lastIndexOf(quantity);
+export function unamend(books: Books, orders: OrderBook, { order, amended, before, after }: Amendment): void {
   if (order.amendments === after) order.amendments = before;
-  else if (index !== -1) order.amendments = order.amendments.filter((_, at) => at !== index);
+  else order.amendments = order.amendments.filter((waiting) => waiting !== amended);
   settle(books, orders, order);
 }
 
-/** Whether it may ask to change that order: not one that has ended and waits for its last fills, nor one that is not yet approved. */
-export function mayAmend(order: OpenOrder, asked: Parameters<typeof isSameOrder>[1]): boolean {
-  return !order.ended && !order.awaitsVerdict && isSameOrder(order, asked);
+/** Why it may not ask to change that order; undefined when it may. */
+export function amendRefusal(order: OpenOrder, asked: Parameters<typeof isSameOrder>[1]): AmendRefusal | undefined {
+  if (!isSameOrder(order, asked)) return "another";
+  if (order.ended) return "ended";
+  return order.awaitsVerdict ? "unapproved" : undefined;
+}
+
+/** Whether an amendment can only take away from what may fill (invariant 7). The same lowering may be asked for twice. */
+export function isLowered(order: OpenOrder, asked: OrderTerms, quantity: Decimal): boolean {
+  const { terms } = order;
+  if (!order.sent || quantity >= order.quantity || terms === undefined || !areSameTerms(terms, asked)) return false;
+  return order.amendments.every(
+    (waiting) => quantity <= waiting.quantity && waiting.terms !== undefined && areSameTerms(waiting.terms, asked),
+  );
 }
 
 /** Whether they are about the same: fund, strategy, symbol and side. */
@@ -233,6 +275,7 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   movePosition(books, fund, line, position - line.position);
   if (!isOwn) return { known: false, closed: false, overfill, position };
   order.filled = (order.filled + quantity) as Decimal;
+  order.sent = true;
   settle(books, orders, order);
   return { known: true, closed: order.remaining === 0n, overfill, position };
 }
@@ -241,6 +284,7 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
 export function applyTransition(books: Books, orders: OrderBook, transition: OrderTransition): void {
   const order = orders.open.get(transition.order_id);
   if (order === undefined || order.fund.id !== transition.fund_id) return;
+  if (withBroker.has(transition.to)) order.sent = true;
   if (endings.has(transition.to)) {
     order.ended = true;
     order.filledTold = decimal.max(order.filledTold, decimal.parse(transition.filled_quantity));
@@ -255,8 +299,9 @@ function tellTerms(order: OpenOrder, quantity: Decimal, at: number): void {
   if (at < order.termsAt) return;
   order.termsAt = at;
   order.quantity = quantity;
-  const index = order.amendments.indexOf(quantity);
-  if (index !== -1) {
-    order.amendments = index === order.amendments.length - 1 ? noAmendments : order.amendments.slice(index + 1);
-  }
+  const index = order.amendments.findIndex((waiting) => waiting.quantity === quantity);
+  const told = order.amendments[index];
+  if (told === undefined) return;
+  order.terms = told.terms;
+  order.amendments = index === order.amendments.length - 1 ? noAmendments : order.amendments.slice(index + 1);
 }

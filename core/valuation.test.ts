@@ -97,9 +97,14 @@ describe("the notional", () => {
 });
 
 test("the order's own price is its limit, else its stop", () => {
-  expect(ownPrice({ ...noTerms(), limitPrice: d("1"), stopPrice: d("2") })).toBe(d("1"));
-  expect(ownPrice({ ...noTerms(), stopPrice: d("2") })).toBe(d("2"));
-  expect(ownPrice(noTerms())).toBeUndefined();
+  const both = { ...noTerms(), limitPrice: d("1"), stopPrice: d("2") };
+  expect(["LIMIT", "STOP_LIMIT", "STOP", "MARKET"].map((type) => ownPrice(type, both))).toEqual([
+    d("1"),
+    d("1"),
+    d("2"),
+    undefined,
+  ]);
+  expect(ownPrice("LIMIT", noTerms())).toBeUndefined();
 });
 
 describe("wording", () => {

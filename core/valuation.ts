@@ -15,14 +15,23 @@ export function marketPrice(view: FundView): Decimal | undefined {
   return highest;
 }
 
-/** The price that one unit could trade at, at worst; the collar is a fraction. */
+/** Whether an order of that type trades at its limit or better. Every order may carry a limit price. */
+export function isLimited(orderType: string): boolean {
+  return orderType === "LIMIT" || orderType === "STOP_LIMIT";
+}
+
+/** Whether an order of that type waits for its stop. Every order may carry a stop price. */
+export function isStopped(orderType: string): boolean {
+  return orderType === "STOP" || orderType === "STOP_LIMIT";
+}
+
+/** The price that one unit could trade at, at worst, with every price that the order carries; the collar is a fraction. */
 export function valuationPrice(orderType: string, terms: Terms, market: Decimal, collar: Decimal): Decimal {
   let price = market;
   if (terms.limitPrice !== undefined && terms.limitPrice > price) price = terms.limitPrice;
   if (terms.stopPrice !== undefined && terms.stopPrice > price) price = terms.stopPrice;
   // A limit is a promise about the price; a market order, also one that a stop lets loose, has none.
-  const promised = orderType === "LIMIT" || orderType === "STOP_LIMIT";
-  return promised ? price : timesUp(price, (decimal.one + collar) as Decimal);
+  return isLimited(orderType) ? price : timesUp(price, (decimal.one + collar) as Decimal);
 }
 
 /** What one unit of the instrument is worth at that price, in the fund's currency. */
@@ -45,9 +54,10 @@ export function notionalAtWorst(view: FundView, unitValue: Decimal, fxRate: Deci
   return larger(computed, quotientUp(claimed * judged, quantity) as Exact);
 }
 
-/** The price that the order names: its limit, else its stop. */
-export function ownPrice(terms: Terms): Decimal | undefined {
-  return terms.limitPrice ?? terms.stopPrice;
+/** The price that the order will trade at by its own words: its limit, else its stop, of those that its type needs. */
+export function ownPrice(orderType: string, terms: Terms): Decimal | undefined {
+  if (isLimited(orderType)) return terms.limitPrice;
+  return isStopped(orderType) ? terms.stopPrice : undefined;
 }
 
 /** The product of two decimals that are not negative, rounded up. It may be wider than a decimal: whoever keeps it looks first. */

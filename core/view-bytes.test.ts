@@ -36,6 +36,8 @@ const views: fc.Arbitrary<FundView> = fc
     ),
     amends: fc.boolean(),
     amendsAnother: fc.boolean(),
+    amendRefusal: maybe(fc.constantFrom("another" as const, "ended" as const, "unapproved" as const)),
+    lowers: fc.boolean(),
     ages: fc.record({ mark: fc.nat(), nav: fc.nat(), fx: fc.nat(), borrow: fc.nat() }),
     position: amount,
     pendingBuy: amount,
@@ -58,6 +60,7 @@ const views: fc.Arbitrary<FundView> = fc
     netLowOthers: exact,
     sectorOthers: exact,
     unpricedSymbol: maybe(words),
+    unpricedRate: maybe(fc.constantFrom("missing" as const, "old" as const)),
     oldestPriceAgeMs: age,
     haltsKnown: fc.boolean(),
     haltEpoch: fc.nat(),
@@ -72,7 +75,11 @@ const views: fc.Arbitrary<FundView> = fc
     borrowFee: maybe(amount),
     borrowAgeMs: age,
   })
-  .map((filled) => ({ ...emptyView(), ...filled }));
+  .map((filled) => ({
+    ...emptyView(),
+    ...filled,
+    unpricedRateAgeMs: filled.unpricedRate === "old" ? 3_600_000.5 : Number.NaN,
+  }));
 
 describe("a view as bytes", () => {
   const packer = createViewPacker();
@@ -103,6 +110,13 @@ describe("a view as bytes", () => {
       }),
       { seed: 46, numRuns: 50 },
     );
+  });
+
+  it("of the first form is still read, and says nothing of what came later", () => {
+    const view = { ...emptyView(), fundKnown: true, repeatedExecutions: 3 };
+    const content = packer.pack(view, startOfDay);
+    const first = Uint8Array.of(1, ...content.subarray(1, content.length - 1));
+    expect(unpackViews(first)).toEqual([{ at: startOfDay, view }]);
   });
 
   it("is refused when it is cut short or of another form", () => {

@@ -10,7 +10,10 @@ import { type Exact, exactZero } from "./exact.ts";
 import { emptyView, noVerdict } from "./fill-view.ts";
 import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
 
-const formVersion = 1;
+/** Form 1 ended before what form 2 says of amendments and of rates. */
+const formVersion = 2;
+const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
+const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old"];
 const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
 const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
 const verdictKinds: readonly Verdict["kind"][] = ["none", "pass", "veto", "timeout", "unreadable"];
@@ -36,6 +39,7 @@ export function createViewPacker(): ViewPacker {
       writeWho(writer, view);
       writeSymbol(writer, view);
       writeFund(writer, view);
+      writeRest(writer, view);
       return writer.take();
     },
   };
@@ -64,12 +68,13 @@ export function unpackViews(content: Uint8Array): readonly [RecordedView] | read
 function unpack(content: Uint8Array): RecordedView {
   const reader = createByteReader(content);
   const version = reader.byte();
-  if (version !== formVersion) throw new Defect(`recorded inputs of form ${version} are not known`);
+  if (version < 1 || version > formVersion) throw new Defect(`recorded inputs of form ${version} are not known`);
   const at = instant.fromMicroseconds(reader.number());
   const view = emptyView();
   readWho(reader, view);
   readSymbol(reader, view);
   readFund(reader, view);
+  if (version >= 2) readRest(reader, view);
   return { at, view };
 }
 
@@ -220,4 +225,19 @@ function readFund(reader: ByteReader, view: FundView): void {
   view.strategyOrdersInSecond = reader.number();
   view.fundOrdersInSecond = reader.number();
   view.repeatedExecutions = reader.number();
+}
+
+function writeRest(writer: ByteWriter, view: FundView): void {
+  const refusal = refusals.indexOf(view.amendRefusal);
+  const rate = rateWords.indexOf(view.unpricedRate);
+  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3));
+  if (view.unpricedRate === "old") writer.number(view.unpricedRateAgeMs ?? Number.NaN);
+}
+
+function readRest(reader: ByteReader, view: FundView): void {
+  const set = reader.byte();
+  view.lowers = (set & 1) !== 0;
+  view.amendRefusal = refusals[(set >> 1) & 3];
+  view.unpricedRate = rateWords[(set >> 3) & 3];
+  if (view.unpricedRate === "old") view.unpricedRateAgeMs = reader.number();
 }

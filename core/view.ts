@@ -45,6 +45,9 @@ export interface Verdict {
   readonly tookMs: number;
 }
 
+/** The order that it would amend is another one, has ended and waits for its last fills, or waits for the risk officer. */
+export type AmendRefusal = "another" | "ended" | "unapproved";
+
 export interface FundView {
   // Idempotency.
   /** Whether this key was seen within the window, and with which body. */
@@ -60,8 +63,11 @@ export interface FundView {
   terms: Terms;
   /** The order id belongs to an open order: this one asks to change it. */
   amends: boolean;
-  /** An amendment that names another fund, strategy, symbol or side than the order it amends. */
+  /** An amendment of an order that it may not amend, and why; absent is the first of the reasons. */
   amendsAnother: boolean;
+  amendRefusal?: AmendRefusal | undefined;
+  /** An amendment that can only take away from what may fill: it adds no risk, whatever the order itself does to the position. */
+  lowers?: boolean;
   ages: InputAges;
 
   // What the order does to the position; set by classify before the first gate.
@@ -101,6 +107,9 @@ export interface FundView {
   sectorOthers: Exact;
   /** A symbol that is held or pending and has no price; undefined when all have one. */
   unpricedSymbol: string | undefined;
+  /** Set when that symbol has a price and only the exchange rate is missing or too old, with its age. */
+  unpricedRate?: "missing" | "old" | undefined;
+  unpricedRateAgeMs?: number;
   /** The age of the oldest price in the sums above; zero when there are no others. */
   oldestPriceAgeMs: number;
 

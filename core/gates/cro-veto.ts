@@ -5,7 +5,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import { quoted } from "../wording.ts";
 import type { Gate } from "./gate.ts";
-import { assured, reduces } from "./new-risk.ts";
+import { assured, isNewRisk, reduces } from "./new-risk.ts";
 
 const reasonLengthShown = 1_000;
 
@@ -14,8 +14,8 @@ export const croVeto: Gate = {
   question: gateQuestions.cro_veto,
   inputs: [],
   decide(_order, view, _at, notes) {
-    if (reduces(view)) {
-      notes.word("verdict", "not asked about a reduction");
+    if (!isNewRisk(view)) {
+      notes.word("verdict", `not asked about a ${reduces(view) ? "reduction" : "lower quantity"}`);
       return undefined;
     }
     const { verdict } = view;

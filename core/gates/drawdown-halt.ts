@@ -1,5 +1,6 @@
 // Gate 5: no new risk under a halt of the firm, the fund or the strategy. Not knowing counts as halted. The way out stays open: what the
-// engine itself proves to shrink the position passes, if it is marked so and the envelope lets it.
+// engine itself proves to shrink the position passes, if it is marked so and the envelope lets it. So does what only takes away from an
+// order that is with a broker already: like cancelling it, which nobody is asked about.
 
 import type { DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
@@ -23,6 +24,10 @@ export const drawdownHalt: Gate = {
     if (view.halt === undefined && view.haltsKnown) return undefined;
 
     if (view.halt !== undefined) notes.word("halt_id", view.haltId);
+    if (view.lowers === true) {
+      notes.word("exit", "lowers an open order");
+      return undefined;
+    }
     const exit = reduces(view) && order.reduce_only === true;
     if (exit && view.envelope?.haltAllowReduceOnly === true) {
       notes.word("exit", "proven reduction");

@@ -39,7 +39,6 @@ const oneMistake: Readonly<Record<string, Row>> = {
   SCHEMA_DECIMAL_INVALID: order({ quantity: "1e3" }),
   SCHEMA_LIMIT_PRICE_MISSING: order({ limit_price: undefined }),
   SCHEMA_STOP_PRICE_MISSING: order({ order_type: "STOP", limit_price: undefined }),
-  SCHEMA_PRICE_UNEXPECTED: order({ order_type: "MARKET" }),
   SCHEMA_EXPIRY_INVALID: order({ tif: "GTD" }),
   SCHEMA_NOTIONAL_MISMATCH: order({ notional: 1 }),
   SCHEMA_NOTIONAL_OVERFLOW: order({ quantity: "99999999999999999999" }),

@@ -7,6 +7,11 @@ export function reduces(view: FundView): boolean {
   return view.classification === "REDUCE";
 }
 
+/** What the gates judge; a proven reduction is none, and neither is what only takes away from an open order. */
+export function isNewRisk(view: FundView): boolean {
+  return view.classification !== "REDUCE" && view.lowers !== true;
+}
+
 /**
  * Exactly as old as allowed is fresh. Without an age nothing is, and neither is what claims to come from further ahead than it may lie
  * behind: a clock that runs ahead must not keep a price fresh for hours.

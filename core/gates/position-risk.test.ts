@@ -136,6 +136,19 @@ describe("trap: missing is denied, never unlimited", () => {
     expect(outcome.code).toBe("MARK_MISSING");
     expect(outcome.reason).toContain("MSFT");
   });
+  test("one position without a fresh exchange rate is enough, and it is the rate that is named", () => {
+    const old = judge(({ view }) =>
+      Object.assign(view, { unpricedSymbol: "SAP", unpricedRate: "old", unpricedRateAgeMs: 7_200_000 }),
+    );
+    expect(old).toMatchObject({ code: "FX_RATE_STALE", gate: "position_risk" });
+    expect(old.reason).toBe(
+      '"SAP" is held or ordered, and the rate from its currency into USD is 7200.0 s old; 3600.0 s is the most.',
+    );
+    expect(old.ages.get("fx_rate")).toBe(7_200_000);
+    const missing = judge(({ view }) => Object.assign(view, { unpricedSymbol: "SAP", unpricedRate: "missing" }));
+    expect(missing).toMatchObject({ code: "FX_RATE_MISSING", gate: "position_risk" });
+    expect(missing.reason).toContain('"SAP"');
+  });
 });
 
 test("a denial names the figures of its case", () => {

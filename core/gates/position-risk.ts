@@ -19,7 +19,7 @@ import { marketPrice, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
 import { money, percent, percentOf, quoted, seconds } from "../wording.ts";
 import type { Gate, Notes } from "./gate.ts";
-import { assured, isFresh, reduces } from "./new-risk.ts";
+import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 
 const exposureMax = decimal.largest * decimal.one;
 
@@ -31,7 +31,7 @@ export const positionRisk: Gate = {
     notes.decimal("position", view.position);
     notes.decimal("pending_buy", view.pendingBuy);
     notes.decimal("pending_sell", view.pendingSell);
-    if (reduces(view)) return undefined;
+    if (!isNewRisk(view)) return undefined;
     return inputDenial(order, view, notes) ?? exposureDenial(order, view, notes);
   },
 };
@@ -52,6 +52,7 @@ function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undef
   const unpriced = view.unpricedSymbol ?? (isPriced(view) ? undefined : order.symbol);
   if (unpriced !== undefined) {
     notes.word("unpriced", unpriced);
+    if (view.unpricedRate !== undefined) return rateDenial(unpriced, view, notes);
     return { code: "MARK_MISSING", reason: `${quoted(unpriced)} is held or ordered and has no price.` };
   }
   const oldestAgeMs = view.priceAgeMs > view.oldestPriceAgeMs ? view.priceAgeMs : view.oldestPriceAgeMs;
@@ -59,6 +60,23 @@ function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undef
   notes.word("oldest_price", "too old", oldestAgeMs);
   const reason = `The oldest price of a position is ${seconds(oldestAgeMs)} old; ${seconds(ages.mark)} is the most.`;
   return { code: "MARK_STALE", reason };
+}
+
+/** Of another symbol than the order's: its price is known, and cannot be turned into the fund's currency. */
+function rateDenial(symbol: string, view: FundView, notes: Notes): Denial {
+  const held = `${quoted(symbol)} is held or ordered`;
+  if (view.unpricedRate === "missing") {
+    notes.word("fx_rate", "missing");
+    return {
+      code: "FX_RATE_MISSING",
+      reason: `${held}, and there is no rate from its currency into ${view.fundCurrency}.`,
+    };
+  }
+  const ageMs = view.unpricedRateAgeMs ?? Number.NaN;
+  notes.word("fx_rate", "too old", ageMs);
+  const rate = `the rate from its currency into ${view.fundCurrency}`;
+  const reason = `${held}, and ${rate} is ${seconds(ageMs)} old; ${seconds(view.ages.fx)} is the most.`;
+  return { code: "FX_RATE_STALE", reason };
 }
 
 function isPriced(view: FundView): boolean {

@@ -140,7 +140,7 @@ describe("numbers", () => {
     }
   });
 
-  test("which prices a type needs, and which it has no use for", () => {
+  test("which prices a type needs; what it does not need it may carry, on any tick", () => {
     const both = { limit_price: "200", stop_price: "200" };
     const none = { limit_price: undefined, stop_price: undefined };
     expect(codeWith({ order_type: "MARKET", ...none })).toBe("");
@@ -148,8 +148,15 @@ describe("numbers", () => {
     expect(codeWith({ order_type: "STOP_LIMIT", ...both })).toBe("");
     expect(codeWith({ order_type: "STOP_LIMIT", ...both, stop_price: undefined })).toBe("SCHEMA_STOP_PRICE_MISSING");
     expect(codeWith({ order_type: "STOP_LIMIT", ...both, limit_price: undefined })).toBe("SCHEMA_LIMIT_PRICE_MISSING");
-    expect(codeWith({ order_type: "STOP", ...both })).toBe("SCHEMA_PRICE_UNEXPECTED");
-    expect(codeWith({ order_type: "LIMIT", ...both })).toBe("SCHEMA_PRICE_UNEXPECTED");
+    expect(codeWith({ order_type: "LIMIT", ...both, limit_price: undefined })).toBe("SCHEMA_LIMIT_PRICE_MISSING");
+    expect(codeWith({ order_type: "STOP", ...both, stop_price: undefined })).toBe("SCHEMA_STOP_PRICE_MISSING");
+    for (const order_type of ["MARKET", "LIMIT", "STOP"]) expect(codeWith({ order_type, ...both })).toBe("");
+    expect(codeWith({ order_type: "MARKET", limit_price: "200.001" })).toBe("");
+    expect(codeWith({ order_type: "LIMIT", ...both, stop_price: "199.999" })).toBe("");
+    expect(codeWith({ order_type: "MARKET", limit_price: "0" })).toBe("SCHEMA_DECIMAL_INVALID");
+    // Its notional is compared with the market, where it will trade.
+    expect(codeWith({ order_type: "MARKET", limit_price: "100", notional: 20_000 })).toBe("");
+    expect(codeWith({ order_type: "MARKET", limit_price: "100", notional: 10_000 })).toBe("SCHEMA_NOTIONAL_MISMATCH");
   });
 
   test("trap: ticks are increments, not only decimals: 50000.03 on a 0.05 tick", () => {
@@ -276,7 +283,35 @@ describe("trap: reduce_only is a claim", () => {
     expect(claimed("5", { position: d("10"), pendingSell: d("5") })).toBe("");
     expect(claimed("6", { position: d("10"), pendingSell: d("5") })).toBe(unproven);
   });
+  test("a denial tells what other orders may close first", () => {
+    const claim = (side: string, changes: object) =>
+      judge(({ order, view }) => {
+        Object.assign(order, { side, quantity: "6", reduce_only: true });
+        Object.assign(view, changes);
+      });
+    const sale = claim("SELL", { position: d("10"), pendingSell: d("5") });
+    expect(sale.figures.get("pending_sell")).toBe("5");
+    expect(sale.reason).toContain(
+      "a position of 10 only, of which other open orders may sell 5, but of it 5 could close",
+    );
+    const purchase = claim("BUY", { position: d("-10"), pendingBuy: d("7") });
+    expect(purchase.figures.get("pending_buy")).toBe("7");
+    expect(purchase.reason).toContain("may buy back 7");
+    expect(claim("BUY", { position: d("10"), pendingBuy: d("7") }).reason).not.toContain("other open orders");
+  });
   test("a claim of false is no claim", () => expect(codeWith({ reduce_only: false })).toBe(""));
+});
+
+test.each([
+  ["another", "is open with another fund, strategy, symbol or side."],
+  ["ended", "has ended and only waits for its last fills"],
+  ["unapproved", "the risk officer has not answered"],
+] as const)("an amendment that is refused says why: %s", (amendRefusal, words) => {
+  const { code, reason } = judge(({ view }) =>
+    Object.assign(view, { amends: true, amendsAnother: true, amendRefusal }),
+  );
+  expect(code).toBe("SCHEMA_AMENDMENT_MISMATCH");
+  expect(reason).toContain(words);
 });
 
 test(`whatever stands in an order, the gates answer and never approve nonsense (seed ${seed})`, () => {

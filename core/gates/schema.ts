@@ -8,11 +8,11 @@ import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { product } from "../exact.ts";
-import { ownPrice, timesUp } from "../valuation.ts";
-import type { FundView } from "../view.ts";
+import { isLimited, isStopped, ownPrice, timesUp } from "../valuation.ts";
+import type { AmendRefusal, FundView } from "../view.ts";
 import { amount, quoted } from "../wording.ts";
-import type { Gate } from "./gate.ts";
-import { assured, isFresh, reduces } from "./new-risk.ts";
+import type { Gate, Notes } from "./gate.ts";
+import { assured, isFresh, isNewRisk, reduces } from "./new-risk.ts";
 import { fieldDenial } from "./schema-fields.ts";
 
 const createdAheadMsMax = 300_000;
@@ -37,7 +37,7 @@ export const schema: Gate = {
       unknownDenial(order, view) ??
       gridDenial(order, view) ??
       notionalDenial(order, view) ??
-      claimDenial(order, view);
+      claimDenial(order, view, notes);
     if (denial !== undefined) notes.word("mistake", denial.code);
     return denial;
   },
@@ -62,24 +62,15 @@ function notADecimal(field: string, text: string): Denial {
   return { code: "SCHEMA_DECIMAL_INVALID", reason };
 }
 
+/** A price that the type does not need may be there: it counts when the order is valued, and nowhere else. */
 function priceDenial(order: Order, view: FundView): Denial | undefined {
   const { limitPrice, stopPrice } = view.terms;
   const type = order.order_type;
-  const limited = type === "LIMIT" || type === "STOP_LIMIT";
-  const stopped = type === "STOP" || type === "STOP_LIMIT";
-  if (limited && limitPrice === undefined) {
+  if (isLimited(type) && limitPrice === undefined) {
     return { code: "SCHEMA_LIMIT_PRICE_MISSING", reason: `A ${type} order needs a limit_price.` };
   }
-  if (stopped && stopPrice === undefined) {
+  if (isStopped(type) && stopPrice === undefined) {
     return { code: "SCHEMA_STOP_PRICE_MISSING", reason: `A ${type} order needs a stop_price.` };
-  }
-  if (!limited && limitPrice !== undefined) {
-    const reason = `A ${type} order has no use for the limit_price ${amount(limitPrice)}.`;
-    return { code: "SCHEMA_PRICE_UNEXPECTED", reason };
-  }
-  if (!stopped && stopPrice !== undefined) {
-    const reason = `A ${type} order has no use for the stop_price ${amount(stopPrice)}.`;
-    return { code: "SCHEMA_PRICE_UNEXPECTED", reason };
   }
   return undefined;
 }
@@ -139,17 +130,24 @@ function unknownDenial(order: Order, view: FundView): Denial | undefined {
     return { code: "SCHEMA_CURRENCY_MISMATCH", reason };
   }
   if (!view.amendsAnother) return undefined;
-  const reason = `Order ${quoted(order.order_id)} is open with another fund, strategy, symbol or side.`;
+  const reason = `Order ${quoted(order.order_id)} ${unamendable[view.amendRefusal ?? "another"]}.`;
   return { code: "SCHEMA_AMENDMENT_MISMATCH", reason };
 }
+
+const unamendable: Readonly<Record<AmendRefusal, string>> = {
+  another: "is open with another fund, strategy, symbol or side",
+  ended: "has ended and only waits for its last fills, so nothing is left to amend",
+  unapproved: "is not approved yet: the risk officer has not answered",
+};
 
 /** Ticks and lots. What closes all that can be closed is let through: otherwise nobody could sell the odd rest of a holding. */
 function gridDenial(order: Order, view: FundView): Denial | undefined {
   const { tickSize, lotSize } = assured(view.instrument, "an instrument");
   const { limitPrice, stopPrice } = view.terms;
   const quantity = assured(view.terms.quantity, "a quantity");
-  if (limitPrice !== undefined && limitPrice % tickSize !== 0n) return offTick("limit_price", limitPrice, tickSize);
-  if (stopPrice !== undefined && stopPrice % tickSize !== 0n) return offTick("stop_price", stopPrice, tickSize);
+  const type = order.order_type;
+  if (isLimited(type) && isOffTick(limitPrice, tickSize)) return offTick("limit_price", limitPrice, tickSize);
+  if (isStopped(type) && isOffTick(stopPrice, tickSize)) return offTick("stop_price", stopPrice, tickSize);
   if (quantity % lotSize === 0n || closesAll(view)) return undefined;
   const reason = `The quantity ${amount(quantity)} of ${quoted(order.symbol)} is no multiple of the lot ${amount(lotSize)}.`;
   return { code: "SCHEMA_QUANTITY_OFF_LOT", reason };
@@ -159,6 +157,10 @@ function closesAll(view: FundView): boolean {
   if (!reduces(view)) return false;
   const pending = view.terms.direction === 1 ? view.pendingBuy : view.pendingSell;
   return view.closingQuantity + pending === decimal.abs(view.position);
+}
+
+function isOffTick(price: Decimal | undefined, tickSize: Decimal): price is Decimal {
+  return price !== undefined && price % tickSize !== 0n;
 }
 
 function offTick(field: string, price: Decimal, tickSize: Decimal): Denial {
@@ -174,7 +176,7 @@ function notionalDenial(order: Order, view: FundView): Denial | undefined {
   const { terms } = view;
   const { multiplier } = assured(view.instrument, "an instrument");
   const quantity = assured(terms.quantity, "a quantity");
-  const own = ownPrice(terms);
+  const own = ownPrice(order.order_type, terms);
   const price = own ?? freshMark(view);
   if (price === undefined) return undefined;
   const unitPrice = timesUp(price, multiplier);
@@ -204,10 +206,16 @@ function freshMark(view: FundView): Decimal | undefined {
   return price !== undefined && price > 0n && isFresh(view.priceAgeMs, view.ages.mark) ? price : undefined;
 }
 
-function claimDenial(order: Order, view: FundView): Denial | undefined {
-  if (order.reduce_only !== true || reduces(view)) return undefined;
+function claimDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
+  if (order.reduce_only !== true || !isNewRisk(view)) return undefined;
   const { position, closingQuantity, openingQuantity } = view;
+  const buys = view.terms.direction === 1;
+  const pending = buys ? view.pendingBuy : view.pendingSell;
+  notes.decimal(buys ? "pending_buy" : "pending_sell", pending);
+  // They explain something only where they stand against the position as well.
+  const against = pending !== 0n && (buys ? position < 0n : position > 0n);
+  const others = against ? `, of which other open orders may ${buys ? "buy back" : "sell"} ${amount(pending)}` : "";
   const proven = `of it ${amount(closingQuantity)} could close and ${amount(openingQuantity)} would open`;
-  const reason = `The order claims to reduce a position of ${amount(position)} only, but ${proven}.`;
+  const reason = `The order claims to reduce a position of ${amount(position)} only${others}, but ${proven}.`;
   return { code: "SCHEMA_REDUCE_ONLY_UNPROVEN", reason };
 }

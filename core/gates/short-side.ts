@@ -8,7 +8,7 @@ import { openQuantityMax } from "../classify.ts";
 import type { FundView } from "../view.ts";
 import { amount, percent, quoted, seconds } from "../wording.ts";
 import type { Gate } from "./gate.ts";
-import { assured, isFresh, reduces } from "./new-risk.ts";
+import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 
 export const shortSide: Gate = {
   name: "short_side",
@@ -17,7 +17,7 @@ export const shortSide: Gate = {
   decide(order, view, _at, notes) {
     const short = resultingShort(view);
     notes.decimal("resulting_short", short);
-    if (view.terms.direction === 1 || reduces(view) || short === 0n) return undefined;
+    if (view.terms.direction === 1 || !isNewRisk(view) || short === 0n) return undefined;
 
     const envelope = assured(view.envelope, "an envelope");
     if (!envelope.shortingEnabled) {
@@ -66,7 +66,7 @@ function borrowDenial(symbol: string, view: FundView, borrowing: Borrowing): Den
 }
 
 /** How far below zero the position could go if this order and every other pending sale fill, and no purchase does. */
-export function resultingShort(view: FundView): Decimal {
+function resultingShort(view: FundView): Decimal {
   const own = view.terms.direction === -1 ? openQuantityMax(view) : 0n;
   const lowest = view.position - view.pendingSell - own;
   return (lowest < 0n ? -lowest : 0n) as Decimal;

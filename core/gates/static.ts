@@ -1,5 +1,6 @@
 // Gate 3: what the envelope says about an order by itself, whatever the fund holds: where and how it may trade, how large it may be, how
-// far its price may lie from the market, and how fast orders may come. A proven reduction answers only for where and how.
+// far its price may lie from the market, and how fast orders may come. A proven reduction answers only for where and how, and so does an
+// amendment that only lowers.
 
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Decimal } from "../../contracts/src/decimal.ts";
@@ -8,11 +9,11 @@ import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Envelope } from "../envelope.ts";
 import { product } from "../exact.ts";
-import { marketPrice, notionalAtWorst, unitValueAt, valuationPrice } from "../valuation.ts";
+import { isLimited, isStopped, marketPrice, notionalAtWorst, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
 import { amount, money, percent, quoted, seconds } from "../wording.ts";
 import type { Gate, Notes } from "./gate.ts";
-import { assured, isFresh, reduces } from "./new-risk.ts";
+import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 
 /** Called so because `static` is a word of the language. */
 export const staticLimits: Gate = {
@@ -27,12 +28,12 @@ export const staticLimits: Gate = {
     }
     notes.count("envelope_version", envelope.version);
     const denial = allowedDenial(order, envelope, notes);
-    if (denial !== undefined || reduces(view)) return denial;
+    if (denial !== undefined || !isNewRisk(view)) return denial;
     return (
       barredDenial(order, view, notes) ??
       inputDenial(order, view, notes) ??
       sizeDenial(order, view, envelope, notes) ??
-      collarDenial(view, envelope) ??
+      collarDenial(order, view, envelope) ??
       paceDenial(order, view, envelope, notes)
     );
   },
@@ -108,8 +109,10 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
   return { code: "NOTIONAL_ABOVE_MAX", reason };
 }
 
-function collarDenial(view: FundView, envelope: Envelope): Denial | undefined {
-  const { limitPrice, stopPrice } = view.terms;
+/** Only prices that its type trades at: another one says nothing about where it will. */
+function collarDenial(order: Order, view: FundView, envelope: Envelope): Denial | undefined {
+  const limitPrice = isLimited(order.order_type) ? view.terms.limitPrice : undefined;
+  const stopPrice = isStopped(order.order_type) ? view.terms.stopPrice : undefined;
   if (limitPrice === undefined && stopPrice === undefined) return undefined;
   const price = assured(view.price, "a price");
   const band = product(envelope.priceCollar, price);

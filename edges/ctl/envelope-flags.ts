@@ -1,11 +1,12 @@
 // The flags of a fund's limits, one for each field, and what typing them makes of the limits that are in force: everything that was not typed
 // stays as it is.
 
+import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { camelCase } from "../client/src/operation.ts";
 import type { AnswerOf, Client } from "../client/src/types.ts";
 import { type EnvelopeField, envelopeFields } from "../envelope-fields.ts";
 import type { Context } from "./context.ts";
-import { isApiError, usageRefusal } from "./failure.ts";
+import { isApiError, Refusal, usageRefusal } from "./failure.ts";
 import { amountOf, countOf, fractionOf } from "./numbers.ts";
 import type { VerbOption } from "./verbs/verb.ts";
 
@@ -53,6 +54,24 @@ export async function currentEnvelope(client: Client, fundId: string): Promise<E
     return await client.getEnvelope({ fundId });
   } catch (thrown) {
     if (isApiError(thrown) && thrown.code === "NOT_FOUND") return undefined;
+    throw thrown;
+  }
+}
+
+/** A fund without limits may be one that does not exist: then it is told so, and not which of its limits are missing. */
+export async function assertFundExists(client: Client, fundId: string): Promise<void> {
+  const funds = await knownFunds(client);
+  if (funds === undefined || funds.includes(fundId)) return;
+  const hint = "`ctl treasury funds list` shows the funds there are.";
+  throw new Refusal(exitCodes.failed, "NOT_FOUND", `There is no fund ${JSON.stringify(fundId)}.`, hint);
+}
+
+/** Undefined when the server does not tell: then the engine, which knows as well, has the last word. */
+async function knownFunds(client: Client): Promise<readonly string[] | undefined> {
+  try {
+    return (await client.listFunds()).map((fund) => fund.fund_id);
+  } catch (thrown) {
+    if (isApiError(thrown)) return undefined;
     throw thrown;
   }
 }

@@ -116,6 +116,17 @@ describe("envelope set", () => {
     expect(bodyOf(`PUT ${place}`)).toMatchObject({ version: 1, max_position_pct: 0.05, allowed_brokers: [] });
   });
 
+  it("says that there is no such fund, and where the funds are, before it asks for limits", async () => {
+    server.on("GET /v1/riskengine/envelopes/nope", problem(404, "NOT_FOUND", "There are none."));
+    server.on("GET /v1/treasury/funds", { body: [{ fund_id: "alpha", name: "Alpha", mode: "PAPER" }] });
+    for (const more of ["--max-position-pct 0.05", "--max-position-pct 0.05 --dry-run", ""]) {
+      const done = await run(`riskengine envelope set --fund-id nope ${more}`.trim());
+      expect(done).toMatchObject({ exit: 1, stdout: "", stderr: expect.stringContaining('There is no fund "nope".') });
+      expect(done.stderr).toContain("ctl treasury funds list");
+    }
+    expect(server.calls("PUT /v1/riskengine/envelopes/nope")).toEqual([]);
+  });
+
   it.each([
     [409, "LOOSENING_DURING_HALT", 6],
     [409, "ENVELOPE_VERSION_CONFLICT", 7],

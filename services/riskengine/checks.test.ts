@@ -188,6 +188,23 @@ describe("3: duplicates", () => {
     expect(await rig.finish(endOf(life.check(thousand)))).toBe("approved");
   });
 
+  it("a dry run of it has the first decision attached too, and writes nothing", async () => {
+    const [rig, life] = await begin();
+    rig.delays.commitMs = 20;
+    const order = orderOf({});
+    const dry = { ...order, dry_run: true };
+    // The second is asked while the first is on its way.
+    const [first, early] = await rig.finish(Promise.all([life.check(order), life.check(dry)]));
+    const late = await rig.finish(life.check(dry));
+    for (const again of [early, late]) {
+      expect(again).toMatchObject({ approved: false, code: "DUPLICATE_KEY", dry_run: true });
+      expect(again?.original).toEqual(first);
+    }
+    expect(rig.decisions()).toHaveLength(1);
+    const other = await rig.finish(life.check({ ...dry, quantity: "101" }));
+    expect([other.code, other.original]).toEqual(["KEY_REUSED", undefined]);
+  });
+
   it("another order under the key is told so, without the first", async () => {
     const [rig, life] = await begin();
     const order = orderOf({});

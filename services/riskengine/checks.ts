@@ -1,7 +1,7 @@
 // CheckOrder and CheckOrders: decide at once, remember it durably, answer. Between reading the books and reserving in them nothing is
 // awaited; the answer is encoded before the commit begins and leaves when it has ended.
 //
-//  1. No answer leaves before its decision is durable; a dry run spends nothing and answers at once.
+//  1. No answer leaves before its decision is durable; a dry run spends and writes nothing, and answers at once unless it is a duplicate.
 //  2. What cannot be decided now is refused before it touches the books.
 //  3. A duplicate is answered with the first decision under its key; while that one still waits for the risk officer, so does the duplicate.
 //  4. The risk officer has the envelope's time and no more; beyond so many questions at once nobody is asked.
@@ -103,7 +103,7 @@ export function createChecks(options: ChecksOptions): Checks {
     const at = clock.now();
     halts.freshen(at);
     const checked = engine.check(order, at);
-    if (checked.dryRun) return Promise.resolve(answerDryRun(checked));
+    if (checked.dryRun) return answerDryRun(checked);
     if (checked.outcome === "ask") return hold(order.idempotency_key, askAndFinish(checked, call.requestBytes));
     if (checked.duplicate !== "no") return finishDuplicate(checked, call.requestBytes);
     return finish(checked, call.requestBytes);
@@ -115,9 +115,16 @@ export function createChecks(options: ChecksOptions): Checks {
     return commit.complaint();
   }
 
-  function answerDryRun(checked: Checked): EncodedAnswer {
+  function answerDryRun(checked: Checked): Promise<EncodedAnswer> {
     figures.dryRun();
-    return { encoded: packer.pack(checked, random.uuid()) };
+    const answer: EncodedAnswer = { encoded: packer.pack(checked, random.uuid()) };
+    if (checked.duplicate !== "same order") return Promise.resolve(answer);
+    return amongDuplicates(async () => {
+      await vetoing.get(checked.order.idempotency_key);
+      // It has no commit of its own to wait for, and its first may still be on its way into the journal.
+      await lanes.cleared();
+      return withOriginal(answer, checked);
+    });
   }
 
   /** The decision is made; from here to its answer it is in a lane, so that a halt can wait for it. */
@@ -151,16 +158,22 @@ export function createChecks(options: ChecksOptions): Checks {
     return { encoded };
   }
 
-  async function finishDuplicate(checked: Checked, request: Uint8Array): Promise<EncodedAnswer> {
+  function finishDuplicate(checked: Checked, request: Uint8Array): Promise<EncodedAnswer> {
+    return amongDuplicates(async () => {
+      // Its first comes first in the journal too.
+      await vetoing.get(checked.order.idempotency_key);
+      const answer = await finish(checked, request);
+      return checked.duplicate === "same order" ? withOriginal(answer, checked) : answer;
+    });
+  }
+
+  async function amongDuplicates(answering: () => Promise<EncodedAnswer>): Promise<EncodedAnswer> {
     if (duplicates >= duplicatesMax) {
       throw new Fault("RESOURCE_EXHAUSTED", `${duplicates} duplicates wait, as many as may.`, { retry: "later" });
     }
     duplicates += 1;
     try {
-      // Its first comes first in the journal too.
-      await vetoing.get(checked.order.idempotency_key);
-      const answer = await finish(checked, request);
-      return checked.duplicate === "same order" ? await withOriginal(answer, checked) : answer;
+      return await answering();
     } finally {
       duplicates -= 1;
     }

@@ -40,7 +40,7 @@ export async function foldJournal(riskStore: RiskStore, engine: Engine, options:
 }
 
 /** An entry that cannot be read is a Defect: going on without it would be trading on wrong books. */
-export function applyRow(engine: Engine, row: JournalRow): void {
+function applyRow(engine: Engine, row: JournalRow): void {
   try {
     if (row.kind === "decision") {
       const { order, decision } = DecisionRecord.decode(row.payload);

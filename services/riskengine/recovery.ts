@@ -63,7 +63,7 @@ async function rememberKeys({ riskStore, clock }: Ports, engine: Engine, keyWind
   return count;
 }
 
-export function readSnapshot({ content, through }: Snapshot): EngineSnapshot {
+function readSnapshot({ content, through }: Snapshot): EngineSnapshot {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content)) as EngineSnapshot;
   } catch (thrown) {

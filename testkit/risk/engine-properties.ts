@@ -23,11 +23,13 @@ export interface Seen {
   replayed: number;
   withdrawn: number;
   restored: number;
+  lowered: number;
   readonly codes: Set<string>;
 }
 
 export function nothingSeen(): Seen {
-  return { approvals: 0, denials: 0, asked: 0, tried: 0, replayed: 0, withdrawn: 0, restored: 0, codes: new Set() };
+  const decided = { approvals: 0, denials: 0, asked: 0, lowered: 0 };
+  return { ...decided, tried: 0, replayed: 0, withdrawn: 0, restored: 0, codes: new Set() };
 }
 
 /** Compares first and explains only what differs: explaining costs a hundred times more, and a life has thousands of comparisons. */
@@ -91,7 +93,7 @@ function equalsModel(engine: Engine, life: Life, books: NaiveBooks): void {
   const open = [...books.open.values()].map((order) => ({
     order_id: order.order.order_id,
     quantity: text(order.quantity),
-    amendments: order.waiting.map(text),
+    amendments: order.waiting.map(({ quantity }) => text(quantity)),
     filled: text(order.filled),
     ended: order.ended,
     filled_told: text(order.told),
@@ -106,14 +108,21 @@ function equalsModel(engine: Engine, life: Life, books: NaiveBooks): void {
   );
 }
 
-/** No approval of new risk in a halt; no approval that some set of fills would turn into a broken limit; every decision replays. */
+/**
+ * No approval of new risk in a halt; no approval that some set of fills would turn into a broken limit; nothing keeps an order from being
+ * lowered; every decision replays.
+ */
 function judge(decided: Decided, life: Life, books: NaiveBooks, seen: Seen): void {
   const { order, checked, decision, inputs, envelope, halted } = decided;
   for (const twin of decided.twins) same(twin, decision, "the restored engine's decision");
   if (decision.approved) seen.approvals += 1;
   else seen.denials += 1;
   seen.codes.add(decision.code);
-  if (decision.approved && decision.classification !== "REDUCE") {
+  if (decided.lowers) {
+    // What is no order, or was asked before, is still refused; nothing else is.
+    expect(["", "idempotency", "schema"], `${order.order_id} could not be lowered`).toContain(decision.rejecting_gate);
+    if (decision.approved) seen.lowered += 1;
+  } else if (decision.approved && decision.classification !== "REDUCE") {
     expect(halted, `${order.order_id} was approved in a halt`).toBe(false);
     if (!checked.dryRun) staysWithin(order, life, books, seen);
   }

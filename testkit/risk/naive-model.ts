@@ -21,7 +21,11 @@ export interface World {
 export interface NaiveOrder {
   readonly order: Order;
   quantity: bigint;
-  waiting: bigint[];
+  /** How, where and how long it works, as one text. */
+  terms: string;
+  waiting: { readonly quantity: bigint; readonly terms: string }[];
+  /** Whether anything told that it is with a broker. */
+  sent: boolean;
   filled: bigint;
   ended: boolean;
   told: bigint;
@@ -46,7 +50,7 @@ export interface NaiveExposure {
 const scale = 10n ** 18n;
 
 /** 10^-18ths of a decimal's text, digit by digit. */
-export function units(text: string): bigint {
+function units(text: string): bigint {
   const negative = text.startsWith("-");
   const [whole = "0", fraction = ""] = (negative ? text.slice(1) : text).split(".");
   const value = BigInt(whole) * scale + BigInt(fraction.padEnd(18, "0"));
@@ -59,7 +63,7 @@ const upwards = (dividend: bigint, divisor: bigint): bigint => (dividend + divis
 const isBuy = (side: string): boolean => side === "BUY" || side === "BUY_TO_COVER";
 
 export function remaining(order: NaiveOrder): bigint {
-  const atMost = order.ended ? order.told : largest([order.quantity, ...order.waiting]);
+  const atMost = order.ended ? order.told : largest([order.quantity, ...order.waiting.map(({ quantity }) => quantity)]);
   return atMost > order.filled ? atMost - order.filled : 0n;
 }
 
@@ -80,10 +84,30 @@ export function naiveBooks(happenings: readonly Happening[]): NaiveBooks {
 
 function approve({ open }: NaiveBooks, order: Order): void {
   const known = open.get(order.order_id);
-  const quantity = units(order.quantity);
-  if (known === undefined) {
-    open.set(order.order_id, { order, quantity, waiting: [], filled: 0n, ended: false, told: 0n, toldAt: "" });
-  } else known.waiting.push(quantity);
+  const [quantity, terms] = [units(order.quantity), termsOf(order)];
+  const life = { waiting: [], sent: false, filled: 0n, ended: false, told: 0n, toldAt: "" };
+  if (known === undefined) open.set(order.order_id, { order, quantity, terms, ...life });
+  else known.waiting.push({ quantity, terms });
+}
+
+function termsOf(order: Order): string {
+  const price = (text: string | undefined): string => (text === undefined ? "none" : String(units(text)));
+  const { order_type, tif, expires_at, broker, venue, reduce_only } = order;
+  return JSON.stringify([
+    [order_type, tif, expires_at, broker, venue, reduce_only],
+    [price(order.limit_price), price(order.stop_price)],
+  ]);
+}
+
+/** Whether the order can only take away from what may fill: all else stays as it is, and it is less than whatever may be in force. */
+export function lowersNaively({ open }: NaiveBooks, order: Order): boolean {
+  const known = open.get(order.order_id);
+  if (known === undefined || known.ended || !known.sent) return false;
+  const fields = ["fund_id", "strategy_id", "symbol", "side"] as const;
+  if (fields.some((field) => known.order[field] !== order[field])) return false;
+  const [quantity, terms] = [units(order.quantity), termsOf(order)];
+  if ([known, ...known.waiting].some((other) => other.terms !== terms)) return false;
+  return quantity < known.quantity && known.waiting.every((other) => quantity <= other.quantity);
 }
 
 function fillOne({ positions, open }: NaiveBooks, fill: Fill): void {
@@ -95,25 +119,30 @@ function fillOne({ positions, open }: NaiveBooks, fill: Fill): void {
   if (known === undefined) return;
   const { order } = known;
   const isOwn = order.fund_id === fill.fund_id && order.symbol === fill.symbol;
-  if (isOwn && isBuy(order.side) === isBuy(fill.side)) known.filled += quantity;
+  if (isOwn && isBuy(order.side) === isBuy(fill.side)) {
+    known.filled += quantity;
+    known.sent = true;
+  }
 }
 
 function tell({ open }: NaiveBooks, transition: OrderTransition): void {
   const known = open.get(transition.order_id);
   if (known === undefined || known.order.fund_id !== transition.fund_id) return;
+  if (["ROUTED", "WORKING", "PARTIALLY_FILLED", "CANCEL_PENDING"].includes(transition.to)) known.sent = true;
   if (["REJECTED", "CANCELLED", "EXPIRED", "FILLED"].includes(transition.to)) {
     known.ended = true;
     known.told = largest([known.told, units(transition.filled_quantity)]);
   } else if (!known.ended && transition.quantity !== undefined && transition.at >= known.toldAt) {
     known.toldAt = transition.at;
     known.quantity = units(transition.quantity);
-    const index = known.waiting.indexOf(known.quantity);
+    const index = known.waiting.findIndex(({ quantity }) => quantity === known.quantity);
+    known.terms = known.waiting[index]?.terms ?? known.terms;
     if (index !== -1) known.waiting = known.waiting.slice(index + 1);
   }
 }
 
 /** What one unit is worth in the fund's currency, rounded up at every step; undefined without a price or a rate. */
-export function unitValue(world: World, fundId: string, symbol: string): bigint | undefined {
+function unitValue(world: World, fundId: string, symbol: string): bigint | undefined {
   const instrument = world.reference.instruments.find((candidate) => candidate.symbol === symbol);
   const fund = world.reference.funds.find((candidate) => candidate.fund_id === fundId);
   const price = world.prices.get(symbol);
@@ -139,7 +168,7 @@ export interface NaiveLine {
   readonly sells: bigint;
 }
 
-export function naiveLines(books: NaiveBooks, fundId: string): readonly NaiveLine[] {
+function naiveLines(books: NaiveBooks, fundId: string): readonly NaiveLine[] {
   const own = [...books.open.values()].filter(({ order }) => order.fund_id === fundId);
   const held = books.positions.get(fundId) ?? new Map<string, bigint>();
   const symbols = new Set([...held.keys(), ...own.map(({ order }) => order.symbol)]);

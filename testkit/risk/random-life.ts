@@ -14,7 +14,7 @@ import { bytesOfHash } from "../../core/order-hash.ts";
 import type { Verdict } from "../../core/view.ts";
 import type { Dice } from "../virtual/dice.ts";
 import { envelopeRecord, fillOf, orderOf, prices, reference, startOfDay, transitionOf } from "./engine-rig.ts";
-import { type Happening, type NaiveBooks, naiveBooks, remaining, type World } from "./naive-model.ts";
+import { type Happening, lowersNaively, type NaiveBooks, naiveBooks, remaining, type World } from "./naive-model.ts";
 
 /** One decision with all that its record would hold. */
 export interface Decided {
@@ -27,6 +27,8 @@ export interface Decided {
   readonly envelope: RiskEnvelope | undefined;
   /** Whether a halt covered the order, or nobody knew. */
   readonly halted: boolean;
+  /** Whether all it could do was to take away from an open order. */
+  readonly lowers: boolean;
 }
 
 /** What the journal would hold, in its order. */
@@ -153,6 +155,7 @@ export function randomLife(dice: Dice): Life {
 
   function ask(engines: readonly Engine[]): void {
     const order = nextOrder();
+    const lowers = !isAsked(order) && lowersNaively(life.books(), order);
     const checks = engines.map((engine) => engine.check(order, life.at));
     const [checked] = checks;
     if (checked === undefined) return;
@@ -163,7 +166,7 @@ export function randomLife(dice: Dice): Life {
       remember(checked);
       return;
     }
-    write(order, checks);
+    write(order, checks, lowers);
     if (!checked.dryRun && checked.outcome === "approved") life.happenings.push({ kind: "approval", order });
   }
 
@@ -177,13 +180,13 @@ export function randomLife(dice: Dice): Life {
     if (!checked.dryRun && checked.duplicate === "no") seenKeys.push({ checked });
   }
 
-  function write(order: Order, checks: readonly Checked[]): void {
+  function write(order: Order, checks: readonly Checked[], lowers: boolean): void {
     const [decision, ...twins] = checks.map((one) => decisionMessage(one, `d${life.decided.length}`));
     const [checked] = checks;
     if (checked === undefined || decision === undefined) return;
     const envelope = life.world.envelopes.get(order.fund_id);
     const halted = !halts.known || halts.active.some((halt) => covers(halt, order));
-    life.decided.push({ order, checked, decision, twins, inputs: checked.inputs(), envelope, halted });
+    life.decided.push({ order, checked, decision, twins, inputs: checked.inputs(), envelope, halted, lowers });
     if (checked.dryRun) return;
     life.entries.push({ kind: "decision", order, decision, at: checked.at });
     if (!recent.includes(order)) remember(checked);
@@ -222,7 +225,15 @@ export function randomLife(dice: Dice): Life {
     count += 1;
     const quantity = order.symbol === "BTC-USD" ? "0.5" : String(1 + dice.below(200));
     const strange = dice.chance(0.1) ? { side: order.side === "BUY" ? "SELL" : "BUY" } : {};
-    return { ...order, idempotency_key: `amend-${count}`, quantity, ...strange };
+    return { ...order, idempotency_key: `amend-${count}`, quantity, ...changedTerms(order), ...strange };
+  }
+
+  /** Mostly none; a price in other digits is none either. */
+  function changedTerms(order: Order): Partial<Order> {
+    const { limit_price: price } = order;
+    if (dice.chance(0.1)) return { tif: "GTC" };
+    if (price === undefined || dice.chance(0.7)) return {};
+    return { limit_price: dice.chance(0.5) ? `${price}0` : (Number(price) * 1.01).toFixed(2) };
   }
 
   function fillSomething(engines: readonly Engine[]): void {
@@ -250,7 +261,7 @@ export function randomLife(dice: Dice): Life {
     const transition = dice.chance(0.5)
       ? transitionOf(chosen.order, pick(endings), { filled_quantity: text(told(chosen.filled)), at })
       : transitionOf(chosen.order, dice.chance(0.4) ? "UNKNOWN" : "WORKING", {
-          ...(dice.chance(0.5) && { quantity: text(pick([chosen.quantity, ...chosen.waiting])) }),
+          ...(dice.chance(0.5) && { quantity: text(pick([chosen, ...chosen.waiting]).quantity) }),
           at,
         });
     life.happenings.push({ kind: "transition", transition });
@@ -354,7 +365,8 @@ export function randomLife(dice: Dice): Life {
     const checks = engines.map((engine, index) => engine.conclude(asked.checked[index] as Checked, verdict, life.at));
     const [checked] = checks;
     if (checked === undefined) return;
-    write(order, checks);
+    // Who was asked about new risk answered about new risk.
+    write(order, checks, false);
     if (checked.outcome === "approved") life.happenings.push({ kind: "approval", order });
   }
 

@@ -16,7 +16,6 @@ export const gateDenials = {
     SCHEMA_DECIMAL_INVALID: denial("A quantity or price is not a plain decimal above zero."),
     SCHEMA_LIMIT_PRICE_MISSING: denial("A limit order has no limit price."),
     SCHEMA_STOP_PRICE_MISSING: denial("A stop order has no stop price."),
-    SCHEMA_PRICE_UNEXPECTED: denial("The order type has no use for a price that was given."),
     SCHEMA_EXPIRY_INVALID: denial("A GTD order has no end, or one that has passed; or another order has one."),
     SCHEMA_NOTIONAL_MISMATCH: denial("The notional contradicts quantity times price beyond the tolerance."),
     SCHEMA_NOTIONAL_OVERFLOW: denial("Quantity times price has more digits than can be kept exactly."),
@@ -29,7 +28,7 @@ export const gateDenials = {
     SCHEMA_PRICE_OFF_TICK: denial("A price is not a multiple of the tick size."),
     SCHEMA_REDUCE_ONLY_UNPROVEN: denial("The order claims to reduce only, and it would not."),
     SCHEMA_AMENDMENT_MISMATCH: denial(
-      "The order id belongs to an open order of another fund, strategy, symbol or side.",
+      "The order id belongs to an open order that cannot be amended so: another one, ended, or not yet approved.",
     ),
     SCHEMA_CREATED_AT_IMPLAUSIBLE: denial("The order says that it was made in the future or too long ago."),
   },

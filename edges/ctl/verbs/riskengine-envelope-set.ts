@@ -1,7 +1,14 @@
 // `ctl riskengine envelope set`: changes what was typed and leaves the rest of a fund's limits as they are. It says what loosens and what
 // tightens, and sends the current version plus 1, so that two people cannot overwrite each other unseen.
 import type { Context } from "../context.ts";
-import { asArguments, currentEnvelope, envelopeOptions, fundOption, proposedEnvelope } from "../envelope-flags.ts";
+import {
+  asArguments,
+  assertFundExists,
+  currentEnvelope,
+  envelopeOptions,
+  fundOption,
+  proposedEnvelope,
+} from "../envelope-flags.ts";
 import { type Change, changeColumns, comparedOrListed } from "../envelope-text.ts";
 import { formatOption, listing } from "../listing.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
@@ -44,6 +51,7 @@ async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
   const client = await context.client();
   const current = await currentEnvelope(client, fundId);
+  if (current === undefined) await assertFundExists(client, fundId);
   const proposed = { ...proposedEnvelope(context, current), ...reasonOf(context) };
   // A fund's first limits have nothing to be compared with.
   const compared =
