@@ -13,7 +13,9 @@ import { openTransport } from "./adapters/open-transport.ts";
 import { paperMarket } from "./adapters/paper-market.ts";
 import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
 import { systemSha256, systemSha256Binary } from "./adapters/system-hashing.ts";
+import { systemSha256OfBytes, systemSigning } from "./adapters/system-signing.ts";
 import { systemStopwatch } from "./adapters/system-stopwatch.ts";
+import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
 import { startGateway } from "./compose-gateway.ts";
 import {
   addressText,
@@ -93,11 +95,14 @@ async function startServices(
   stops.push(transport.close);
   const secrets = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
   stops.push(() => secrets.close());
-  const { store, bus, riskStore, riskQueries, referenceData } = transport;
+  const { store, bus, riskStore, riskQueries, referenceData, auditLog } = transport;
   const settings = settingsOf(configuration, configuration.database.url === undefined);
   const tools = {
     sha256: systemSha256,
     sha256Binary: systemSha256Binary,
+    sha256OfBytes: systemSha256OfBytes,
+    signing: systemSigning(),
+    witnesses: witnessesOf(configuration.audit),
     stopwatch: systemStopwatch,
     quotes: paperMarket({ ...base.ports, ...settings.market, listings: paperListings }),
     languageModel: chosen.some(isRiskEngine)
@@ -111,7 +116,7 @@ async function startServices(
   stops.push(() => readiness.stop());
   for (const service of chosen) {
     const own = { log: log.with({ service: service.name }), store, bus, secrets };
-    const ports: ServicePorts = { ...base.ports, ...own, ...tools, riskStore, riskQueries, referenceData };
+    const ports: ServicePorts = { ...base.ports, ...own, ...tools, riskStore, riskQueries, referenceData, auditLog };
     const around = { verifier, metrics: base.metrics, shared: readiness.health };
     await startService(service, ports, around, input, addresses, stops);
   }

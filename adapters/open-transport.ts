@@ -3,6 +3,7 @@
 import { messageOf } from "../contracts/src/fault.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import { subjectByName, subjects } from "../contracts/src/subjects.ts";
+import type { AuditLog } from "../ports/audit-log.ts";
 import type { Bus, BusHealth } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -12,6 +13,7 @@ import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { Configuration } from "./configuration/schema.ts";
 import { type Endings, endAll } from "./end-all.ts";
+import { openAuditLog } from "./open-audit-log.ts";
 import { type OpenedRiskStore, openRiskStore } from "./open-risk-store.ts";
 import { openStore } from "./open-store.ts";
 import { type Alarms, createAlarms } from "./postgres/alarms.ts";
@@ -42,6 +44,7 @@ export interface TransportOptions {
 }
 
 export interface Transport extends Omit<OpenedRiskStore, "close"> {
+  readonly auditLog: AuditLog;
   readonly store: PostgresStore;
   readonly bus: Bus;
   close(): Promise<void>;
@@ -61,7 +64,8 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
   const base = openStore(options);
   const { store, pool, wake, open } = base;
   const { close: closeRisk, ...risk } = openRiskStore(options, base);
-  const endings: Endings = [base.close, closeRisk];
+  const { auditLog, close: closeAudit } = openAuditLog(options, base);
+  const endings: Endings = [base.close, closeRisk, closeAudit];
   const close = () => endAll(endings);
   try {
     const alarms = createAlarms({ ...options, store, subject: subjects.alarmRaised });
@@ -76,9 +80,15 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
         retentionMs: options.configuration.bus.retention_s * 1_000,
       });
       endings.push(() => trim.close());
-      return { ...risk, store, bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) }, close };
+      return {
+        ...risk,
+        auditLog,
+        store,
+        bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) },
+        close,
+      };
     }
-    return { ...risk, store, bus, close };
+    return { ...risk, auditLog, store, bus, close };
   } catch (error) {
     // What went wrong first is what there is to tell.
     await close().catch((thrown: unknown) => log.warn("closing failed as well", { reason: messageOf(thrown) }));

@@ -24,7 +24,10 @@ export interface HttpRequest<Params = unknown, Query = unknown, Body = unknown> 
 
 export interface HttpAnswer {
   readonly status: number;
-  /** An object is sent as JSON (as problem+json from status 400 on); a string is sent as it is with `contentType`. */
+  /**
+   * An object is sent as JSON (as problem+json from status 400 on); a string is sent as it is with `contentType`, and so are bytes
+   * (a Uint8Array), whose usual type is application/octet-stream.
+   */
   readonly body: object | string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,7 +39,7 @@ export interface Route {
   /** Its name in OpenAPI and the method of the generated client: "getIdentity". */
   readonly id: string;
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Parameters in colons: "/v1/service-tokens/:token_id". */
+  /** Parameters in colons: "/v1/service-tokens/:token_id"; a last one with a star takes the rest with its slashes: "/log/:path*". */
   readonly path: string;
   readonly listeners: readonly Listener[];
   /** One human sentence, for the reference and OpenAPI. */
@@ -46,8 +49,8 @@ export interface Route {
   readonly params?: Schema;
   readonly query?: Schema;
   readonly body?: Schema;
-  /** What it answers when all is well, by status; "text" for what is not JSON. */
-  readonly answers: Readonly<Record<number, Schema | "text">>;
+  /** What it answers when all is well, by status; "text" or "bytes" for what is not JSON. */
+  readonly answers: Readonly<Record<number, Schema | "text" | "bytes">>;
   /** Attempts a minute, for routes that guessers would try: per person where a login is needed, else per address. */
   readonly attemptsPerMinuteMax?: number;
   handle(request: HttpRequest): Promise<HttpAnswer>;

@@ -1,4 +1,4 @@
-// What the configuration says to services, as plain data: the composition reads it from the `risk` and `market` sections.
+// What the configuration says to services, as plain data: the composition reads it from the sections of the same names.
 
 export interface RiskSettings {
   /** The oldest inputs that new risk is decided on. */
@@ -26,7 +26,16 @@ export interface MarketSettings {
   readonly quoteEveryMs: number;
 }
 
+export interface AuditSettings {
+  /** Where the key that signs checkpoints is kept among the secrets. */
+  readonly signingKeyPath: string;
+  /** How often the log verifies itself, and how long after the start it does so first. */
+  readonly verifyEveryMs: number;
+  readonly verifyFirstAfterMs: number;
+}
+
 export interface Settings {
+  readonly audit: AuditSettings;
   readonly risk: RiskSettings;
   readonly market: MarketSettings;
   /** Whether funds, envelopes, reference data and positions of the paper platform are put in when there are none. */

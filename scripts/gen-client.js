@@ -13,13 +13,25 @@ const header = [
  * @param {{ operator: object, public: object }} documents
  */
 export async function clientFiles(documents) {
-  const types = astToString(await openapiTS(JSON.stringify(documents.operator), { silent: true }));
+  const callable = withoutFiles(documents.operator);
+  const types = astToString(await openapiTS(JSON.stringify(callable), { silent: true }));
   return {
     "edges/client/openapi.json": jsonText(documents.operator),
     "edges/client/openapi.public.json": jsonText(documents.public),
     "edges/client/src/generated/api.ts": [...header, types].join("\n"),
-    "edges/client/src/generated/operations.ts": tableText(documents.operator),
+    "edges/client/src/generated/operations.ts": tableText(callable),
   };
+}
+
+/** What is served as a file of bytes is fetched by its address; the client calls what answers in JSON or text. */
+function withoutFiles(document) {
+  const isFile = (operation) =>
+    Object.values(operation.responses).some((response) => response.content?.["application/octet-stream"] !== undefined);
+  const paths = Object.entries(document.paths).flatMap(([path, methods]) => {
+    const kept = Object.entries(methods).filter(([, operation]) => !isFile(operation));
+    return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)]];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
 }
 
 function jsonText(document) {

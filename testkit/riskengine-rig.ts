@@ -22,6 +22,7 @@ import { type AskRiskOfficer, nobodyToAsk } from "../services/riskengine/officer
 import { startRiskEngine } from "../services/riskengine/riskengine.ts";
 import type { RunningService, ServicePorts } from "../services/service.ts";
 import { type Scheduler, scheduler } from "./virtual/scheduler.ts";
+import { testSettings } from "./virtual/service-rig.ts";
 
 /** Ages that no test reaches by accident: the memory world's time flies. */
 const dayMs = 86_400_000;
@@ -105,8 +106,13 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       riskQueries: unused,
       referenceData: memoryReferenceData(process),
       quotes: unused,
+      auditLog: unused,
+      signing: unused,
+      sha256OfBytes: unused,
+      witnesses: undefined,
       languageModel: undefined,
       settings: {
+        audit: testSettings.audit,
         risk: { ...settingsDefault, ...options.settings },
         market: { seed: 1, quoteEveryMs: 500 },
         seedPaperPlatform: true,

@@ -2,6 +2,7 @@
 // stand in the file. Rules that concern several keys at once are in cross-checks.ts.
 import { z } from "zod";
 import { passphraseLengthMin } from "../secrets-file/store-key.ts";
+import { audit } from "./audit-section.ts";
 import { bus } from "./bus-section.ts";
 import { identity } from "./identity-section.ts";
 import { key } from "./key-facts.ts";
@@ -297,6 +298,7 @@ export const configurationSchema = z.strictObject({
   log: log.prefault({}),
   telemetry: telemetry.prefault({}),
   lifecycle: lifecycle.prefault({}),
+  audit: audit.prefault({}),
   risk: risk.prefault({}),
   market: market.prefault({}),
   paper: paper.prefault({}),

@@ -4,8 +4,13 @@ import type { Configuration } from "./schema.ts";
 
 /** `embedded` says whether the database is the platform's own: only there are paper funds put in without being asked for. */
 export function settingsOf(configuration: Configuration, embedded: boolean): Settings {
-  const { risk, market, paper } = configuration;
+  const { audit, risk, market, paper, secrets } = configuration;
   return {
+    audit: {
+      signingKeyPath: `secret/${secrets.prefix}/audit/signing-key`,
+      verifyEveryMs: audit.verify_every_s * 1_000,
+      verifyFirstAfterMs: audit.verify_first_after_s * 1_000,
+    },
     risk: {
       markAgeMsMax: risk.mark_age_max_s * 1_000,
       navAgeMsMax: risk.nav_age_max_s * 1_000,

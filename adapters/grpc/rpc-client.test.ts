@@ -190,3 +190,15 @@ it("asks for no stream, and for no service that nobody answers for", async () =>
   await expect(client.call("RiskEngine", "CheckOrders", {}, asEveryone)).rejects.toThrow("is a stream");
   await expect(client.call("Instance", "GetHealth", {}, asEveryone)).rejects.toThrow("Nobody is known");
 });
+
+it("the place of a broken chain comes along, and the facts of other faults stay inside", async () => {
+  const facts = { code: "HASH_MISMATCH", sequence: 5, expected: "ab", actual: "\u00e9" };
+  const throwing = (code: "CHAIN_INTEGRITY" | "STORE_UNAVAILABLE") => async () => {
+    throw new Fault(code, "Because.", { retry: "never", facts });
+  };
+  const broken = await treasury(throwing("CHAIN_INTEGRITY"));
+  expect((await failureOf(broken.call("Treasury", "ListFunds", {}, asEveryone))).facts).toEqual(facts);
+  for (const close of closers.splice(0).reverse()) await close();
+  const other = await treasury(throwing("STORE_UNAVAILABLE"));
+  expect((await failureOf(other.call("Treasury", "ListFunds", {}, asEveryone))).facts).toEqual({});
+});

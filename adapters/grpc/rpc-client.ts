@@ -3,13 +3,13 @@
 // service gave, so that a caller over HTTP reads the same code as one over gRPC. A service that is not there is named.
 import { Client, type ClientOptions, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { codeEntry, type Denial, type FaultCode, isFaultCode } from "../../contracts/src/codes.ts";
-import { Defect, Fault, type Retry } from "../../contracts/src/fault.ts";
+import { Defect, type Facts, Fault, type Retry } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Outcome } from "../../ports/identity.ts";
 import { requestIdHeader } from "../http/request-id.ts";
 import { authorizationHeader } from "./bearer-token.ts";
 import { codecOf, methodOf } from "./definitions.ts";
-import { codeTrailer, retryTrailer } from "./status.ts";
+import { codeTrailer, factsTrailer, retryTrailer } from "./status.ts";
 
 export interface RpcClientOptions {
   /** Where each process answers, by its name: "127.0.0.1:50051" or "unix:/path/of/a.sock". */
@@ -37,6 +37,7 @@ const servedBy: Readonly<Record<string, string>> = {
   RiskEngine: "riskengine",
   RiskDesk: "operations",
   Operations: "operations",
+  AuditDesk: "operations",
   Oms: "oms",
   Treasury: "treasury",
   Research: "research",
@@ -135,7 +136,7 @@ function settle(
     // The registry has just said what kind of code it is.
     resolve({ ok: false, denial: { code: code as Denial["code"], reason: error.details } });
   } else if (code !== undefined && isFaultCode(code)) {
-    reject(new Fault(code, error.details, { retry: retryOf(error), cause: error }));
+    reject(new Fault(code, error.details, { retry: retryOf(error), facts: factsOf(error), cause: error }));
   } else {
     reject(unspoken(error, process, timeoutMs));
   }
@@ -173,6 +174,12 @@ function later(code: FaultCode, sentence: string, cause: unknown): Fault {
 function trailer(error: ServiceError, name: string): string | undefined {
   const [value] = error.metadata?.get(name) ?? [];
   return value === undefined ? undefined : String(value);
+}
+
+function factsOf(error: ServiceError): Facts {
+  const [value] = error.metadata?.get(factsTrailer) ?? [];
+  // Our own services write it, and one that we cannot read is a defect of theirs that must not hide the fault itself.
+  return Buffer.isBuffer(value) ? (JSON.parse(value.toString("utf8")) as Facts) : {};
 }
 
 function retryOf(error: ServiceError): Retry {

@@ -2,12 +2,14 @@
 // trailing metadata, and for everything else that it failed inside, without a word of why; the log has that.
 import { Metadata, type ServerErrorResponse, type ServerInterceptingCallInterface, status } from "@grpc/grpc-js";
 import { answerOf, type Denial, type DenialCode, type FaultCode } from "../../contracts/src/codes.ts";
-import { Fault, type Retry } from "../../contracts/src/fault.ts";
+import { type Facts, Fault, type Retry } from "../../contracts/src/fault.ts";
 import { requestIdHeader } from "../http/request-id.ts";
 
 /** Trailing metadata of a failed call: the code of the registry, and whether trying again can help. */
 export const codeTrailer = "portcullis-code";
 export const retryTrailer = "portcullis-retry";
+/** Of a broken chain: what is broken where, as JSON. Facts of other faults are for the log and not for callers. */
+export const factsTrailer = "portcullis-facts-bin";
 
 type SentStatus = Parameters<ServerInterceptingCallInterface["sendStatus"]>[0];
 
@@ -18,6 +20,7 @@ interface Told {
   readonly code: FaultCode | DenialCode;
   readonly message: string;
   readonly retry: Retry;
+  readonly facts?: Facts;
 }
 
 /** A command that the business denied, on its way to its caller. */
@@ -32,11 +35,12 @@ export class DeniedCall extends Error {
 }
 
 export function failure(thrown: unknown, requestId: string): ServerErrorResponse {
-  const { code, message, retry } = told(thrown, requestId);
+  const { code, message, retry, facts } = told(thrown, requestId);
   const metadata = new Metadata();
   metadata.set(codeTrailer, code);
   metadata.set(retryTrailer, retry);
   metadata.set(requestIdHeader, requestId);
+  if (code === "CHAIN_INTEGRITY" && facts !== undefined) metadata.set(factsTrailer, factsBytes(facts));
   const details = wellFormed(message);
   return Object.assign(new Error(details), { code: status[answerOf(code).grpc], details, metadata });
 }
@@ -55,6 +59,14 @@ export function internal(requestId: string): Fault {
   return new Fault("INTERNAL", `Internal error; the log has the reason under request id ${requestId}.`, {
     retry: "later",
   });
+}
+
+function factsBytes(facts: Facts): Buffer {
+  const bounded = Object.entries(facts).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value.slice(0, messageLengthMax) : value,
+  ]);
+  return Buffer.from(JSON.stringify(Object.fromEntries(bounded)), "utf8");
 }
 
 /** A lone half of a surrogate pair cannot be encoded, and the library would throw on it. */

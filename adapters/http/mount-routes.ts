@@ -55,11 +55,25 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
   };
   app.route({
     method: route.method,
-    url: route.path,
+    url: patternOf(route.path),
     config: { facts: { access: route.operation, ...attempts } },
     ...(route.body === undefined ? { onRequest: refuseBody } : {}),
     handler: (request, reply) => answer(route, request, reply, parts),
   });
+}
+
+const restParameter = /:(\w+)\*$/;
+
+/** The router calls what takes the rest of a path a star, and gives it no name. */
+function patternOf(path: string): string {
+  return path.replace(restParameter, "*");
+}
+
+function paramsOf(path: string, params: unknown): unknown {
+  const name = restParameter.exec(path)?.[1];
+  if (name === undefined) return params;
+  const { "*": rest, ...others } = params as Readonly<Record<string, unknown>>;
+  return { ...others, [name]: rest };
 }
 
 /** Where a login is asked for, people are counted and not addresses, so that nobody can use up another's attempts. */
@@ -79,7 +93,7 @@ function refuseOtherMethods(app: FastifyInstance, path: string, siblings: readon
   const open = siblings.some(({ operation }) => isForAnyone(operation));
   app.route({
     method: app.supportedMethods.filter((method) => !methods.has(method)),
-    url: path,
+    url: patternOf(path),
     config: { facts: { access: open ? accessToNothing(listener) : "anyone with a token" } },
     onRequest: refuse,
     handler: refuse,
@@ -93,7 +107,8 @@ async function answer(
   { listener, ports, guard }: RouteParts,
 ): Promise<FastifyReply> {
   const context = contextOf(request, listener);
-  const read = readInput(route, request);
+  const { query, body } = request;
+  const read = readInput(route, { params: paramsOf(route.path, request.params), query, body });
   if (!read.ok) return sendProblem(reply, inputProblem(read.errors, context));
   const fields = { listener, method: route.method, route: route.path, request_id: request.id };
   const given = await ports.tracer.span(`${route.method} ${route.path}`, fields, () =>
@@ -131,6 +146,10 @@ function vouched(route: Route, given: HttpAnswer): HttpAnswer {
   if (promised === "text") {
     if (typeof given.body === "string") return given;
     throw complain("expected text");
+  }
+  if (promised === "bytes") {
+    if (given.body instanceof Uint8Array) return given;
+    throw complain("expected bytes");
   }
   const result = promised.safeParse(given.body);
   if (!result.success) throw complain(detailOf(fieldErrors("answer", result.error.issues, given.body)));

@@ -86,7 +86,9 @@ export async function openApiOf(routes: readonly Route[], listener: Listener): P
     transformObject: zodProvider.jsonSchemaTransformObject,
   });
   for (const route of mine) {
-    app.route({ method: route.method, url: route.path, schema: described(route), handler: async () => undefined });
+    // OpenAPI has no word for a parameter with slashes in it; who writes them as %2F is understood as well.
+    const url = route.path.replace(/\*$/, "");
+    app.route({ method: route.method, url, schema: described(route), handler: async () => undefined });
   }
   try {
     await app.ready();
@@ -126,10 +128,14 @@ function whoMay(allowed: Allowed): string {
   return `Roles that may: ${allowed.join(", ")}.`;
 }
 
-function answered(answer: Schema | "text"): object {
-  const content =
-    answer === "text" ? { "text/plain": { schema: z.string() } } : { "application/json": { schema: answer } };
-  return { description: "All is well.", content };
+function answered(answer: Schema | "text" | "bytes"): object {
+  return { description: "All is well.", content: contentOf(answer) };
+}
+
+function contentOf(answer: Schema | "text" | "bytes"): object {
+  if (answer === "text") return { "text/plain": { schema: z.string() } };
+  if (answer === "bytes") return { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } };
+  return { "application/json": { schema: answer } };
 }
 
 /** The failing answers of every operation, and everything in a fixed order. */

@@ -15,6 +15,11 @@ export function sendAnswer(reply: FastifyReply, given: HttpAnswer, context: Prob
   if (typeof given.body === "string") {
     return reply.headers({ "content-type": "text/plain; charset=utf-8", ...contentOf(given) }).send(given.body);
   }
+  if (given.body instanceof Uint8Array) {
+    const { buffer, byteOffset, byteLength } = given.body;
+    const bytes = Buffer.from(buffer, byteOffset, byteLength);
+    return reply.headers({ "content-type": "application/octet-stream", ...contentOf(given) }).send(bytes);
+  }
   const body = JSON.stringify(failed ? completeProblem(given.status, given.body, context) : given.body);
   const usual = failed ? problemContentType : "application/json; charset=utf-8";
   return reply.headers({ "content-type": usual, ...contentOf(given) }).send(body);

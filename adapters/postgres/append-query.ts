@@ -1,9 +1,15 @@
-// The one statement that every decision waits for, sent as bytes that are ready for the wire. The driver's own way builds the same message
-// from values: it copies a batch several times and describes the answer anew with each.
+// A call of one of our SQL functions, sent as bytes that are ready for the wire: for statements that everybody waits for. The driver's own way
+// builds the same message from values: it copies a batch several times and describes the answer anew with each.
 import pg from "pg";
 
+/** A statement that the server prepares once per connection. */
+export interface Call {
+  readonly name: string;
+  readonly text: string;
+}
+
 export const appendName = "risk_append";
-const appendText = "select risk_append($1, $2, $3)";
+const riskAppend: Call = { name: appendName, text: "select risk_append($1, $2, $3)" };
 
 /** What the driver's class has and its types do not say. */
 interface DriverQuery {
@@ -16,28 +22,31 @@ interface DriverConnection {
   readonly stream: { cork(): void; uncork(): void; write(bytes: Uint8Array): boolean };
   readonly parsedStatements: Readonly<Record<string, string | undefined>>;
   readonly submittedNamedStatements: Record<string, string | undefined>;
-  parse(statement: { readonly name: string; readonly text: string }): void;
+  parse(statement: Call): void;
 }
 
-const Query = pg.Query as unknown as new (config: { readonly name: string; readonly text: string }) => DriverQuery;
+const Query = pg.Query as unknown as new (config: Call) => DriverQuery;
 
-class AppendQuery extends Query {
+class CallQuery extends Query {
+  private readonly call: Call;
   private readonly message: Uint8Array;
-  /** The newest number of the journal, as the server wrote it. */
-  newest = "";
+  /** What the function gave, as the server wrote it. */
+  answer = "";
 
-  constructor(message: Uint8Array) {
-    super({ name: appendName, text: appendText });
+  constructor(call: Call, message: Uint8Array) {
+    super(call);
+    this.call = call;
     this.message = message;
   }
 
   override submit(connection: DriverConnection): null {
+    const { name, text } = this.call;
     const { stream, parsedStatements, submittedNamedStatements } = connection;
     stream.cork();
     try {
-      if (parsedStatements[appendName] === undefined && submittedNamedStatements[appendName] === undefined) {
-        connection.parse({ name: appendName, text: appendText });
-        submittedNamedStatements[appendName] = appendText;
+      if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
+        connection.parse(this.call);
+        submittedNamedStatements[name] = text;
       }
       stream.write(this.message);
     } finally {
@@ -47,15 +56,20 @@ class AppendQuery extends Query {
   }
 
   override handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    this.newest = fields[0] ?? "";
+    this.answer = fields[0] ?? "";
   }
 }
 
-/** Resolves with the newest number of the journal when the batch is durable. */
-export function sendAppend(client: pg.Client, message: Uint8Array): Promise<bigint> {
+/** Resolves with the one value that the function gives, when the call is durable. The message binds to the call's name. */
+export function sendCall(client: pg.Client, call: Call, message: Uint8Array): Promise<string> {
   return new Promise((resolve, reject) => {
-    const query = new AppendQuery(message);
-    query.callback = (error) => (error === null ? resolve(BigInt(query.newest)) : reject(error));
+    const query = new CallQuery(call, message);
+    query.callback = (error) => (error === null ? resolve(query.answer) : reject(error));
     client.query(query as unknown as pg.Query);
   });
+}
+
+/** Resolves with the newest number of the journal when the batch is durable. */
+export async function sendAppend(client: pg.Client, message: Uint8Array): Promise<bigint> {
+  return BigInt(await sendCall(client, riskAppend, message));
 }

@@ -126,8 +126,13 @@ async function startEngine(
     riskQueries: createRiskQueries(opened.pool),
     referenceData: createPostgresReferenceData(opened.pool),
     quotes: undefined as never,
+    auditLog: undefined as never,
+    signing: undefined as never,
+    sha256OfBytes: undefined as never,
+    witnesses: undefined,
     languageModel: undefined,
     settings: {
+      audit: undefined as never,
       seedPaperPlatform: false,
       market: { seed: 1, quoteEveryMs: 1_000 },
       risk: {

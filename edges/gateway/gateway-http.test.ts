@@ -246,3 +246,21 @@ it("no secret of a request or an answer is in the log", async () => {
   const secrets = ["424242", "dead-beef", "434343", "444444", "the-proof", "SECRET", "aaaa-bbbb", "pcs_k1_value"];
   for (const secret of [...secrets, "duty-token", "forged-token", "otpauth"]) expect(log).not.toContain(secret);
 });
+
+it("a tile of the audit log is served byte for byte under its C2SP path, slashes written either way", async () => {
+  const content = new Uint8Array([0, 255, 10, 13, 128, 0]);
+  const { baseUrl, calls } = await rig({ procedures: { "AuditDesk/GetAuditTile": { content } } });
+  const headers = { authorization: "Bearer viewer-token" };
+  for (const path of ["tile/0/x001/067", "tile/0%2Fx001%2F067"]) {
+    const answer = await fetch(`${baseUrl}/v1/operations/audit/log/${path}`, { headers });
+    expect(answer.status, path).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("application/octet-stream");
+    expect(answer.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(content);
+  }
+  expect(calls.map((call) => call[1])).toEqual([{ path: "tile/0/x001/067" }, { path: "tile/0/x001/067" }]);
+  for (const path of ["tile/0/1", "tile/../checkpoint/x", "tile/"]) {
+    expect((await fetch(`${baseUrl}/v1/operations/audit/log/${path}`, { headers })).status, path).not.toBe(200);
+  }
+  expect((await fetch(`${baseUrl}/v1/operations/audit/log/tile/0/000`)).status).toBe(401);
+});

@@ -46,6 +46,16 @@ describe("the gateway's routes", () => {
       "operator GET /v1/treasury/instruments listInstruments ListInstruments",
       "operator GET /v1/treasury/reference/:kind getReferenceData GetReferenceData",
       "operator PUT /v1/treasury/reference/:kind setReferenceData SetReferenceData",
+      "operator GET /v1/operations/audit getAuditTrail GetAuditTrail",
+      "operator POST /v1/operations/audit appendAudit AppendAudit",
+      "operator GET /v1/operations/audit/verify verifyAudit VerifyAudit",
+      "operator GET /v1/operations/audit/entries readAudit ReadAudit",
+      "operator GET /v1/operations/audit/entries/:sequence/proof getAuditProof GetAuditProof",
+      "operator GET /v1/operations/audit/bundle-head getAuditBundleHead GetAuditBundleHead",
+      "operator GET /v1/operations/audit/status getAuditStatus GetAuditStatus",
+      "operator POST /v1/operations/audit/inspect inspectAudit InspectAudit",
+      "operator GET /v1/operations/audit/log/checkpoint getAuditCheckpoint GetAuditTile",
+      "operator GET /v1/operations/audit/log/tile/:path* getAuditTile GetAuditTile",
     ]);
   });
 

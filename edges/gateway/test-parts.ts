@@ -148,8 +148,9 @@ export async function ask(route: Route, asked: Asked = {}): Promise<HttpAnswer> 
   const answer = await route.handle(request);
   const schema = route.answers[answer.status];
   // What is documented is exactly what is sent: nothing missing, nothing beside.
-  if (answer.status < 400 && (schema === undefined || schema === "text")) throw new Error("an undocumented answer");
-  if (answer.status < 400 && schema !== "text" && schema !== undefined) {
+  if (answer.status < 400 && (schema === undefined || typeof schema === "string"))
+    throw new Error("an undocumented answer");
+  if (answer.status < 400 && typeof schema !== "string" && schema !== undefined) {
     const read = JSON.stringify(schema.parse(JSON.parse(JSON.stringify(answer.body))));
     if (read.length !== JSON.stringify(answer.body).length) throw new Error(`undocumented members in ${route.id}`);
   }

@@ -8,6 +8,7 @@ import { memoryStore } from "../../adapters/memory/store.ts";
 import { type MemoryWorld, memoryWorld } from "../../adapters/memory/world.ts";
 import { paperMarket } from "../../adapters/paper-market.ts";
 import { systemSha256, systemSha256Binary } from "../../adapters/system-hashing.ts";
+import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
 import { mayPublish } from "../../contracts/src/authority.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjectByName } from "../../contracts/src/subjects.ts";
@@ -19,6 +20,11 @@ import { noMetrics, noTracer } from "../postgres-rig.ts";
 import { type Scheduler, scheduler } from "./scheduler.ts";
 
 export const testSettings: Settings = {
+  audit: {
+    signingKeyPath: "secret/portcullis/audit/signing-key",
+    verifyEveryMs: 3_600_000,
+    verifyFirstAfterMs: 60_000,
+  },
   risk: {
     markAgeMsMax: 10_000,
     navAgeMsMax: 60_000,
@@ -80,6 +86,10 @@ export function serviceRig(seed: number): ServiceRig {
         riskStore: memoryRiskStore({ process, timers }),
         riskQueries: notHere("queries"),
         referenceData: memoryReferenceData(process),
+        auditLog: notHere("audit log"),
+        signing: systemSigning(),
+        sha256OfBytes: systemSha256OfBytes,
+        witnesses: undefined,
         quotes: paperMarket({ clock, timers, ...settings.market, listings: paperListings }),
         languageModel: undefined,
         settings,

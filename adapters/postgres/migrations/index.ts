@@ -3,5 +3,6 @@ import type { Migration } from "../migrate.ts";
 import { outboxMigration } from "./0001-outbox.ts";
 import { identityMigration } from "./0002-identity.ts";
 import { riskMigration } from "./0003-risk.ts";
+import { auditMigration } from "./0004-audit.ts";
 
-export const migrations: readonly Migration[] = [outboxMigration, identityMigration, riskMigration];
+export const migrations: readonly Migration[] = [outboxMigration, identityMigration, riskMigration, auditMigration];

@@ -14,6 +14,13 @@ import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
 import { help } from "./help.ts";
+import { operationsAuditExport } from "./operations-audit-export.ts";
+import { operationsAuditFsck } from "./operations-audit-fsck.ts";
+import { operationsAuditProof } from "./operations-audit-proof.ts";
+import { operationsAuditShow } from "./operations-audit-show.ts";
+import { operationsAuditStatus } from "./operations-audit-status.ts";
+import { operationsAuditTail } from "./operations-audit-tail.ts";
+import { operationsAuditVerify } from "./operations-audit-verify.ts";
 import { riskengineEnvelopeDiff } from "./riskengine-envelope-diff.ts";
 import { riskengineEnvelopeHistory } from "./riskengine-envelope-history.ts";
 import { riskengineEnvelopeReplay } from "./riskengine-envelope-replay.ts";
@@ -57,6 +64,13 @@ export const verbs: readonly Verb[] = [
   treasuryInstrumentsList,
   treasuryReferenceShow,
   treasuryReferenceSet,
+  operationsAuditShow,
+  operationsAuditTail,
+  operationsAuditVerify,
+  operationsAuditStatus,
+  operationsAuditFsck,
+  operationsAuditProof,
+  operationsAuditExport,
   completion,
   help,
 ];
@@ -73,4 +87,6 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "treasury funds": { heading: "Funds", sentence: "The funds and what they are worth." },
   "treasury instruments": { heading: "Reference data", sentence: "What may be traded." },
   "treasury reference": { heading: "Reference data", sentence: "Reference data by kind: show, set." },
+  operations: { heading: "The record", sentence: "What happened, and the proof of it." },
+  "operations audit": { heading: "The record", sentence: "The audit chain: show, follow, verify, prove, export." },
 };

@@ -2,6 +2,16 @@
 // line. None may use its parts before a request comes: the documents are made from the same list without any.
 import type { Route } from "../../../ports/http.ts";
 import type { GatewayParts } from "../parts.ts";
+import { auditAppend } from "./audit-append.ts";
+import { auditBundleHead } from "./audit-bundle-head.ts";
+import { auditCheckpoint } from "./audit-checkpoint.ts";
+import { auditEntries } from "./audit-entries.ts";
+import { auditInspect } from "./audit-inspect.ts";
+import { auditProof } from "./audit-proof.ts";
+import { auditStatus } from "./audit-status.ts";
+import { auditTile } from "./audit-tile.ts";
+import { auditTrail } from "./audit-trail.ts";
+import { auditVerify } from "./audit-verify.ts";
 import { decisions } from "./decisions.ts";
 import { envelope } from "./envelope.ts";
 import { envelopeDiff } from "./envelope-diff.ts";
@@ -62,4 +72,14 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   instrumentsList,
   referenceData,
   referenceDataSet,
+  auditTrail,
+  auditAppend,
+  auditVerify,
+  auditEntries,
+  auditProof,
+  auditBundleHead,
+  auditStatus,
+  auditInspect,
+  auditCheckpoint,
+  auditTile,
 ];

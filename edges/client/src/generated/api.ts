@@ -221,6 +221,170 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the entries about one subject, oldest first.
+         * @description GetAuditTrail: Read the entries about one subject. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getAuditTrail"];
+        put?: never;
+        /**
+         * Append an entry to the audit chain.
+         * @description AppendAudit: Append an entry to the audit chain; its actor is the caller. Roles that may: service.
+         */
+        post: operations["appendAudit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/bundle-head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Begin the export of a part of the audit chain: the first two lines of its bundle.
+         * @description GetAuditBundleHead: Export a part of the audit chain for somebody who verifies it offline. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getAuditBundleHead"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit chain entry by entry; to follow it, ask again from the last sequence + 1.
+         * @description ReadAudit: Read the audit chain entry by entry. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["readAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/entries/{sequence}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the proof that an entry is in the audit chain, as a C2SP tlog-proof file.
+         * @description GetAuditProof: Get the proof that an entry is in the audit chain. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getAuditProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/inspect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Derive chain, tree, tiles and index of the audit log anew and compare.
+         * @description InspectAudit: Derive chain, tree and index of the audit log anew, and repair what can be derived. Roles that may: operator, admin.
+         */
+        post: operations["inspectAudit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/log/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the newest checkpoint of the audit log, as a C2SP signed note.
+         * @description GetAuditTile: Read checkpoints, tiles and entries of the audit log as static files. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getAuditCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how far the audit chain reaches and who vouches for it.
+         * @description GetAuditStatus: See how far the audit chain reaches and who vouches for it. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getAuditStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify the audit chain; a broken one is the problem CHAIN_INTEGRITY with the place.
+         * @description VerifyAudit: Verify the audit chain. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["verifyAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/riskengine/decisions/{order_id}": {
         parameters: {
             query?: never;
@@ -983,6 +1147,391 @@ export interface operations {
             };
             /** @description The request is not one that this route understands. */
             400: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAuditTrail: {
+        parameters: {
+            query: {
+                /** @description What it was done to: an order id, a fund id. */
+                subject_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The entry's number; contiguous from 0. */
+                        sequence: number;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        timestamp: string;
+                        /** @description Who did it, as proved. */
+                        actor: string;
+                        /** @description What was done. */
+                        action: string;
+                        subject_id: string;
+                        /** @description Everything else. */
+                        data: {
+                            [key: string]: unknown;
+                        };
+                        /** @description The hash of the entry before; zeros in the first. */
+                        prev_hash: string;
+                        hash: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    appendAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What was done, such as order.placed. */
+                    action: string;
+                    /** @description What it was done to: an order id, a fund id. */
+                    subject_id: string;
+                    /** @description Everything else; money and quantities as text, whole numbers only. Empty when absent. */
+                    data?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The entry's number; contiguous from 0. */
+                        sequence: number;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        timestamp: string;
+                        /** @description Who did it, as proved. */
+                        actor: string;
+                        /** @description What was done. */
+                        action: string;
+                        subject_id: string;
+                        /** @description Everything else. */
+                        data: {
+                            [key: string]: unknown;
+                        };
+                        /** @description The hash of the entry before; zeros in the first. */
+                        prev_hash: string;
+                        hash: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAuditBundleHead: {
+        parameters: {
+            query?: {
+                /** @description The first entry; 0 when absent. */
+                from_sequence?: number;
+                /** @description How many entries; up to the newest checkpoint when absent. */
+                count?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The first two lines of the bundle, line ends included; the entries follow. */
+                        head: string;
+                        from_sequence: number;
+                        /** @description How many entries belong to the bundle. */
+                        count: number;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    readAudit: {
+        parameters: {
+            query?: {
+                /** @description The first entry; 0 when absent. */
+                from_sequence?: number;
+                /** @description At most this many; the next page is in the Link header. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The entries in order, each as the exact text that is hashed into the tree; JSON in itself. */
+                        texts: string[];
+                        /** @description How many entries the log has. */
+                        size: number;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAuditProof: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The entry's number. */
+                sequence: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    inspectAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Write anew what can be derived from the entries. Only compared when absent. */
+                    rebuild?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entry_count: number;
+                        /** @description L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses. */
+                        trust_level: string;
+                        /** @description Entries since the last checkpoint that the level rests on. */
+                        unanchored_count: number;
+                        /** @description What was not as it should be; empty when all is well. */
+                        findings: string[];
+                        /** @description What was written anew. */
+                        rebuilt: string[];
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAuditCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAuditStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        origin: string;
+                        /** @description How many entries the log has. */
+                        size: number;
+                        /** @description Of the newest entry. */
+                        hash: string;
+                        /** @description How many of them the newest checkpoint covers. */
+                        checkpoint_size: number;
+                        /** @description The newest checkpoint with all its signatures. */
+                        checkpoint?: string;
+                        /** @description Who vouches for it: operator-trusted while no witness is configured. */
+                        trust: string;
+                        /** @description How many of the witnesses must cosign. */
+                        witnesses_needed: number;
+                        witnesses: string[];
+                        /** @description The keys in force, as vkeys. */
+                        keys: string[];
+                        /**
+                         * Format: date-time
+                         * @description When it last verified itself.
+                         */
+                        verified_at?: string;
+                        /** @description What came of it. */
+                        verified?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    verifyAudit: {
+        parameters: {
+            query?: {
+                /** @description Verify from this entry on; 0 when absent. */
+                from_sequence?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description How many entries were verified. */
+                        entry_count: number;
+                        /** @description Always 0: a chain with a gap is a broken one, which is a problem. */
+                        gap_count: number;
+                        /** @description L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses. */
+                        trust_level: string;
+                        /** @description Entries since the last checkpoint that the level rests on. */
+                        unanchored_count: number;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };

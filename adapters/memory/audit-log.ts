@@ -1,0 +1,172 @@
+// The audit log in memory: the same promises as on the database (ports/audit-log.ts), with the world's faults instead of a disk's.
+import { Fault } from "../../contracts/src/fault.ts";
+import type { AuditBatch, AuditLog, NewAuditRow, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
+import type { Timers } from "../../ports/timers.ts";
+import {
+  answerLost,
+  checkBatch,
+  checkCheckpoint,
+  checkTile,
+  eventAgain,
+  headElsewhere,
+  notOnlyGained,
+  onlyGains,
+  stalePen,
+} from "../audit-batch.ts";
+import { createMemoryAuditReads } from "./audit-reads.ts";
+import type { AuditWorld } from "./audit-world.ts";
+import { type MemoryProcess, never, type Watcher } from "./world.ts";
+
+export interface MemoryAuditLogOptions {
+  readonly process: MemoryProcess;
+  readonly timers: Timers;
+  /** What is on disk: the same for every process of the world. */
+  readonly audit: AuditWorld;
+}
+
+export interface MemoryAuditLog extends AuditLog {
+  close(): Promise<void>;
+}
+
+export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
+  const { process, timers, audit } = options;
+  const { world } = process;
+  const stops = new Set<() => void>();
+  let closed = false;
+
+  const pause = (ms: number): Promise<void> => (ms > 0 ? timers.sleep(ms) : Promise.resolve());
+  const mustBeReachable = (): void => {
+    if (closed) throw new Fault("STORE_UNAVAILABLE", "the audit log is closed", { retry: "never" });
+    if (!process.isReachable()) throw new Fault("STORE_UNAVAILABLE", "the store is out of reach", { retry: "later" });
+  };
+  /** What a dead process asks is never answered. */
+  const ask = async <T>(answer: () => T): Promise<T> => {
+    if (!process.isAlive()) return never;
+    mustBeReachable();
+    return answer();
+  };
+  /** `refuse` looks and throws, `commit` changes; what was lost on the way back is told by `lost`. */
+  const write = async (name: string, refuse: () => void, commit: () => void, lost: () => Fault): Promise<void> => {
+    if (!process.isAlive()) return never;
+    mustBeReachable();
+    await pause(world.faults.commitDelayMs());
+    if (!process.isAlive()) return never;
+    mustBeReachable();
+    refuse();
+    const fate = world.faults.commit(name);
+    if (fate === "conflict" || fate === "failed") {
+      throw new Fault("STORE_UNAVAILABLE", `${name} could not be committed`, { retry: "later" });
+    }
+    if (fate !== "lost, not committed") commit();
+    await pause(world.faults.answerDelayMs());
+    if (!process.isAlive()) return never;
+    if (fate !== "committed") throw lost();
+  };
+  const outOfReach = (): Fault => new Fault("STORE_UNAVAILABLE", "the store went out of reach", { retry: "later" });
+  const mustHavePen = (pen: number): void => {
+    if (pen !== audit.pen) throw stalePen(pen);
+  };
+
+  const append = async (batch: AuditBatch): Promise<void> => {
+    checkBatch(batch);
+    if (batch.rows.length === 0) return ask(() => undefined);
+    const rows = batch.rows.map(copied);
+    const refuse = (): void => {
+      mustHavePen(batch.pen);
+      if (batch.after !== audit.head.size) throw headElsewhere(batch.after);
+      const isNew = rows.every((row) => !audit.byEvent.has(row.eventId));
+      if (!isNew || new Set(rows.map((row) => row.eventId)).size < rows.length) throw eventAgain();
+    };
+    const commit = (): void => {
+      for (const row of rows) keep(audit, row);
+      audit.head = { ...batch.head };
+      for (const follower of [...audit.followers]) follower();
+    };
+    return write("audit.append", refuse, commit, () => answerLost(batch));
+  };
+
+  const putCheckpoint = async (pen: number, checkpoint: StoredCheckpoint): Promise<void> => {
+    checkCheckpoint(checkpoint);
+    const { size, note } = checkpoint;
+    const refuse = (): void => {
+      mustHavePen(pen);
+      const stored = audit.checkpoints.get(size);
+      if (stored !== undefined && !onlyGains(stored.note, note)) throw notOnlyGained(size);
+    };
+    const commit = (): void => {
+      audit.checkpoints.set(size, { size, note, at: audit.checkpoints.get(size)?.at ?? checkpoint.at });
+    };
+    return write("audit.checkpoint", refuse, commit, outOfReach);
+  };
+
+  const putTiles = async (tiles: readonly StoredTile[]): Promise<void> => {
+    for (const tile of tiles) checkTile(tile);
+    const copies = tiles.map((tile) => ({ ...tile, hashes: tile.hashes.slice() }));
+    const commit = (): void => {
+      for (const tile of copies) keepTile(audit, tile);
+    };
+    return write("audit.tiles", () => undefined, commit, outOfReach);
+  };
+
+  const onAppend = (run: () => void): (() => void) => {
+    let owed = false;
+    const later = (): void => {
+      if (owed) return;
+      owed = true;
+      timers.after(world.faults.deliveryDelayMs(), () => {
+        owed = false;
+        if (process.isReachable() && audit.followers.has(later)) run();
+      });
+    };
+    // Who was cut off may have missed something, and is told when it is back.
+    const watcher: Watcher = { committed: () => undefined, broadcast: () => undefined, stirred: later };
+    audit.followers.add(later);
+    world.watchers.add(watcher);
+    const stop = (): void => {
+      audit.followers.delete(later);
+      world.watchers.delete(watcher);
+      stops.delete(stop);
+    };
+    stops.add(stop);
+    return stop;
+  };
+
+  const stopAll = (): void => {
+    for (const stop of [...stops]) stop();
+  };
+  const forget = process.onKill(stopAll);
+  return {
+    ...createMemoryAuditReads(audit, ask),
+    append,
+    putCheckpoint,
+    putTiles,
+    onAppend,
+    takePen: () =>
+      ask(() => {
+        audit.pen += 1;
+        return { pen: audit.pen, head: { ...audit.head } };
+      }),
+    async close() {
+      closed = true;
+      stopAll();
+      forget();
+    },
+  };
+}
+
+function copied({ sequence, eventId, subjectId, action, text }: NewAuditRow): NewAuditRow {
+  return { sequence, eventId, subjectId, action, text: text.slice() };
+}
+
+function keep(audit: AuditWorld, row: NewAuditRow): void {
+  audit.rows.push(row);
+  audit.byEvent.set(row.eventId, row.sequence);
+  const others = audit.bySubject.get(row.subjectId);
+  if (others === undefined) audit.bySubject.set(row.subjectId, [row.sequence]);
+  else others.push(row.sequence);
+}
+
+function keepTile(audit: AuditWorld, tile: StoredTile): void {
+  const key = `${tile.level}/${tile.index}`;
+  if (tile.hashes.length >= (audit.tiles.get(key)?.hashes.length ?? 0)) audit.tiles.set(key, tile);
+}

@@ -1,0 +1,51 @@
+// What is read back of the audit log from the memory world. Everything is a copy, as it would be from a database.
+import type { AuditLog, AuditRow, NewAuditRow } from "../../ports/audit-log.ts";
+import type { AuditWorld } from "./audit-world.ts";
+
+export type MemoryAuditReads = Omit<AuditLog, "takePen" | "append" | "putCheckpoint" | "putTiles" | "onAppend">;
+
+function entryOf({ sequence, text }: NewAuditRow): AuditRow {
+  return { sequence, text: text.slice() };
+}
+
+function pick(ids: readonly string[], sequenceOf: (id: string) => number | undefined): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const id of ids) {
+    const sequence = sequenceOf(id);
+    if (sequence !== undefined) found.set(id, sequence);
+  }
+  return found;
+}
+
+export function createMemoryAuditReads(audit: AuditWorld, ask: <T>(answer: () => T) => Promise<T>): MemoryAuditReads {
+  const page = (from: number, count: number): NewAuditRow[] => audit.rows.slice(from, from + count);
+  const sizes = (): number[] => [...audit.checkpoints.keys()].sort((one, other) => one - other);
+  return {
+    head: () => ask(() => ({ ...audit.head })),
+    sequencesOf: (eventIds) => ask(() => pick(eventIds, (id) => audit.byEvent.get(id))),
+    newestOf: (subjectIds) => ask(() => pick(subjectIds, (id) => audit.bySubject.get(id)?.at(-1))),
+    read: (from, count) => ask(() => page(from, count).map(entryOf)),
+    readSubject: (subjectId, from, count) =>
+      ask(() =>
+        (audit.bySubject.get(subjectId) ?? [])
+          .filter((sequence) => sequence >= from)
+          .slice(0, count)
+          .flatMap((sequence) => page(sequence, 1).map((row) => ({ ...entryOf(row), subjectId }))),
+      ),
+    readIndex: (from, count) => ask(() => page(from, count).map(({ text: _text, ...row }) => ({ ...row }))),
+    newestCheckpoint: () =>
+      ask(() => {
+        const found = audit.checkpoints.get(sizes().at(-1) ?? -1);
+        return found === undefined ? undefined : { ...found };
+      }),
+    checkpoints: (fromSize, count) =>
+      ask(() =>
+        sizes()
+          .filter((size) => size >= fromSize)
+          .slice(0, count)
+          .flatMap((size) => audit.checkpoints.get(size) ?? [])
+          .map((checkpoint) => ({ ...checkpoint })),
+      ),
+    readTile: (level, index) => ask(() => audit.tiles.get(`${level}/${index}`)?.hashes.slice()),
+  };
+}

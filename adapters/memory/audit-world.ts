@@ -1,0 +1,30 @@
+// What the audit log would have on disk in the memory world. It is handed to the logs of all processes that share it, and outlives them.
+import type { AuditHead, NewAuditRow, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
+
+export interface AuditWorld {
+  pen: number;
+  head: AuditHead;
+  readonly rows: NewAuditRow[];
+  readonly byEvent: Map<string, number>;
+  /** The sequences of each subject's entries, ascending. */
+  readonly bySubject: Map<string, number[]>;
+  /** By size. */
+  readonly checkpoints: Map<number, StoredCheckpoint>;
+  /** By level and index, as `3/14`. */
+  readonly tiles: Map<string, StoredTile>;
+  /** Told of every append, in the stack of the one who made it: take note and return. */
+  readonly followers: Set<() => void>;
+}
+
+export function auditWorld(): AuditWorld {
+  return {
+    pen: 0,
+    head: { size: 0, hash: "0".repeat(64), timestamp: "" },
+    rows: [],
+    byEvent: new Map(),
+    bySubject: new Map(),
+    checkpoints: new Map(),
+    tiles: new Map(),
+    followers: new Set(),
+  };
+}

@@ -1,0 +1,180 @@
+// The audit log on PostgreSQL. Batches go over a connection of their own, so that no other statement ever stands before one; everything else goes
+// through the pool.
+//
+// Invariants (tested by number):
+//  1. A batch is one statement that is its own transaction: what was refused left nothing.
+//  2. An append holds the head's row until it has ended, so taking the pen waits for one under way, and one that is still in a cable finds
+//     its pen out of force. Hence the head that comes with a pen is where the log ends until the pen is used.
+import type pg from "pg";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { AuditBatch, AuditLog, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Metrics } from "../../ports/metrics.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Timers } from "../../ports/timers.ts";
+import { checkBatch, checkCheckpoint, checkTile } from "../audit-batch.ts";
+import { sendCall } from "./append-query.ts";
+import { auditAppend, auditAppendFault, auditMessage, checkpointFault, rowTypeText } from "./audit-append.ts";
+import { createAuditReads, headOf } from "./audit-reads.ts";
+import { type KeptConnection, keepConnection, type OpenConnection } from "./bus-connection.ts";
+import { storeFault } from "./store-fault.ts";
+import type { Wake } from "./wake.ts";
+
+export interface PostgresAuditLogOptions {
+  /** Opens the connection for batches. */
+  readonly open: OpenConnection;
+  /** Connections of the app role. */
+  readonly pool: pg.Pool;
+  /** Told after every append; tells of changes elsewhere. */
+  readonly wake: Pick<Wake, "poke" | "onPoke">;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface PostgresAuditLog extends AuditLog {
+  /** Why nothing can be appended at present; undefined when it can. */
+  complaint(): string | undefined;
+  close(): Promise<void>;
+}
+
+const openMsMax = 5_000;
+const pokeMs = 5;
+/** Tiles in one statement: two megabytes at most. */
+const tilesMax = 256;
+/** A buffer beyond this is not kept for the next batch. */
+const spareBytesMax = 16_000_000;
+// What the append relies on, whatever the server's own defaults are.
+const sessionText =
+  "set synchronous_commit = on; set default_transaction_isolation = 'read committed'; set plan_cache_mode = force_generic_plan; set jit = off";
+const tilesText = `
+insert into audit_tile (level, index, hashes) select * from unnest($1::smallint[], $2::bigint[], $3::bytea[])
+on conflict (level, index) do update set hashes = excluded.hashes
+where octet_length(excluded.hashes) >= octet_length(audit_tile.hashes)`;
+
+export function createPostgresAuditLog(options: PostgresAuditLogOptions): PostgresAuditLog {
+  const { pool, wake, clock, timers } = options;
+  let rowType = 0;
+  const prepare = async (client: pg.Client): Promise<void> => {
+    await client.query(sessionText);
+    rowType = Number((await client.query(rowTypeText)).rows[0]?.number);
+  };
+  const connection = keepConnection({ title: "the audit log's connection", prepare, ...options });
+  const appended = options.metrics.counter("portcullis_audit_appends_total", "Audit batches by their end.", ["end"]);
+  let spare: Buffer | undefined;
+  let closed = false;
+  let willPoke = false;
+
+  async function query(statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    if (closed) throw new Fault("STORE_UNAVAILABLE", "the audit log has been closed", { retry: "never" });
+    return pool.query(statement);
+  }
+
+  async function ask(doing: string, statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    try {
+      return await query(statement);
+    } catch (thrown) {
+      throw storeFault(thrown, doing);
+    }
+  }
+
+  async function append(batch: AuditBatch): Promise<void> {
+    checkBatch(batch);
+    if (closed) throw new Fault("STORE_UNAVAILABLE", "the audit log has been closed", { retry: "never" });
+    if (batch.rows.length === 0) return;
+    const client = connection.current();
+    if (client === undefined) {
+      appended.add(1, { end: "STORE_UNAVAILABLE" });
+      throw noConnection(connection);
+    }
+    const { buffer, length } = auditMessage(batch, rowType, spare);
+    // Nobody else's while it is on its way; free again when the server has answered.
+    spare = undefined;
+    try {
+      await sendCall(client, auditAppend, buffer.subarray(0, length));
+      if (buffer.length <= spareBytesMax) spare = buffer;
+    } catch (thrown) {
+      const fault = auditAppendFault(thrown, batch);
+      appended.add(1, { end: fault.code });
+      throw fault;
+    }
+    appended.add(1, { end: "committed" });
+    pokeSoon();
+  }
+
+  /** Once for all batches of a few milliseconds: whoever follows the log is in no hurry. */
+  function pokeSoon(): void {
+    if (willPoke) return;
+    willPoke = true;
+    timers.after(pokeMs, () => {
+      willPoke = false;
+      if (!closed) wake.poke();
+    });
+  }
+
+  async function putCheckpoint(pen: number, checkpoint: StoredCheckpoint): Promise<void> {
+    checkCheckpoint(checkpoint);
+    const { size, note, at } = checkpoint;
+    try {
+      await query({ text: "select audit_put_checkpoint($1, $2, $3, $4)", values: [pen, size, note, at] });
+    } catch (thrown) {
+      throw checkpointFault(thrown, pen, size);
+    }
+  }
+
+  return {
+    ...createAuditReads(ask),
+    append,
+    putCheckpoint,
+    async takePen(incarnation) {
+      if ((await openedWithin(timers, connection)) !== "open") throw noConnection(connection);
+      const text = "select * from audit_take_pen($1, $2)";
+      const [taken] = (await ask("taking the pen", { text, values: [incarnation, clock.now()] })).rows;
+      return { pen: Number(taken?.pen), head: headOf(taken) };
+    },
+    async putTiles(tiles) {
+      const all = widestOfEach(tiles);
+      for (let at = 0; at < all.length; at += tilesMax) {
+        const some = all.slice(at, at + tilesMax);
+        const hashes = some.map((tile) => Buffer.from(tile.hashes));
+        const values = [some.map((tile) => tile.level), some.map((tile) => tile.index), hashes];
+        await ask("keeping tiles", { text: tilesText, values });
+      }
+    },
+    onAppend: (run) => wake.onPoke(run),
+    complaint: () => connection.complaint(),
+    async close() {
+      if (willPoke) wake.poke();
+      closed = true;
+      await connection.close();
+    },
+  };
+}
+
+/** A statement can write a row only once, and two statements that write rows in the same order do not deadlock. */
+function widestOfEach(tiles: readonly StoredTile[]): readonly StoredTile[] {
+  const widest = new Map<string, StoredTile>();
+  for (const tile of tiles) {
+    checkTile(tile);
+    const key = `${tile.level}/${tile.index}`;
+    if (tile.hashes.length >= (widest.get(key)?.hashes.length ?? 0)) widest.set(key, tile);
+  }
+  return [...widest.values()].sort((one, other) => one.level - other.level || one.index - other.index);
+}
+
+function noConnection(connection: KeptConnection): Fault {
+  return new Fault("STORE_UNAVAILABLE", connection.complaint() ?? "no connection", { retry: "later" });
+}
+
+async function openedWithin(timers: Timers, connection: KeptConnection): Promise<string> {
+  const enough = new AbortController();
+  const cancel = timers.after(openMsMax, () => enough.abort());
+  try {
+    return await connection.opened(enough.signal);
+  } finally {
+    cancel();
+  }
+}

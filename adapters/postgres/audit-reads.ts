@@ -1,0 +1,116 @@
+// What is read back of the audit log from PostgreSQL. Statements are planned each time: the log grows by millions under a plan that was made
+// when it was empty. Those that look for subjects compare subject and sequence together, so that only the index of both can serve
+// them; asked for the newest of a rare subject by sequence alone, the server may walk the whole log backwards.
+import type pg from "pg";
+import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import type { AuditHead, AuditLog, AuditRow, StoredCheckpoint } from "../../ports/audit-log.ts";
+import { columnOfText, textOfColumn } from "./exact-text.ts";
+
+/** Runs one statement; what it throws is a fault already. */
+export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.QueryResult>;
+
+export type AuditReads = Omit<AuditLog, "takePen" | "append" | "putCheckpoint" | "putTiles" | "onAppend">;
+
+const bigintMax = "9223372036854775807";
+
+export function createAuditReads(ask: Ask): AuditReads {
+  return {
+    ...createEntryReads(ask),
+    async head() {
+      const text = `select size, hash, "timestamp" from audit_head`;
+      return headOf((await ask("reading the audit log's head", { text })).rows[0]);
+    },
+    async newestCheckpoint() {
+      const text = "select size, note, at_us from audit_checkpoint order by size desc limit 1";
+      const [row] = (await ask("reading the newest checkpoint", { text })).rows;
+      return row === undefined ? undefined : checkpointOf(row);
+    },
+    async checkpoints(fromSize, count) {
+      const found = await ask("reading checkpoints", {
+        text: "select size, note, at_us from audit_checkpoint where size >= $1 order by size limit $2",
+        values: [fromSize, count],
+      });
+      return found.rows.map(checkpointOf);
+    },
+    async readTile(level, index) {
+      const found = await ask("reading a tile", {
+        text: "select hashes from audit_tile where level = $1 and index = $2",
+        values: [level, index],
+      });
+      return found.rows[0]?.hashes;
+    },
+  };
+}
+
+type EntryReads = Pick<AuditLog, "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex">;
+
+function createEntryReads(ask: Ask): EntryReads {
+  return {
+    async sequencesOf(eventIds) {
+      if (eventIds.length === 0) return new Map();
+      const found = await ask("looking for events", {
+        text: "select event_id as id, sequence from audit_entry where event_id = any ($1::text[])",
+        values: [eventIds.map(columnOfText)],
+      });
+      return sequencesById(found.rows);
+    },
+    async newestOf(subjectIds) {
+      if (subjectIds.length === 0) return new Map();
+      const found = await ask("looking for the newest entries of subjects", {
+        text: `select asked.id, newest.sequence
+               from unnest($1::text[]) as asked (id)
+               cross join lateral (
+                 select sequence from audit_entry
+                 where (subject_id, sequence) >= (asked.id, 0) and (subject_id, sequence) <= (asked.id, ${bigintMax})
+                 order by subject_id desc, sequence desc limit 1) newest`,
+        values: [[...new Set(subjectIds)].map(columnOfText)],
+      });
+      return sequencesById(found.rows);
+    },
+    async read(from, count) {
+      const found = await ask("reading the audit log", {
+        text: "select sequence, text from audit_entry where sequence >= $1 order by sequence limit $2",
+        values: [from, count],
+      });
+      return found.rows.map(entryOf);
+    },
+    async readSubject(subjectId, from, count) {
+      const found = await ask("reading the entries about a subject", {
+        text: `select sequence, text from audit_entry
+               where (subject_id, sequence) >= ($1, $2) and (subject_id, sequence) <= ($1, ${bigintMax})
+               order by subject_id, sequence limit $3`,
+        values: [columnOfText(subjectId), from, count],
+      });
+      return found.rows.map((row) => ({ ...entryOf(row), subjectId }));
+    },
+    async readIndex(from, count) {
+      const found = await ask("reading the audit log's index", {
+        text: `select sequence, event_id, subject_id, action from audit_entry
+               where sequence >= $1 order by sequence limit $2`,
+        values: [from, count],
+      });
+      return found.rows.map((row) => ({
+        sequence: Number(row.sequence),
+        eventId: textOfColumn(row.event_id),
+        subjectId: textOfColumn(row.subject_id),
+        action: textOfColumn(row.action),
+      }));
+    },
+  };
+}
+
+function sequencesById(rows: readonly { readonly id: string; readonly sequence: string }[]): Map<string, number> {
+  return new Map(rows.map((row) => [textOfColumn(row.id), Number(row.sequence)]));
+}
+
+export function headOf(row: { readonly size: string; readonly hash: string; readonly timestamp: string }): AuditHead {
+  return { size: Number(row.size), hash: row.hash, timestamp: row.timestamp };
+}
+
+function entryOf(row: { readonly sequence: string; readonly text: Buffer }): AuditRow {
+  return { sequence: Number(row.sequence), text: row.text };
+}
+
+function checkpointOf(row: { readonly size: string; readonly note: string; readonly at_us: string }): StoredCheckpoint {
+  return { size: Number(row.size), note: row.note, at: fromMicroseconds(Number(row.at_us)) };
+}

@@ -1,0 +1,156 @@
+// The fourth step: the audit log.
+//
+// What carries weight elsewhere:
+//  - `audit_append` is the one way in: it locks the head, refuses a stale pen (PA001) and a batch that does not begin at the head (PA002),
+//    inserts the whole batch and moves the head, in one statement that is its own transaction. The app role may call it and may
+//    not insert, so a row that came another way came from the owner.
+//  - What is kept as `text` is the bytes that were hashed. The columns beside it are an index that can be derived from them, and whoever
+//    verifies believes the bytes. Entries up to a page stay in their row uncompressed.
+//  - Entries are never changed: the app role has no right to, and triggers refuse everybody else, also in a session that plays a replica. A
+//    superuser can take the triggers away; that a rewritten chain differs from its checkpoints is then what shows it.
+//  - A checkpoint's note may gain signatures of witnesses and nothing else; `audit_checkpoint_gains` looks at every change.
+//  - Tiles are derived and may be written anew.
+import type { Migration } from "../migrate.ts";
+
+const tables = `
+create table audit_entry (
+  sequence   bigint primary key check (sequence between 0 and 9007199254740991),
+  event_id   text   not null collate "C",
+  subject_id text   not null collate "C",
+  action     text   not null collate "C",
+  text       bytea  not null check (octet_length(text) between 1 and 65535),
+  constraint audit_entry_event_once unique (event_id)
+) with (
+  toast_tuple_target = 8160,
+  autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_scale_factor = 0.2
+);
+alter table audit_entry alter column text set storage external;
+create index audit_entry_by_subject on audit_entry (subject_id, sequence);
+comment on table audit_entry is 'The audit chain. Append only for everybody.';
+comment on column audit_entry.text is 'All eight fields as canonical JSON in UTF-8: the bytes that are verified.';
+comment on column audit_entry.event_id is 'What the entry was made of; with subject_id and action an index, not the record.';
+
+create table audit_head (
+  one         boolean primary key default true check (one),
+  pen         bigint  not null default 0,
+  incarnation text    not null default '',
+  taken_us    bigint  not null default 0,
+  size        bigint  not null default 0 check (size between 0 and 9007199254740991),
+  hash        text    not null default repeat('0', 64),
+  "timestamp" text    not null default ''
+) with (fillfactor = 10);
+insert into audit_head default values;
+comment on table audit_head is 'The newest entry, and who may append: whoever took the pen last.';
+
+create table audit_checkpoint (
+  size  bigint primary key check (size between 0 and 9007199254740991),
+  note  text   not null check (strpos(note, E'\\n\\n') > 1),
+  at_us bigint not null check (at_us between -9007199254740991 and 9007199254740991)
+);
+comment on table audit_checkpoint is 'What was signed. Never removed; a note only ever gains signatures.';
+
+create table audit_tile (
+  level  smallint not null check (level between 0 and 63),
+  index  bigint   not null check (index between 0 and 9007199254740991),
+  hashes bytea    not null check (octet_length(hashes) between 32 and 8192 and octet_length(hashes) % 32 = 0),
+  primary key (level, index)
+);
+alter table audit_tile alter column hashes set storage external;
+comment on table audit_tile is 'The tree over the entries, in pieces. Derived from audit_entry.';
+`;
+
+const functions = `
+create type audit_row as (sequence bigint, event_id text, subject_id text, action text, text bytea);
+comment on type audit_row is 'A row of the log on its way in. Sent in binary form, so columns are only ever added by a new type.';
+
+create function audit_take_pen(by_incarnation text, at_us bigint)
+returns table (pen bigint, size bigint, hash text, "timestamp" text)
+language sql security definer set search_path = portcullis, pg_temp as $$
+  update audit_head set pen = audit_head.pen + 1, incarnation = by_incarnation, taken_us = at_us
+  returning audit_head.pen, audit_head.size, audit_head.hash, audit_head."timestamp"
+$$;
+
+create function audit_append(
+  with_pen bigint, after bigint, entries audit_row[], new_size bigint, new_hash text, new_timestamp text
+) returns bigint language plpgsql security definer set search_path = portcullis, pg_temp as $$
+declare
+  head  record;
+  added bigint;
+begin
+  -- In the way of whoever takes the pen until this has ended.
+  select pen, size into strict head from audit_head for no key update;
+  if head.pen is distinct from with_pen then
+    raise exception 'the pen % is not in force', with_pen using errcode = 'PA001';
+  end if;
+  if head.size is distinct from after then
+    raise exception 'the log has % entries and not %', head.size, after using errcode = 'PA002';
+  end if;
+  insert into audit_entry (sequence, event_id, subject_id, action, text)
+    select e.sequence, e.event_id, e.subject_id, e.action, e.text
+    from unnest(entries) with ordinality as e (sequence, event_id, subject_id, action, text, place)
+    where e.sequence = after + e.place - 1;
+  get diagnostics added = row_count;
+  if added = 0 or added is distinct from cardinality(entries)::bigint or new_size is distinct from after + added then
+    raise exception 'these are not the entries from % to %', after, new_size - 1 using errcode = 'PA003';
+  end if;
+  update audit_head set size = new_size, hash = new_hash, "timestamp" = new_timestamp;
+  return new_size;
+end $$;
+
+create function audit_put_checkpoint(with_pen bigint, of_size bigint, new_note text, new_at_us bigint) returns void
+language plpgsql security definer set search_path = portcullis, pg_temp as $$
+begin
+  perform from audit_head where pen = with_pen for share;
+  if not found then
+    raise exception 'the pen % is not in force', with_pen using errcode = 'PA001';
+  end if;
+  insert into audit_checkpoint as c (size, note, at_us) values (of_size, new_note, new_at_us)
+    on conflict (size) do update set note = excluded.note where c.note <> excluded.note;
+end $$;
+
+create function audit_checkpoint_gains() returns trigger
+language plpgsql set search_path = portcullis, pg_temp as $$
+declare
+  old_end integer := strpos(old.note, E'\\n\\n');
+  new_end integer := strpos(new.note, E'\\n\\n');
+begin
+  if new.size is distinct from old.size or new.at_us is distinct from old.at_us
+     or left(new.note, new_end) is distinct from left(old.note, old_end)
+     or not string_to_array(substr(old.note, old_end + 2), E'\\n') <@ string_to_array(substr(new.note, new_end + 2), E'\\n') then
+    raise exception 'the checkpoint of size % was signed as it is: its note may gain signatures and nothing else', old.size
+      using errcode = 'PA004';
+  end if;
+  return new;
+end $$;
+
+create function audit_refuse_rewriting() returns trigger
+language plpgsql set search_path = portcullis, pg_temp as $$
+begin
+  raise exception 'the audit log is append only, so % on % is refused: what was recorded is evidence, and every copy of a checkpoint would show the change',
+    tg_op, tg_table_name using errcode = 'insufficient_privilege';
+end $$;
+
+create trigger append_only before update or delete or truncate on audit_entry
+  for each statement execute function audit_refuse_rewriting();
+create trigger append_only before delete or truncate on audit_checkpoint
+  for each statement execute function audit_refuse_rewriting();
+create trigger only_gains before update on audit_checkpoint
+  for each row execute function audit_checkpoint_gains();
+create trigger stays before delete or truncate on audit_head
+  for each statement execute function audit_refuse_rewriting();
+alter table audit_entry enable always trigger append_only;
+alter table audit_checkpoint enable always trigger append_only;
+alter table audit_checkpoint enable always trigger only_gains;
+alter table audit_head enable always trigger stays;
+`;
+
+const rights = `
+revoke all on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text),
+  audit_put_checkpoint(bigint, bigint, text, bigint), audit_checkpoint_gains(), audit_refuse_rewriting() from public;
+grant execute on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text),
+  audit_put_checkpoint(bigint, bigint, text, bigint) to portcullis_app;
+grant select on audit_entry, audit_head, audit_checkpoint to portcullis_app;
+grant select, insert, update (hashes) on audit_tile to portcullis_app;
+`;
+
+export const auditMigration: Migration = { number: 4, name: "audit", sql: tables + functions + rights };

@@ -1,0 +1,50 @@
+// The registry of what is audited: complete, well formed, and not to be told by a foreign payload who did it.
+import { describe, expect, it } from "vitest";
+import { auditActions, auditRuleOf } from "./audit-actions.ts";
+import { subjects } from "./subjects.ts";
+
+describe("auditActions", () => {
+  it("has a rule or a reason for every subject", () => {
+    expect(Object.keys(auditActions).sort()).toEqual(Object.keys(subjects).sort());
+    for (const [key, subject] of Object.entries(subjects)) {
+      const rule = auditRuleOf({ subject: subject.name, key: "k", source: "oms", payload: {} });
+      expect(rule, key).toBe(auditActions[key as keyof typeof subjects]);
+      if ("notAudited" in rule) expect(rule.notAudited, key).toMatch(/^[A-Z].*\.$/);
+      else expect(rule.action, key).toMatch(/^[a-z_]+\.[a-z_]+$/);
+    }
+  });
+
+  it("gives each audited subject an action of its own, none of them the log's", () => {
+    const actions = Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : []));
+    expect(new Set(actions).size).toBe(actions.length);
+    for (const action of actions) expect(action).not.toMatch(/^(chain|key)\.|^subject\.key_destroyed$/);
+    expect(actions.length).toBeGreaterThan(40);
+  });
+
+  it("leaves out only what is inside another entry, what may be lost, and the log's own", () => {
+    const out = Object.entries(auditActions).flatMap(([key, rule]) => ("notAudited" in rule ? [key] : []));
+    expect(out.sort()).toEqual(["auditAppended", "gateFailed", "gatePassed", "marketMarks"]);
+  });
+
+  it("believes a payload about its actor only from our own services", () => {
+    const payload = { target: "", operator: "operator:ada" };
+    const { name } = subjects.operatorAttempted;
+    const actorFrom = (source: string): unknown => {
+      const event = { subject: name, key: "k", source, payload };
+      const rule = auditRuleOf(event);
+      return "action" in rule ? [rule.actorOf(event), rule.subjectIdOf(payload)] : undefined;
+    };
+    expect(actorFrom("gateway")).toEqual(["operator:ada", "firm"]);
+    expect(actorFrom("foreign")).toEqual(["foreign", "firm"]);
+  });
+
+  it("records a subject that we do not know as what it is", () => {
+    const event = { subject: "svc.v1.other.thing", key: "thing-1", source: "foreign", payload: {} };
+    const rule = auditRuleOf(event);
+    expect("action" in rule && [rule.action, rule.subjectIdOf({}), rule.actorOf(event)]).toEqual([
+      "event.observed",
+      "thing-1",
+      "foreign",
+    ]);
+  });
+});

@@ -1,0 +1,152 @@
+// What becomes an entry of the audit log: for every subject on the bus its action, the thing it is about and who did it, or the reason why it is no
+// entry. An entry's action is a promise to whoever searches the log: it may be added, never renamed.
+import type { z } from "zod";
+import type { Subject } from "./subject.ts";
+import { subjects } from "./subjects.ts";
+
+/** The part of an event that decides about its entry. */
+export interface AuditedEvent {
+  readonly subject: string;
+  readonly key: string;
+  /** The publishing service, or "foreign". */
+  readonly source: string;
+  readonly payload: unknown;
+}
+
+export interface AuditedAs {
+  readonly action: string;
+  subjectIdOf(payload: unknown): string;
+  /** As proved: a payload is believed about its actor only when one of our own services wrote it. */
+  actorOf(event: AuditedEvent): string;
+}
+
+export interface NotAudited {
+  /** Why, in one sentence. */
+  readonly notAudited: string;
+}
+
+export type AuditRule = AuditedAs | NotAudited;
+
+/** What programs outside the platform do is recorded under this name, whatever they say in the payload. */
+export const foreignActor = "foreign";
+
+type SubjectKey = keyof typeof subjects;
+type PayloadOf<Key extends SubjectKey> = (typeof subjects)[Key] extends Subject<infer Payload> ? Payload : never;
+
+function publisherOf({ source }: AuditedEvent): string {
+  return source === foreignActor ? foreignActor : `service:${source}`;
+}
+
+function audited<Key extends SubjectKey>(
+  key: Key,
+  action: string,
+  subjectIdOf: (payload: PayloadOf<Key>) => string,
+  actorOf?: (payload: PayloadOf<Key>) => string | undefined,
+): AuditedAs {
+  const schema = subjects[key].schema as z.ZodType<PayloadOf<Key>>;
+  // The bus hands over only what matched the schema; asking again costs more than it could find.
+  const payloadOf = (payload: unknown): PayloadOf<Key> => payload as z.infer<typeof schema>;
+  return {
+    action,
+    subjectIdOf: (payload) => subjectIdOf(payloadOf(payload)),
+    actorOf(event) {
+      const publisher = publisherOf(event);
+      if (actorOf === undefined || publisher === foreignActor) return publisher;
+      return named(actorOf(payloadOf(event.payload))) ?? publisher;
+    },
+  };
+}
+
+/** Records name people and services with their kind; a bare name is a service's. */
+function named(actor: string | undefined): string | undefined {
+  if (actor === undefined || actor === "") return undefined;
+  return actor.includes(":") ? actor : `service:${actor}`;
+}
+
+/** Somebody who was not yet known to be who they say. */
+function principal(of: { readonly principal: string }): string {
+  return of.principal.includes(":") ? of.principal : `principal:${of.principal}`;
+}
+
+const firm = "firm";
+const byOrder = (of: { readonly order_id: string }): string => of.order_id;
+const byFund = (of: { readonly fund_id: string }): string => of.fund_id;
+const byScope = (of: { readonly fund_id: string; readonly strategy_id?: string | undefined }): string =>
+  of.strategy_id ?? (of.fund_id === "" ? firm : of.fund_id);
+const byService = (of: { readonly service: string }): string => `service:${of.service}`;
+const byOperator = (of: { readonly operator: string }): string => of.operator;
+const byWatched = (of: { readonly watchdog: string; readonly fund_id?: string | undefined }): string =>
+  of.fund_id ?? of.watchdog;
+const operator = (of: { readonly operator: string }): string => of.operator;
+const requestedBy = (of: { readonly requested_by: string }): string => of.requested_by;
+const actor = (of: { readonly actor?: string | undefined }): string | undefined => of.actor;
+
+const insideDecision = "It is inside the entry of the decision, which has every gate's figures.";
+
+// biome-ignore format: one subject, one line
+export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
+  // An order's `actor` is free text of whoever wants it: the record says who published it.
+  ordersCreated: audited("ordersCreated", "order.created", byOrder),
+  ordersAccepted: audited("ordersAccepted", "order.accepted", byOrder),
+  ordersRejected: audited("ordersRejected", "order.rejected", byOrder),
+  ordersUpdated: audited("ordersUpdated", "order.updated", byOrder),
+  ordersCancelled: audited("ordersCancelled", "order.cancelled", byOrder),
+  ordersExpired: audited("ordersExpired", "order.expired", byOrder),
+  fillsCreated: audited("fillsCreated", "fill.created", byOrder),
+  navUpdated: audited("navUpdated", "nav.updated", byFund),
+  referenceChanged: audited("referenceChanged", "reference.changed", (of) => `reference:${of.kind}`, (of) => of.set_by),
+
+  envelopeUpdated: audited("envelopeUpdated", "envelope.updated", byFund, (of) => of.updated_by),
+  gatePassed: { notAudited: insideDecision },
+  gateFailed: { notAudited: insideDecision },
+  riskHaltRequested: audited("riskHaltRequested", "halt.latched", byScope, requestedBy),
+  decisionMade: audited("decisionMade", "order.decided", (of) => of.decision.order_id),
+  throttleReleased: audited("throttleReleased", "throttle.released", (of) => of.strategy_id, (of) => of.released_by),
+  stopTriggered: audited("stopTriggered", "stop.triggered", (of) => of.stop_id),
+  reconcileDifference: audited("reconcileDifference", "reconcile.difference", (of) => of.difference_id),
+
+  auditAppended: { notAudited: "It tells of an entry: an entry about it would never end." },
+  haltRequested: audited("haltRequested", "halt.requested", byScope, requestedBy),
+  haltLifted: audited("haltLifted", "halt.lifted", byScope, (of) => of.cosigned_by),
+  watchdogHealth: audited("watchdogHealth", "watchdog.health", byWatched),
+  watchdogDrift: audited("watchdogDrift", "watchdog.drift", byWatched),
+  watchdogVpin: audited("watchdogVpin", "watchdog.vpin", byWatched),
+  watchdogNews: audited("watchdogNews", "watchdog.news", byWatched),
+  watchdogPosition: audited("watchdogPosition", "watchdog.position", byWatched),
+  watchdogDb: audited("watchdogDb", "watchdog.db", byWatched),
+  watchdogStrategy: audited("watchdogStrategy", "watchdog.strategy", byWatched),
+  watchdogTheta: audited("watchdogTheta", "watchdog.theta", byWatched),
+  watchdogDependency: audited("watchdogDependency", "watchdog.dependency", byWatched),
+  watchdogVolDd: audited("watchdogVolDd", "watchdog.vol_dd", byWatched),
+  alarmRaised: audited("alarmRaised", "alarm.raised", byService),
+  busParked: audited("busParked", "bus.parked", (of) => of.subscription),
+  configurationChanged: audited("configurationChanged", "configuration.changed", (of) => `${of.service}:${of.path}`, actor),
+  secretChanged: audited("secretChanged", "secret.changed", (of) => of.path, actor),
+  operatorAttempted: audited("operatorAttempted", "operator.attempted", (of) => (of.target === "" ? firm : of.target), operator),
+
+  sessionOpened: audited("sessionOpened", "session.opened", principal, principal),
+  sessionClosed: audited("sessionClosed", "session.closed", principal, (of) => of.actor ?? principal(of)),
+  sessionRefused: audited("sessionRefused", "session.refused", principal),
+  factorChanged: audited("factorChanged", "factor.changed", byOperator, operator),
+  stepUpGranted: audited("stepUpGranted", "stepup.granted", byOperator, operator),
+  stepUpRefused: audited("stepUpRefused", "stepup.refused", byOperator, operator),
+  stepUpRedeemed: audited("stepUpRedeemed", "stepup.redeemed", byOperator, operator),
+  serviceTokenChanged: audited("serviceTokenChanged", "token.changed", (of) => of.token_id, actor),
+  signingKeyChanged: audited("signingKeyChanged", "signing_key.changed", (of) => of.key_id, actor),
+  serviceStarted: audited("serviceStarted", "service.started", byService),
+  serviceStopped: audited("serviceStopped", "service.stopped", byService),
+  serviceLost: audited("serviceLost", "service.lost", byService),
+
+  marketMarks: { notAudited: "A price changes no state of ours; what a decision used of it is in the decision." },
+};
+
+const bySubjectName: ReadonlyMap<string, AuditRule> = new Map(
+  (Object.keys(subjects) as SubjectKey[]).map((key) => [subjects[key].name, auditActions[key]]),
+);
+
+/** The rule of a subject; one that we do not know is recorded as what it is, because too much can be read over and too little cannot. */
+export function auditRuleOf(event: AuditedEvent): AuditRule {
+  const rule = bySubjectName.get(event.subject);
+  if (rule !== undefined) return rule;
+  return { action: "event.observed", subjectIdOf: () => event.key, actorOf: publisherOf };
+}

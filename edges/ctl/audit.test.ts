@@ -1,0 +1,330 @@
+// The verbs of the audit chain against a server that answers as told: what is sent, what is shown, what is written, and how it ends.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type FakeAnswer, type FakeServer, problem, runFake, startFakeServer, virtualTime } from "./fakes.ts";
+
+let home = "";
+let server: FakeServer;
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "portcullis-ctl-audit-"));
+  server = await startFakeServer();
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** What a terminal would obey. */
+const steering = /\p{Cf}|(?!\n)\p{Cc}/u;
+const nowMs = Date.parse("2026-11-15T13:30:00Z");
+const run = (line: string, more: { signal?: AbortSignal; time?: ReturnType<typeof virtualTime> } = {}) =>
+  runFake(`operations audit ${line}`.split(" "), {
+    environment: { XDG_CONFIG_HOME: home, PORTCULLIS_URL: server.url, PORTCULLIS_TOKEN: "pcs_1_x" },
+    ...(more.time ?? virtualTime(nowMs)),
+    ...(more.signal === undefined ? {} : { signal: more.signal }),
+    folder: home,
+  });
+
+const place = "/v1/operations/audit";
+const entry = (sequence: number) => ({
+  ...{ action: "order.decided", actor: "service:riskengine", data: { note: "\u001b[31mred \u202e", n: sequence } },
+  ...{ hash: "ab".repeat(32), prev_hash: "cd".repeat(32), sequence, subject_id: "o-1" },
+  timestamp: "2026-11-15T13:29:00.000000Z",
+});
+const text = (sequence: number) => JSON.stringify(entry(sequence));
+
+/** A log of this many entries; pages have at most `pageMax`, whatever was asked for. */
+function serveLog(size: number, { pageMax = 1_000, textOf = text } = {}): void {
+  const answer = (from: number, count: number) => {
+    const length = Math.max(0, Math.min(count, pageMax, size - from));
+    return { body: { texts: Array.from({ length }, (_, at) => textOf(from + at)), size } };
+  };
+  for (let from = 0; from <= size; from += 1) {
+    for (const count of new Set([1, 500, ...Array.from({ length: Math.min(size, 60) }, (_, at) => at + 1)])) {
+      server.on(`GET ${place}/entries?from_sequence=${from}&count_max=${count}`, answer(from, count));
+    }
+  }
+}
+
+const integrity = { code: "HASH_MISMATCH", sequence: 5, expected: "ab".repeat(32), actual: "cd".repeat(32) };
+const broken: FakeAnswer = {
+  status: 409,
+  body: {
+    ...(problem(409, "CHAIN_INTEGRITY", "Entry 5 is not what its hash says.").body as object),
+    chain_integrity_error: integrity,
+  },
+};
+
+describe("show", () => {
+  it("is a chronological table, CSV with the hashes, and JSON", async () => {
+    const rows = [entry(3), { ...entry(7), data: { long: "x".repeat(500) } }];
+    server.on(`GET ${place}?subject_id=o-1`, { body: rows });
+    const table = await run("show --subject-id o-1");
+    expect(table.exit).toBe(0);
+    expect(table.stdout).toMatch(/^SEQUENCE +TIMESTAMP +ACTOR +ACTION +DATA\n3 .*order\.decided.*\n7 .*…$/m);
+    expect(table.stdout).not.toMatch(steering);
+    const csv = (await run("show --subject-id o-1 --format csv")).stdout.split("\n");
+    expect(csv[0]).toBe("sequence,timestamp,actor,action,subject_id,data,prev_hash,hash");
+    expect(csv[2]).toContain("x".repeat(500));
+    expect(JSON.parse((await run("show --subject-id o-1 --format json")).stdout)).toEqual(rows);
+  });
+
+  it("says that there is nothing, asks for the subject, and ends with 10 when the index is broken", async () => {
+    server.on(`GET ${place}?subject_id=o-2`, { body: [] });
+    expect(await run("show --subject-id o-2")).toMatchObject({ exit: 0, stdout: "Nothing is on record about it.\n" });
+    expect(await run("show")).toMatchObject({ exit: 2, stdout: "" });
+    server.on(`GET ${place}?subject_id=o-2`, broken);
+    expect(await run("show --subject-id o-2")).toMatchObject({ exit: 10, stdout: "" });
+  });
+});
+
+describe("verify", () => {
+  const clean = { entry_count: 12, gap_count: 0, trust_level: "L1", unanchored_count: 3 };
+
+  it("counts the entries of a whole chain and says on what it rests", async () => {
+    server.on(`GET ${place}/verify?from_sequence=0`, { body: clean });
+    const done = await run("verify");
+    expect(done).toMatchObject({ exit: 0, stderr: "" });
+    expect(done.stdout).toContain("The audit chain is whole: 12 entries from sequence 0 on, no gaps.");
+    expect(done.stdout).toMatch(/^Trust level +L1 \(as our own signed checkpoints say\)$/m);
+    expect(done.stdout).toMatch(/^Unanchored +3 entries after/m);
+    server.on(`GET ${place}/verify?from_sequence=5`, { body: clean });
+    const json = await run("verify --from-sequence 5 --json");
+    expect(JSON.parse(json.stdout)).toEqual({ verified: true, ...clean });
+  });
+
+  it("of a broken chain ends with 10, and has the sequence, the code, what was expected and what is there", async () => {
+    server.on(`GET ${place}/verify?from_sequence=0`, broken);
+    const done = await run("verify");
+    expect(done.exit).toBe(10);
+    for (const line of [
+      /^The audit chain is broken at sequence 5\.$/m,
+      /^Sequence +5$/m,
+      /^Code +HASH_MISMATCH$/m,
+      /^Expected +(ab){32}$/m,
+      /^Actual +(cd){32}$/m,
+    ]) {
+      expect(done.stdout).toMatch(line);
+    }
+    const json = await run("verify --json");
+    expect(json.exit).toBe(10);
+    expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, chain_integrity_error: integrity });
+  });
+
+  it("ends with 10 also without the place, and otherwise as everything ends", async () => {
+    const route = `GET ${place}/verify?from_sequence=0`;
+    server.on(route, problem(409, "CHAIN_INTEGRITY", "It is broken."));
+    expect(await run("verify")).toMatchObject({ exit: 10, stdout: "It is broken.\n" });
+    server.on(route, problem(503, "SERVICE_UNAVAILABLE", "Nobody."));
+    expect(await run("verify")).toMatchObject({ exit: 9, stdout: "" });
+    expect(await run("verify --from-sequence -1")).toMatchObject({ exit: 2, stdout: "" });
+    expect(await run("verify --from-sequence all")).toMatchObject({ exit: 2, stdout: "" });
+  });
+});
+
+describe("status and fsck", () => {
+  const status = {
+    ...{ origin: "portcullis/audit/x", size: 9, hash: "ab".repeat(32), checkpoint_size: 8, trust: "operator-trusted" },
+    ...{ witnesses_needed: 0, witnesses: [], keys: ["k+1+x"] },
+  };
+
+  it("says plainly who vouches", async () => {
+    server.on(`GET ${place}/status`, { body: status });
+    const alone = (await run("status")).stdout;
+    for (const line of [
+      /^Size +9 entries$/m,
+      /^Checkpoint +covers 8 entries, 1 entry after it$/m,
+      /^Trust +operator-trusted$/m,
+      /^Witnesses +none$/m,
+      /^Verified +never$/m,
+    ]) {
+      expect(alone).toMatch(line);
+    }
+    const more = { witnesses: ["a", "b", "c"], witnesses_needed: 2, verified: "L2", verified_at: entry(1).timestamp };
+    server.on(`GET ${place}/status`, { body: { ...status, ...more } });
+    const watched = (await run("status")).stdout;
+    expect(watched).toMatch(/^Witnesses +2 of a, b, c$/m);
+    expect(watched).toMatch(/^Verified +2026-11-15T13:29:00Z \(1 min ago\): L2$/m);
+  });
+
+  it("inspects, and ends with 10 when something differs, repaired or not", async () => {
+    const route = `POST ${place}/inspect`;
+    const found = { entry_count: 9, trust_level: "L1", unanchored_count: 1, findings: [] as string[], rebuilt: [] };
+    server.on(route, { body: found });
+    const well = await run("fsck");
+    expect(well).toMatchObject({
+      exit: 0,
+      stdout: expect.stringContaining("9 entries looked at, all as it should be"),
+    });
+    expect(JSON.parse(server.calls(route).at(-1)?.body ?? "")).toEqual({ rebuild: false });
+    server.on(route, { body: { ...found, findings: ["A tile \u001b[2Jdiffers."], rebuilt: ["tile/0/000"] } });
+    const repaired = await run("fsck --rebuild");
+    expect(repaired.exit).toBe(10);
+    expect(repaired.stdout).toMatch(/^finding {2}A tile differs\.$/m);
+    expect(repaired.stdout).toMatch(/^rebuilt {2}tile\/0\/000$/m);
+    expect(JSON.parse(server.calls(route).at(-1)?.body ?? "")).toEqual({ rebuild: true });
+    server.on(route, broken);
+    expect(await run("fsck")).toMatchObject({ exit: 10, stdout: expect.stringContaining("at sequence 5") });
+  });
+});
+
+describe("proof", () => {
+  // The server of the tests writes everything as JSON, so its text has quotation marks; what counts is that it arrives as it was sent.
+  const sent = JSON.stringify("c2sp.org/tlog-proof@v1");
+
+  it("goes to stdout as it is, or to a file", async () => {
+    server.on(`GET ${place}/entries/7/proof`, { body: "c2sp.org/tlog-proof@v1" });
+    expect(await run("proof --sequence 7")).toMatchObject({ exit: 0, stdout: `${sent}\n`, stderr: "" });
+    const written = await run("proof --sequence 7 --out seven.proof --json");
+    expect(JSON.parse(written.stdout)).toEqual({ sequence: 7, path: join(home, "seven.proof") });
+    expect(readFileSync(join(home, "seven.proof"), "utf8")).toBe(sent);
+    expect(readdirSync(home).filter((name) => name.includes("part"))).toEqual([]);
+  });
+
+  it("of an entry that is not there, or into a folder that is not there, ends badly and leaves nothing", async () => {
+    server.on(`GET ${place}/entries/9/proof`, problem(404, "NOT_FOUND", "There is no entry 9."));
+    expect(await run("proof --sequence 9 --out nine.proof")).toMatchObject({ exit: 1, stdout: "" });
+    server.on(`GET ${place}/entries/7/proof`, { body: "x" });
+    expect(await run("proof --sequence 7 --out none/seven.proof")).toMatchObject({ exit: 2, stdout: "" });
+    expect(readdirSync(home)).toEqual([]);
+    expect(await run("proof --sequence seven")).toMatchObject({ exit: 2 });
+  });
+});
+
+describe("export", () => {
+  const headOf = (from: number, count: number) =>
+    `portcullis-audit-bundle/v1\n${JSON.stringify({ checkpoint: "note", entries: count, from })}\n`;
+  const serveHead = (query: string, from: number, count: number, head = headOf(from, count)) =>
+    server.on(`GET ${place}/bundle-head?${query}`, { body: { head, from_sequence: from, count } });
+
+  it("writes the head and every entry in order, also when the pages are small", async () => {
+    serveLog(12, { pageMax: 4 });
+    serveHead("from_sequence=0", 0, 10);
+    const done = await run("export --out all.bundle");
+    expect(done).toMatchObject({
+      exit: 0,
+      stdout: `10 entries from sequence 0 on are in ${join(home, "all.bundle")}.\n`,
+    });
+    expect(done.stderr).toContain("10 of 10 entries");
+    const lines = Array.from({ length: 10 }, (_, at) => `${text(at)}\n`);
+    expect(readFileSync(join(home, "all.bundle"), "utf8")).toBe(headOf(0, 10) + lines.join(""));
+    expect(statSync(join(home, "all.bundle")).mode & 0o777).toBe(0o600);
+    serveHead("from_sequence=5&count=3", 5, 3);
+    const part = await run("export --from-sequence 5 --count 3 --out part.bundle --json");
+    expect(JSON.parse(part.stdout)).toEqual({ path: join(home, "part.bundle"), from_sequence: 5, count: 3 });
+    expect(readFileSync(join(home, "part.bundle"), "utf8")).toBe(headOf(5, 3) + lines.slice(5, 8).join(""));
+  });
+
+  it.each([
+    ["another count than its header's", () => serveHead("from_sequence=0", 0, 3, headOf(0, 4))],
+    ["another beginning than was asked for", () => serveHead("from_sequence=0", 1, 3)],
+    ["no bundle", () => serveHead("from_sequence=0", 0, 3, "hello\n{}\n")],
+    ["entries in its head", () => serveHead("from_sequence=0", 0, 3, `${headOf(0, 3)}${text(0)}\n`)],
+  ])("refuses a head with %s", async (_name, serve) => {
+    serveLog(5);
+    serve();
+    expect(await run("export --out all.bundle")).toMatchObject({ exit: 10, stdout: "" });
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  it.each([
+    ["an entry twice", () => serveLog(5, { textOf: (at) => text(at === 3 ? 2 : at) }), 10],
+    ["a line end in an entry", () => serveLog(5, { textOf: (at) => `${text(at)}\n` }), 10],
+    ["fewer entries than it said", () => serveLog(3), 1],
+  ])("keeps what stood there when the server gives %s", async (_name, serve, exit) => {
+    serve();
+    serveHead("from_sequence=0", 0, 5);
+    writeFileSync(join(home, "all.bundle"), "before");
+    expect(await run("export --out all.bundle")).toMatchObject({ exit, stdout: "" });
+    expect(readFileSync(join(home, "all.bundle"), "utf8")).toBe("before");
+    expect(readdirSync(home)).toEqual(["all.bundle"]);
+  });
+
+  it("needs a file, and a count that is one", async () => {
+    expect(await run("export")).toMatchObject({ exit: 2 });
+    expect(await run("export --count 0 --out x")).toMatchObject({ exit: 2 });
+    expect(existsSync(join(home, "x"))).toBe(false);
+  });
+});
+
+describe("tail", () => {
+  const numbers = (stdout: string) => [...stdout.matchAll(/^(\d+) {2}2026-/gm)].map((match) => Number(match[1]));
+  const upTo = (from: number, end: number) => Array.from({ length: end - from }, (_, at) => from + at);
+
+  it("prints the newest, or a part of the past, one line each", async () => {
+    serveLog(30, { pageMax: 7 });
+    const newest = await run("tail");
+    expect(numbers(newest.stdout)).toEqual(upTo(10, 30));
+    expect(newest.stdout.split("\n")[0]).toBe(
+      '10  2026-11-15T13:29:00.000000Z  service:riskengine  order.decided  o-1  {"note":"\\u001b[31mred  ","n":10}',
+    );
+    expect(numbers((await run("tail --count 3")).stdout)).toEqual([27, 28, 29]);
+    expect(numbers((await run("tail --from-sequence 12 --count 9")).stdout)).toEqual(upTo(12, 21));
+    expect(numbers((await run("tail --from-sequence 25")).stdout)).toEqual(upTo(25, 30));
+    expect(await run("tail --from-sequence 30")).toMatchObject({ exit: 0, stdout: "" });
+    expect(JSON.parse((await run("tail --count 2 --json")).stdout)).toEqual([entry(28), entry(29)]);
+  });
+
+  it("shows an entry that is none, and refuses options that contradict each other", async () => {
+    serveLog(2, { textOf: (at) => (at === 1 ? "not\u0007 json" : text(at)) });
+    expect((await run("tail")).stdout).toMatch(/^0 {2}2026.*\nnot {2}json\n$/);
+    expect(await run("tail --follow --from-sequence 0 --count 1")).toMatchObject({ exit: 2, stdout: "" });
+    expect(await run("tail --count none")).toMatchObject({ exit: 2, stdout: "" });
+  });
+
+  /** Polls of a log that grows as told: each step is what the next poll from there on finds, or a failure. */
+  function serveSteps(start: number, steps: readonly (number | FakeAnswer)[], stop: AbortController): void {
+    serveLog(start);
+    const left = [...steps];
+    let from = start;
+    const poll = (): FakeAnswer => {
+      const step = left.shift();
+      if (step === undefined) stop.abort();
+      if (typeof step === "object") return step;
+      const count = step ?? 0;
+      const texts = upTo(from, from + count).map(text);
+      from += count;
+      server.on(`GET ${place}/entries?from_sequence=${from}&count_max=500`, poll);
+      return { body: { texts, size: from } };
+    };
+    server.on(`GET ${place}/entries?from_sequence=${start}&count_max=500`, poll);
+  }
+
+  it("follows, asks less often while nothing happens, and says from where to go on", async () => {
+    const stop = new AbortController();
+    const time = virtualTime(nowMs);
+    serveSteps(3, [0, 0, 0, 0, 0, 2, 0, 1], stop);
+    const done = await run("tail --follow --from-sequence 3", { signal: stop.signal, time });
+    expect(done.exit).toBe(130);
+    expect(numbers(done.stdout)).toEqual([3, 4, 5]);
+    expect(time.slept.slice(0, 8)).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 1_000, 2_000, 1_000]);
+    expect(done.stderr).toContain("ctl operations audit tail --from-sequence 6 --follow");
+  });
+
+  it("outlives a server that is away, says so once, and misses nothing", async () => {
+    const stop = new AbortController();
+    const time = virtualTime(nowMs);
+    const away = problem(503, "SERVICE_UNAVAILABLE", "The service operations does not answer.");
+    serveSteps(2, [1, ...Array.from({ length: 7 }, () => away), 2], stop);
+    const done = await run("tail --follow --count 1 --json", { signal: stop.signal, time });
+    expect(done.exit).toBe(130);
+    const lines = done.stdout.trim().split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence)).toEqual([1, 2, 3, 4]);
+    expect(done.stdout).not.toMatch(steering);
+    expect(Math.max(...time.slept)).toBe(30_000);
+    expect(done.stderr.match(/Trying again; the next entry is 3\./g)).toHaveLength(1);
+    expect(done.stderr.match(/The server answers again\./g)).toHaveLength(1);
+    expect(JSON.parse(done.stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
+      code: "CANCELLED",
+      exit_code: 130,
+    });
+  });
+
+  it("does not outlive a login that ended", async () => {
+    const stop = new AbortController();
+    serveSteps(2, [1, problem(401, "UNAUTHENTICATED", "It ran out.")], stop);
+    expect(await run("tail --follow --from-sequence 2", { signal: stop.signal })).toMatchObject({ exit: 4 });
+  });
+});

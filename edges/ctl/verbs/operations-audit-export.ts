@@ -1,0 +1,97 @@
+// `ctl operations audit export`: a part of the audit chain as one file that verifies without us: the head of a bundle and its entries.
+import { resolve } from "node:path";
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { AnswerOf, Client } from "../../client/src/types.ts";
+import { type WriteText, writeWhole } from "../audit-file.ts";
+import { entries, entryOf, pagesOf } from "../audit-pages.ts";
+import type { Context } from "../context.ts";
+import { Refusal } from "../failure.ts";
+import { countOf } from "../numbers.ts";
+import { clean } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const operationsAuditExport: Verb = {
+  name: "operations audit export",
+  heading: "Handing out",
+  sentence: "Write a part of the audit chain to a file that anybody can verify offline.",
+  about:
+    "The file appears when it is whole; one that is there is replaced. Without --count it reaches to the newest checkpoint.",
+  arguments: [],
+  options: [
+    { name: "from-sequence", value: "N", standard: "0", sentence: "Begin with this entry." },
+    { name: "count", value: "N", sentence: "How many entries." },
+    { name: "out", value: "PATH", required: true, sentence: "The file to write." },
+  ],
+  examples: [
+    { command: "ctl operations audit export --out audit.bundle", sentence: "All of it, for an auditor." },
+    {
+      command: "ctl operations audit export --from-sequence 5000 --count 1000 --out part.bundle",
+      sentence: "A thousand entries.",
+    },
+  ],
+  operation: "GetAuditBundleHead",
+  changesState: false,
+  run,
+};
+
+type Head = AnswerOf<"getAuditBundleHead">;
+
+async function run(context: Context): Promise<Answer> {
+  const fromSequence = countOf("from-sequence", context.option("from-sequence") ?? "");
+  const count = context.option("count");
+  const asked = count === undefined ? {} : { count: countOf("count", count, 1) };
+  const path = resolve(context.folder, context.option("out") ?? "");
+  const client = await context.client();
+  const head = await client.getAuditBundleHead({ fromSequence, ...asked });
+  checkHead(head, fromSequence, asked.count);
+  await writeWhole(path, (write) => writeBundle(context, client, head, write));
+  const data = { path, from_sequence: head.from_sequence, count: head.count };
+  return { data, text: `${entries(head.count)} from sequence ${head.from_sequence} on are in ${clean(path)}.` };
+}
+
+/** What was asked for, what the server says it gives and what the head itself says must be one. */
+function checkHead({ head, from_sequence, count }: Head, from: number, asked: number | undefined): void {
+  const [format, headerLine, ...rest] = head.split("\n");
+  const header = entryOf(headerLine ?? "") as { readonly from?: unknown; readonly entries?: unknown } | null;
+  const isBundle = format === "portcullis-audit-bundle/v1" && rest.length === 1 && rest[0] === "";
+  const agrees = header?.from === from_sequence && header.entries === count;
+  if (!isBundle || !agrees || from_sequence !== from || (asked !== undefined && asked !== count)) {
+    throw wrong("The head of the bundle is not the one that was asked for.");
+  }
+}
+
+async function writeBundle(context: Context, client: Client, head: Head, write: WriteText): Promise<void> {
+  const end = head.from_sequence + head.count;
+  let next = head.from_sequence;
+  const progress = progressOf(context, head.count);
+  await write(head.head);
+  for await (const { texts } of pagesOf(client, head.from_sequence, end)) {
+    for (const text of texts) {
+      if (text.includes("\n") || sequenceOf(text) !== next) throw wrong(`Entry ${next} is not where it should be.`);
+      next += 1;
+    }
+    await write(`${texts.join("\n")}\n`);
+    progress(next - head.from_sequence);
+  }
+  if (next !== end) throw wrong(`${next - head.from_sequence} of ${entries(head.count)} came.`);
+}
+
+function sequenceOf(text: string): unknown {
+  return (entryOf(text) as { readonly sequence?: unknown } | null)?.sequence;
+}
+
+/** At most one line a second, and none for what is over at once. */
+function progressOf({ clock, terminal }: Context, count: number): (done: number) => void {
+  let saidAt: Instant = clock.now();
+  return (done) => {
+    if (done < count && millisecondsBetween(saidAt, clock.now()) < 1_000) return;
+    saidAt = clock.now();
+    terminal.say(`${done} of ${entries(count)}`);
+  };
+}
+
+function wrong(detail: string): Refusal {
+  const hint = "Nothing was written; `ctl operations audit verify` looks closer.";
+  return new Refusal(exitCodes.verificationFailed, "CHAIN_INTEGRITY", detail, hint);
+}

@@ -1,0 +1,36 @@
+// `ctl operations audit verify`: whether the chain is whole; a broken one is shown with its place and exit code 10.
+import { entries, orBrokenChain, verdictLines, wholeLogTimeoutMs } from "../audit-pages.ts";
+import type { Context } from "../context.ts";
+import { countOf } from "../numbers.ts";
+import { pairs } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const operationsAuditVerify: Verb = {
+  name: "operations audit verify",
+  heading: "Verifying",
+  sentence: "Verify the audit chain on the server.",
+  about:
+    "Exit 10 when it is broken, with the sequence, what is wrong, what was expected and what is there. Who does not trust the server verifies an export.",
+  arguments: [],
+  options: [{ name: "from-sequence", value: "N", standard: "0", sentence: "Begin with this entry." }],
+  examples: [
+    { command: "ctl operations audit verify", sentence: "All of it." },
+    {
+      command: "ctl operations audit verify --from-sequence 1000000 --json",
+      sentence: "The newer part, for a script.",
+    },
+  ],
+  operation: "VerifyAudit",
+  changesState: false,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const fromSequence = countOf("from-sequence", context.option("from-sequence") ?? "");
+  const client = await context.client();
+  return orBrokenChain(async () => {
+    const found = await client.verifyAudit({ fromSequence }, { timeoutMs: wholeLogTimeoutMs });
+    const lead = `The audit chain is whole: ${entries(found.entry_count)} from sequence ${fromSequence} on, no gaps.`;
+    return { data: { verified: true, ...found }, text: `${lead}\n${pairs(verdictLines(found))}` };
+  });
+}

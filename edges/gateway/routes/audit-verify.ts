@@ -1,0 +1,28 @@
+// GET /v1/operations/audit/verify: whether the chain is whole, and how much of that rests on whose word.
+import type { AuditVerification, VerifyAuditRequest } from "../../../contracts/src/generated/svc/v1/audit.ts";
+import type { Route } from "../../../ports/http.ts";
+import { askAudit, wholeLogTimeoutMs } from "../ask-audit.ts";
+import { defineRoute } from "../define-route.ts";
+import type { GatewayParts } from "../parts.ts";
+import { verificationAnswer, verifyQuery } from "../schemas/audit.ts";
+
+export function auditVerify(parts: Pick<GatewayParts, "services">): Route {
+  return defineRoute({
+    id: "verifyAudit",
+    method: "GET",
+    path: "/v1/operations/audit/verify",
+    listeners: ["operator"],
+    sentence: "Verify the audit chain; a broken one is the problem CHAIN_INTEGRITY with the place.",
+    operation: "VerifyAudit",
+    query: verifyQuery,
+    answers: { 200: verificationAnswer },
+    handle: (request) =>
+      askAudit<VerifyAuditRequest, AuditVerification>(parts, request, {
+        service: "Operations",
+        method: "VerifyAudit",
+        message: { from_sequence: request.query.from_sequence ?? 0 },
+        timeoutMs: wholeLogTimeoutMs,
+        tell: (verification) => ({ ...verification, gap_count: 0 }),
+      }),
+  });
+}

@@ -1,0 +1,289 @@
+// The routes about the audit chain: which procedure each asks with which message, what it tells, and what becomes of a broken chain.
+import { describe, expect, it } from "vitest";
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { HttpAnswer, Route } from "../../../ports/http.ts";
+import { ask, type Behaviour, duty, machine, testParts } from "../test-parts.ts";
+import { auditAppend } from "./audit-append.ts";
+import { auditBundleHead } from "./audit-bundle-head.ts";
+import { auditCheckpoint } from "./audit-checkpoint.ts";
+import { auditEntries } from "./audit-entries.ts";
+import { auditInspect } from "./audit-inspect.ts";
+import { auditProof } from "./audit-proof.ts";
+import { auditStatus } from "./audit-status.ts";
+import { auditTile } from "./audit-tile.ts";
+import { auditTrail } from "./audit-trail.ts";
+import { auditVerify } from "./audit-verify.ts";
+
+type Parts = ReturnType<typeof testParts>["parts"];
+type Make = (parts: Parts) => Route;
+
+function rig(make: Make, behaviour: Behaviour = {}) {
+  const { parts, calls } = testParts(behaviour);
+  return { route: make(parts), calls };
+}
+
+/** The same with a service that throws this. */
+function failing(make: Make, thrown: unknown): Route {
+  const { parts } = testParts();
+  return make({ ...parts, services: { call: () => Promise.reject(thrown) } });
+}
+
+/** A route whose answer is text, which has no schema to go through. */
+async function askText(route: Route, params?: unknown): Promise<HttpAnswer> {
+  expect(route.answers).toEqual({ 200: "text" });
+  return route.handle({
+    ...{ requestId: "r", identity: duty, bearer: () => "the-callers-token", remoteAddress: "127.0.0.1", headers: {} },
+    ...{ params: params === undefined ? undefined : route.params?.safeParse(params).data, query: {}, body: undefined },
+  });
+}
+
+const options = { bearer: "the-callers-token", requestId: "r", timeoutMs: 10_000 };
+const entry = {
+  ...{ sequence: 7, timestamp: "2026-11-15T13:30:00.000000Z", actor: "service:feed", action: "order.decided" },
+  ...{ subject_id: "o-1", data: { quantity: "10", subject_previous: 3, nothing: null } },
+  ...{ prev_hash: "ab".repeat(32), hash: "cd".repeat(32) },
+};
+
+describe("getAuditTrail", () => {
+  it("asks for one subject with the caller's token, and tells its entries as an array", async () => {
+    const first = { ...entry, data: undefined };
+    const { route, calls } = rig(auditTrail, {
+      procedures: { "Operations/GetAuditTrail": { entries: [first, entry] } },
+    });
+    const answer = await ask(route, { query: { subject_id: "o-1" } });
+    expect(answer).toEqual({ status: 200, body: [{ ...entry, data: {} }, entry] });
+    expect(calls).toEqual([["Operations/GetAuditTrail", { subject_id: "o-1" }, options]]);
+  });
+
+  it.each([{}, { subject_id: "" }, { subject_id: "x".repeat(257) }, { subject: "o-1" }])(
+    "refuses %o",
+    async (query) => {
+      const { route, calls } = rig(auditTrail);
+      expect(await ask(route, { query })).toMatchObject({ status: 400 });
+      expect(calls).toEqual([]);
+    },
+  );
+});
+
+describe("appendAudit", () => {
+  const appended = { procedures: { "Operations/AppendAudit": entry } };
+  const body = { action: "order.decided", subject_id: "o-1", data: { quantity: "10" } };
+
+  it("appends in the name of whoever calls, and answers with the entry", async () => {
+    const { route, calls } = rig(auditAppend, appended);
+    expect(await ask(route, { identity: machine, body })).toEqual({ status: 201, body: entry });
+    expect(calls[0]).toEqual(["Operations/AppendAudit", { actor: "service:feed", ...body }, options]);
+    await ask(route, { identity: machine, body: { action: "a", subject_id: "s" } });
+    expect(calls[1]?.[1]).toEqual({ actor: "service:feed", action: "a", subject_id: "s", data: {} });
+  });
+
+  const deep = (levels: number): object => (levels === 1 ? {} : { in: deep(levels - 1) });
+
+  it.each([
+    ["an actor of the caller's own choice", { ...body, actor: "operator:somebody" }],
+    ["no action", { ...body, action: "" }],
+    ["an action that is too long", { ...body, action: "a".repeat(129) }],
+    ["no subject", { action: "a" }],
+    ["data that is a list", { ...body, data: [1] }],
+    ["data that is deeper than an entry may be", { ...body, data: deep(34) }],
+  ])("refuses %s", async (_name, wrong) => {
+    const { route, calls } = rig(auditAppend, appended);
+    expect(await ask(route, { identity: machine, body: wrong })).toMatchObject({ status: 400 });
+    expect(calls).toEqual([]);
+  });
+
+  it("takes data as deep as an entry may be, and leaves the rest to the service", async () => {
+    const { route, calls } = rig(auditAppend, appended);
+    expect(await ask(route, { identity: machine, body: { ...body, data: deep(32) } })).toMatchObject({ status: 201 });
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe("verifyAudit", () => {
+  const clean = { entry_count: 12, trust_level: "L1", unanchored_count: 3 };
+
+  it("tells a whole chain, and has more time than others", async () => {
+    const { route, calls } = rig(auditVerify, { procedures: { "Operations/VerifyAudit": clean } });
+    expect(await ask(route)).toEqual({ status: 200, body: { ...clean, gap_count: 0 } });
+    await ask(route, { query: { from_sequence: "5" } });
+    expect(calls.map((call) => call[1])).toEqual([{ from_sequence: 0 }, { from_sequence: 5 }]);
+    expect(calls[0]?.[2]).toEqual({ ...options, timeoutMs: 25_000 });
+    for (const from_sequence of ["-1", "1.5", "all", "9007199254740993"]) {
+      expect(await ask(route, { query: { from_sequence } }), from_sequence).toMatchObject({ status: 400 });
+    }
+  });
+
+  const facts = { code: "HASH_MISMATCH", sequence: 5, expected: "ab".repeat(32), actual: "cd".repeat(32) };
+  const broken = (given: Fault["facts"]) =>
+    new Fault("CHAIN_INTEGRITY", "Entry 5 is not what its hash says.", { retry: "never", facts: given });
+
+  it("is a problem with the place and both values when the chain is broken", async () => {
+    expect(await ask(failing(auditVerify, broken(facts)))).toEqual({
+      status: 409,
+      body: {
+        code: "CHAIN_INTEGRITY",
+        detail: "Entry 5 is not what its hash says.",
+        chain_integrity_error: facts,
+      },
+    });
+    // Whatever carries facts as text.
+    const asText = await ask(failing(auditVerify, broken({ ...facts, sequence: "5" })));
+    expect(asText.body).toMatchObject({ chain_integrity_error: { sequence: 5 } });
+  });
+
+  it("is still that problem when the facts were lost on the way", async () => {
+    const answer = await ask(failing(auditVerify, broken({})));
+    expect(answer.body).toEqual({ code: "CHAIN_INTEGRITY", detail: "Entry 5 is not what its hash says." });
+  });
+
+  it.each([
+    ["the trail", auditTrail, { query: { subject_id: "o-1" } }],
+    ["a page", auditEntries, {}],
+    ["a bundle", auditBundleHead, {}],
+    ["an inspection", auditInspect, { body: {} }],
+  ] as const)("%s says so in the same way", async (_name, make, asked) => {
+    expect(await ask(failing(make, broken(facts)), asked)).toMatchObject({ body: { chain_integrity_error: facts } });
+  });
+
+  it("leaves other faults alone, and tells denials", async () => {
+    await expect(ask(rig(auditVerify).route)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(ask(failing(auditVerify, new Error("ours")))).rejects.toThrow("ours");
+    const { route } = rig(auditVerify, { denial: { code: "REASON_MISSING", reason: "Say why." } });
+    expect(await ask(route)).toMatchObject({ body: { code: "REASON_MISSING", detail: "Say why." } });
+  });
+});
+
+describe("readAudit", () => {
+  const texts = ['{"a":"\u00e9\u2028"}', "\ufeff{}"];
+  const page = (size: number) => ({ texts: texts.map((text) => new TextEncoder().encode(text)), size });
+
+  it("tells the exact texts, and the next page in the Link header", async () => {
+    const { route, calls } = rig(auditEntries, { procedures: { "AuditDesk/ReadAudit": page(9) } });
+    const answer = await ask(route, { query: { from_sequence: "4", count_max: "2" } });
+    expect(answer.body).toEqual({ texts, size: 9 });
+    expect(answer.headers).toEqual({
+      link: '</v1/operations/audit/entries?from_sequence=6&count_max=2>; rel="next"',
+    });
+    expect(calls).toEqual([["AuditDesk/ReadAudit", { from_sequence: 4, count_max: 2 }, options]]);
+  });
+
+  it("has no next page at the end, and leaves the count to the service when none is given", async () => {
+    const { route, calls } = rig(auditEntries, { procedures: { "AuditDesk/ReadAudit": page(2) } });
+    expect((await ask(route)).headers).toBeUndefined();
+    expect(calls[0]?.[1]).toEqual({ from_sequence: 0, count_max: 0 });
+    const beyond = rig(auditEntries, { procedures: { "AuditDesk/ReadAudit": { texts: [], size: 9 } } }).route;
+    expect(await ask(beyond, { query: { from_sequence: "3" } })).toEqual({ status: 200, body: { texts: [], size: 9 } });
+    for (const count_max of ["0", "1001", "1.5"]) {
+      expect(await ask(route, { query: { count_max } }), count_max).toMatchObject({ status: 400 });
+    }
+  });
+
+  it("calls an entry that is no text a broken chain", async () => {
+    const bytes = { texts: [new TextEncoder().encode("{}"), new Uint8Array([0xff, 0xfe])], size: 9 };
+    const { route } = rig(auditEntries, { procedures: { "AuditDesk/ReadAudit": bytes } });
+    const answer = await ask(route, { query: { from_sequence: "4" } });
+    expect(answer.body).toMatchObject({
+      code: "CHAIN_INTEGRITY",
+      chain_integrity_error: { code: "ENTRY_MALFORMED", sequence: 5, expected: "UTF-8" },
+    });
+    expect(answer.headers).toBeUndefined();
+  });
+});
+
+describe("proof, bundle head, status, inspection, checkpoint", () => {
+  it("hands out a proof as it is", async () => {
+    const file = "c2sp.org/tlog-proof@v1\nindex 7\n\norigin\n8\nroot\n\n\u2014 origin sig\n";
+    const { route, calls } = rig(auditProof, { procedures: { "AuditDesk/GetAuditProof": { file } } });
+    expect(await askText(route, { sequence: "7" })).toEqual({ status: 200, body: file });
+    expect(calls).toEqual([["AuditDesk/GetAuditProof", { sequence: 7 }, options]]);
+    expect(await ask(route, { params: { sequence: "seven" } })).toMatchObject({ status: 400 });
+    const denied = rig(auditProof, { denial: { code: "REASON_MISSING", reason: "No." } }).route;
+    expect(await askText(denied, { sequence: "7" })).toMatchObject({ body: { code: "REASON_MISSING" } });
+  });
+
+  it("begins a bundle", async () => {
+    const head = { head: "portcullis-audit-bundle/v1\n{}\n", from_sequence: 5, count: 3 };
+    const { route, calls } = rig(auditBundleHead, { procedures: { "AuditDesk/GetAuditBundleHead": head } });
+    expect(await ask(route, { query: { from_sequence: "5", count: "3" } })).toEqual({ status: 200, body: head });
+    await ask(route);
+    expect(calls.map((call) => call[1])).toEqual([
+      { from_sequence: 5, count: 3 },
+      { from_sequence: 0, count: 0 },
+    ]);
+    expect(await ask(route, { query: { count: "0" } })).toMatchObject({ status: 400 });
+  });
+
+  const status = {
+    ...{ origin: "portcullis/audit/x", size: 9, hash: "ab".repeat(32), checkpoint_size: 8, trust: "operator-trusted" },
+    ...{ witnesses_needed: 0, witnesses: [], keys: ["k+1+x"] },
+  };
+
+  it("tells the status without what there never was", async () => {
+    const never = { ...status, checkpoint: "", verified_at: "", verified: "" };
+    const once = { ...status, checkpoint: "note\n", verified_at: entry.timestamp, verified: "L1, 9 entries" };
+    for (const [given, told] of [
+      [never, status],
+      [once, once],
+    ]) {
+      const { route } = rig(auditStatus, { procedures: { "AuditDesk/GetAuditStatus": given } });
+      expect(await ask(route)).toEqual({ status: 200, body: told });
+    }
+  });
+
+  it("inspects, and rebuilds only when asked to", async () => {
+    const found = {
+      entry_count: 9,
+      trust_level: "L1",
+      unanchored_count: 1,
+      findings: ["A tile differs."],
+      rebuilt: [],
+    };
+    const { route, calls } = rig(auditInspect, { procedures: { "AuditDesk/InspectAudit": found } });
+    expect(await ask(route, { body: {} })).toEqual({ status: 200, body: found });
+    await ask(route, { body: { rebuild: true } });
+    expect(calls.map((call) => call[1])).toEqual([{ rebuild: false }, { rebuild: true }]);
+    expect(calls[0]?.[2]).toMatchObject({ timeoutMs: 25_000 });
+    expect(await ask(route, { body: { rebuild: "yes" } })).toMatchObject({ status: 400 });
+  });
+
+  it("hands out the newest checkpoint, which nobody may keep", async () => {
+    const note = "origin\n8\nroot\n\n\u2014 origin sig\n";
+    const { route, calls } = rig(auditCheckpoint, {
+      procedures: { "AuditDesk/GetAuditTile": { content: new TextEncoder().encode(note) } },
+    });
+    expect(await askText(route)).toEqual({ status: 200, body: note, headers: { "cache-control": "no-store" } });
+    expect(calls).toEqual([["AuditDesk/GetAuditTile", { path: "checkpoint" }, options]]);
+  });
+});
+
+describe("getAuditTile", () => {
+  const content = new Uint8Array([0, 255, 10, 128]);
+  const tile = { procedures: { "AuditDesk/GetAuditTile": { content } } };
+  const get = (route: Route, path: string) => {
+    const params = route.params?.safeParse({ path });
+    if (params?.success !== true) return undefined;
+    return route.handle({
+      ...{ requestId: "r", identity: duty, bearer: () => "t", remoteAddress: "127.0.0.1", headers: {} },
+      ...{ params: params.data, query: undefined, body: undefined },
+    });
+  };
+
+  it.each([
+    ["0/x001/067", "private, max-age=31536000, immutable"],
+    ["entries/000", "private, max-age=31536000, immutable"],
+    ["1/000.p/12", "no-store"],
+  ])("hands out %s as it is, to be kept when it is full", async (path, cacheControl) => {
+    const { route, calls } = rig(auditTile, tile);
+    expect(await get(route, path)).toEqual({ status: 200, body: content, headers: { "cache-control": cacheControl } });
+    expect(calls[0]?.[1]).toEqual({ path: `tile/${path}` });
+  });
+
+  it.each(["", "0", "../checkpoint", "0/1", "0/000/", "0/000.p/0", "100/000", "0/x01/000"])("refuses %s", (path) => {
+    expect(get(rig(auditTile, tile).route, path)).toBeUndefined();
+  });
+
+  it("lets nobody keep a refusal", async () => {
+    const { route } = rig(auditTile, { denial: { code: "REASON_MISSING", reason: "No." } });
+    expect(await get(route, "0/000")).toMatchObject({ headers: { "cache-control": "no-store" } });
+  });
+});

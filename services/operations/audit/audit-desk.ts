@@ -1,0 +1,222 @@
+// What people ask the audit log beyond appending and verifying: pages of it, the proof of one entry, the head of a bundle, its state, a thorough
+// inspection, and its tree as static tiles. Everything comes from the store and is proved against the newest checkpoint.
+import { Fault } from "../../../contracts/src/fault.ts";
+import type {
+  AuditBundleHead,
+  AuditBundleRequest,
+  AuditInspection,
+  AuditPage,
+  AuditProof,
+  AuditProofRequest,
+  AuditStatus,
+  AuditTile,
+  AuditTileRequest,
+  InspectAuditRequest,
+  ReadAuditRequest,
+} from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
+import * as instant from "../../../contracts/src/instant.ts";
+import { utf8Of } from "../../../core/audit/base64.ts";
+import { bundleHead, bundleSpans } from "../../../core/audit/bundle.ts";
+import { readEntry } from "../../../core/audit/entry.ts";
+import { createTreeHash, type perfectSubtrees, spanHash, type TreeHash } from "../../../core/audit/merkle.ts";
+import { inclusionSpans } from "../../../core/audit/proof.ts";
+import { encodeEntries, readTilePath, tileOf, tilesForInclusion, tileWidthMax } from "../../../core/audit/tiles.ts";
+import { writeTlogProof } from "../../../core/audit/tlog-proof.ts";
+import type { AuditLog, StoredCheckpoint } from "../../../ports/audit-log.ts";
+import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
+import type { Sha256OfBytes } from "../../../ports/signing.ts";
+import type { RunningAudit } from "./audit.ts";
+import { hashesOf } from "./growing-tree.ts";
+import { invalid } from "./reserved.ts";
+import { sentenceOf } from "./self-verification.ts";
+
+export interface AuditDeskPorts extends Pick<RunningAudit, "status" | "fsck" | "flush"> {
+  readonly auditLog: AuditLog;
+  readonly sha256OfBytes: Sha256OfBytes;
+}
+
+const pageEntriesMax = 1_000;
+/** An answer has less than what gRPC sends at most. */
+const pageBytesMax = 8_388_608;
+const hashBytes = 32;
+const inspectionsMax = 1;
+/** Handovers that a bundle's head carries. */
+const checkpointsMax = 10_000;
+
+export function auditDesk(ports: AuditDeskPorts): RpcService {
+  const tree = createTreeHash(ports.sha256OfBytes);
+  let inspections = 0;
+  return {
+    name: "AuditDesk",
+    handlers: {
+      ReadAudit: (request: ReadAuditRequest) => readAudit(ports, request),
+      GetAuditProof: (request: AuditProofRequest) => proofOf(ports, tree, request),
+      GetAuditBundleHead: (request: AuditBundleRequest) => bundleHeadOf(ports, tree, request),
+      GetAuditStatus: () => statusOf(ports),
+      async InspectAudit(request: InspectAuditRequest, call: RpcCall): Promise<AuditInspection> {
+        if (inspections >= inspectionsMax) {
+          throw new Fault("RESOURCE_EXHAUSTED", "The audit log is being inspected already.", { retry: "later" });
+        }
+        inspections += 1;
+        try {
+          return await inspect(ports, request, call);
+        } finally {
+          inspections -= 1;
+        }
+      },
+      GetAuditTile: (request: AuditTileRequest) => tileAt(ports, request),
+    },
+  };
+}
+
+async function readAudit({ auditLog }: AuditDeskPorts, request: ReadAuditRequest): Promise<AuditPage> {
+  const count = Math.min(request.count_max === 0 ? pageEntriesMax : request.count_max, pageEntriesMax);
+  const { size } = await auditLog.head();
+  if (request.from_sequence >= size) return { texts: [], size };
+  const rows = await auditLog.read(request.from_sequence, count);
+  const texts: Uint8Array[] = [];
+  let bytes = 0;
+  for (const { text } of rows) {
+    bytes += text.length;
+    if (texts.length > 0 && bytes > pageBytesMax) break;
+    texts.push(text);
+  }
+  return { texts: texts as AuditPage["texts"], size };
+}
+
+/** The newest checkpoint, after signing what is not signed yet. */
+async function anchored({ auditLog, flush }: AuditDeskPorts, size: number): Promise<StoredCheckpoint> {
+  let newest = await auditLog.newestCheckpoint();
+  if ((newest?.size ?? 0) < size) {
+    await flush();
+    newest = await auditLog.newestCheckpoint();
+  }
+  if (newest !== undefined && newest.size >= size) return newest;
+  throw new Fault("NOT_FOUND", `No checkpoint covers the first ${size} entries yet.`, { retry: "later" });
+}
+
+async function proofOf(ports: AuditDeskPorts, tree: TreeHash, { sequence }: AuditProofRequest): Promise<AuditProof> {
+  const { auditLog } = ports;
+  const [row] = await auditLog.read(sequence, 1);
+  if (row === undefined) {
+    throw new Fault("NOT_FOUND", `There is no entry ${sequence}: the log has ${(await auditLog.head()).size}.`, {
+      retry: "later",
+    });
+  }
+  const { size, note } = await anchored(ports, sequence + 1);
+  const hashAt = await hashesOf(auditLog, tree, tilesForInclusion(sequence, size), size);
+  if (hashAt === undefined) throw tilesMissing();
+  const hashes = inclusionSpans(sequence, size).map((span) => spanHash(tree, span, hashAt));
+  return { file: writeTlogProof({ entry: row.text, index: sequence, hashes, note }) };
+}
+
+async function bundleHeadOf(
+  ports: AuditDeskPorts,
+  tree: TreeHash,
+  { from_sequence: from, count }: AuditBundleRequest,
+): Promise<AuditBundleHead> {
+  const { auditLog } = ports;
+  const { size: logSize } = await auditLog.head();
+  if (from >= logSize) throw invalid(`There is no entry ${from}: the log has ${logSize}.`);
+  const wanted = count === 0 ? logSize : Math.min(logSize, from + count);
+  const { size, note } = await anchored(ports, wanted);
+  const entries = (count === 0 ? size : wanted) - from;
+  const spans = bundleSpans(from, entries, size);
+  const subtrees = [...spans.left, ...spans.right];
+  const hashAt = await hashesOf(
+    auditLog,
+    tree,
+    subtrees.map(({ level, index }) => tileOf(level, index, size).tile),
+    size,
+  );
+  if (hashAt === undefined) throw tilesMissing();
+  const hashesAt = (parts: ReturnType<typeof perfectSubtrees>) => parts.map(({ level, index }) => hashAt(level, index));
+  const handovers = await handoversIn(auditLog, from, entries);
+  const head = bundleHead({
+    ...{ from, entries, checkpoint: note, handovers },
+    left: hashesAt(spans.left),
+    right: hashesAt(spans.right),
+  });
+  return { head, from_sequence: from, count: entries };
+}
+
+/** The checkpoints that stand right after a rotation of keys among these entries. */
+async function handoversIn(auditLog: AuditLog, from: number, entries: number): Promise<string[]> {
+  const notes: string[] = [];
+  for (const { size, note } of await auditLog.checkpoints(from + 1, checkpointsMax)) {
+    if (size > from + entries) break;
+    const [row] = await auditLog.read(size - 1, 1);
+    const action = row === undefined ? undefined : readEntry(row.text)?.action;
+    if (action === "key.rotated") notes.push(note);
+  }
+  return notes;
+}
+
+async function statusOf({ auditLog, status }: AuditDeskPorts): Promise<AuditStatus> {
+  const now = status();
+  const [head, newest] = [await auditLog.head(), await auditLog.newestCheckpoint()];
+  const last = now.lastVerification;
+  return {
+    origin: now.origin,
+    size: head.size,
+    hash: head.hash,
+    checkpoint_size: newest?.size ?? 0,
+    checkpoint: newest?.note ?? "",
+    trust: now.trust,
+    witnesses_needed: now.witnessesNeeded,
+    witnesses: [...now.witnesses],
+    keys: [...now.keys],
+    verified_at: now.lastVerifiedAt === undefined ? "" : instant.format(now.lastVerifiedAt),
+    verified: last === undefined ? "" : last.fault === undefined ? "clean" : sentenceOf(last.fault),
+  };
+}
+
+async function inspect(
+  { fsck }: AuditDeskPorts,
+  { rebuild }: InspectAuditRequest,
+  call: RpcCall,
+): Promise<AuditInspection> {
+  const report = await fsck({ rebuild, signal: call.signal });
+  const findings = report.tilesWrong.map((path) => `The tile ${path} is missing or is not what the entries say.`);
+  if (report.fault !== undefined) findings.unshift(sentenceOf(report.fault));
+  return {
+    entry_count: report.verified?.entries ?? 0,
+    trust_level: report.verified?.level ?? "",
+    unanchored_count: report.verified?.unanchoredTail ?? 0,
+    findings,
+    rebuilt: report.tilesRebuilt === 0 ? [] : [`${report.tilesRebuilt} tiles were written anew.`],
+  };
+}
+
+async function tileAt({ auditLog }: AuditDeskPorts, { path }: AuditTileRequest): Promise<AuditTile> {
+  const content = await contentAt(auditLog, path);
+  if (content === undefined) throw new Fault("NOT_FOUND", `There is no ${JSON.stringify(path)}.`, { retry: "later" });
+  return { content: content as AuditTile["content"] };
+}
+
+async function contentAt(auditLog: AuditLog, path: string): Promise<Uint8Array | undefined> {
+  if (path === "checkpoint") {
+    const newest = await auditLog.newestCheckpoint();
+    return newest === undefined ? undefined : utf8Of(newest.note);
+  }
+  const asked = readTilePath(path);
+  if (asked === undefined) throw invalid(`${JSON.stringify(path.slice(0, 100))} is not the path of a tile.`);
+  if (asked.kind === "entries") {
+    const rows = await auditLog.read(asked.index * tileWidthMax, asked.width);
+    return rows.length < asked.width ? undefined : encodeEntries(rows.map(({ text }) => text));
+  }
+  const stored = await auditLog.readTile(asked.level, asked.index);
+  return stored === undefined || stored.length < asked.width * hashBytes
+    ? undefined
+    : stored.subarray(0, asked.width * hashBytes);
+}
+
+function tilesMissing(): Fault {
+  return new Fault(
+    "INTERNAL",
+    "Tiles of the audit log's tree are missing: `ctl operations audit fsck --rebuild` writes them anew.",
+    {
+      retry: "never",
+    },
+  );
+}

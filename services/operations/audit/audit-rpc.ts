@@ -1,0 +1,116 @@
+// The audit log's remote procedures. Who appends is who proved it: a name in the request is at most a claim, and is kept as one.
+
+import { Fault } from "../../../contracts/src/fault.ts";
+import type {
+  AppendAuditRequest,
+  AuditEntry,
+  AuditTrail,
+  AuditTrailRequest,
+  AuditVerification,
+  VerifyAuditRequest,
+} from "../../../contracts/src/generated/svc/v1/audit.ts";
+import { type EntryRecord, readEntry } from "../../../core/audit/entry.ts";
+import { subjectCharactersMax } from "../../../core/audit/entry-layout.ts";
+import type { AuditFault } from "../../../core/audit/fault.ts";
+import type { AuditLog } from "../../../ports/audit-log.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { RpcCall, UnaryHandler } from "../../../ports/rpc.ts";
+import type { RunningAudit } from "./audit.ts";
+import { invalid } from "./reserved.ts";
+import { sentenceOf } from "./self-verification.ts";
+
+export interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "verify"> {
+  readonly auditLog: Pick<AuditLog, "head">;
+  readonly random: Random;
+}
+
+/** What cannot become an entry of 65,535 bytes whatever it says. */
+const requestBytesMax = 100_000;
+/** Each reads the whole log. */
+const verificationsMax = 2;
+const claimedActor = "claimed_actor";
+
+export function auditHandlers(ports: AuditRpcPorts): Readonly<Record<string, UnaryHandler>> {
+  let verifications = 0;
+  return {
+    AppendAudit: (request: AppendAuditRequest, call: RpcCall) => appendAudit(ports, request, call),
+    GetAuditTrail: (request: AuditTrailRequest) => getAuditTrail(ports, request),
+    async VerifyAudit(request: VerifyAuditRequest, call: RpcCall): Promise<AuditVerification> {
+      if (verifications >= verificationsMax) throw busy();
+      verifications += 1;
+      try {
+        return await verifyAudit(ports, request, call);
+      } finally {
+        verifications -= 1;
+      }
+    },
+  };
+}
+
+async function appendAudit(ports: AuditRpcPorts, request: AppendAuditRequest, call: RpcCall): Promise<AuditEntry> {
+  if (call.requestBytes.length > requestBytesMax) throw invalid("This is longer than an audit entry can be.");
+  const { actor: claimed, action, subject_id: subjectId } = request;
+  const { actor } = call.identity;
+  const data: Record<string, unknown> = { ...request.data };
+  if (claimed !== "" && claimed !== actor) {
+    if (Object.hasOwn(data, claimedActor)) throw invalid(`${claimedActor} in the data is the audit log's own.`);
+    data[claimedActor] = claimed;
+  }
+  const { entry } = await ports.append({ eventId: `rpc/${ports.random.uuid()}`, actor, action, subjectId, data });
+  const record = entry === undefined ? undefined : readEntry(entry.text);
+  if (record === undefined) throw new Fault("INTERNAL", "The entry that was made cannot be read.", { retry: "never" });
+  return messageOfEntry(record);
+}
+
+async function getAuditTrail(ports: AuditRpcPorts, { subject_id: subjectId }: AuditTrailRequest): Promise<AuditTrail> {
+  if (subjectId === "" || subjectId.length > 2 * subjectCharactersMax) {
+    throw invalid(
+      `subject_id has 1 to ${subjectCharactersMax} characters: name an order, a fund or whatever it is about.`,
+    );
+  }
+  const trail = await ports.trail(subjectId);
+  if ("fault" in trail) throw broken(trail.fault);
+  return { entries: trail.entries.map(messageOfEntry) };
+}
+
+async function verifyAudit(
+  ports: AuditRpcPorts,
+  { from_sequence: from }: VerifyAuditRequest,
+  call: RpcCall,
+): Promise<AuditVerification> {
+  const { size } = await ports.auditLog.head();
+  if (!Number.isSafeInteger(from) || (from > size && size > 0)) {
+    throw invalid(`from_sequence is ${from}: the log has ${size} entries, counted from 0.`);
+  }
+  const verdict = await ports.verify(from, call.signal);
+  if ("fault" in verdict) throw broken(verdict.fault);
+  return { entry_count: verdict.entries, trust_level: verdict.level, unanchored_count: verdict.unanchoredTail };
+}
+
+function messageOfEntry({
+  sequence,
+  timestamp,
+  actor,
+  action,
+  subject_id,
+  data,
+  prev_hash,
+  hash,
+}: EntryRecord): AuditEntry {
+  return { sequence, timestamp, actor, action, subject_id, data: { ...data }, prev_hash, hash };
+}
+
+/** The ChainIntegrityError: its fields stand in the facts, and in the sentence for whoever only gets that. */
+export function broken(fault: AuditFault): Fault {
+  const { code, sequence, expected, actual } = fault;
+  return new Fault("CHAIN_INTEGRITY", `The audit log does not verify: ${sentenceOf(fault)}`, {
+    retry: "never",
+    facts: { code, sequence, expected, actual },
+  });
+}
+
+function busy(): Fault {
+  return new Fault("RESOURCE_EXHAUSTED", `${verificationsMax} verifications are running, as many as may.`, {
+    retry: "later",
+  });
+}

@@ -1,0 +1,386 @@
+// The audit log's shell as a whole: what is signed and when, what is found when somebody rewrites the store, trails, fsck and self-verification.
+import { describe, expect, it } from "vitest";
+import { base64OfHash } from "../../../core/audit/base64.ts";
+import { readCheckpointNote } from "../../../core/audit/checkpoint.ts";
+import { createTreeHash } from "../../../core/audit/merkle.ts";
+import { readVerifierKey } from "../../../core/audit/signed-note.ts";
+import { addCheckpointBody, decideAddCheckpoint, type WitnessedState } from "../../../core/audit/witness.ts";
+import type { Witnesses } from "../../../ports/witnesses.ts";
+import { sha256, verifySignature, witnessSigner } from "../../../testkit/audit/keys.ts";
+import { type AuditRig, auditRig, recordsOf, rewriteAndRechain, truncate } from "../../../testkit/audit/service-rig.ts";
+import type { RunningAudit } from "./audit.ts";
+import { readConsistencyProof } from "./growing-tree.ts";
+
+const later = (rig: AuditRig, ms: number): Promise<void> => rig.time.run({ untilMs: rig.time.elapsedMs() + ms });
+
+async function fill(rig: AuditRig, audit: RunningAudit, count: number, from = 0): Promise<void> {
+  const wishes = Array.from({ length: count }, (_, at) => {
+    const n = from + at;
+    return {
+      eventId: `event-${n}`,
+      actor: "service:oms",
+      action: "order.created",
+      subjectId: `order-${n % 5}`,
+      data: { n },
+    };
+  });
+  await rig.finish(Promise.all(wishes.map((wish) => audit.append(wish))));
+}
+
+/** A log of so many entries that was stopped cleanly, and so is signed to its end. */
+async function signedLog(seed: number, count: number): Promise<AuditRig> {
+  const rig = auditRig({ seed });
+  const { audit } = await rig.start();
+  await fill(rig, audit, count - 1);
+  await rig.finish(audit.stop());
+  expect([...rig.disk.checkpoints.keys()].at(-1)).toBe(count);
+  return rig;
+}
+
+const sizes = (rig: AuditRig): number[] => [...rig.disk.checkpoints.keys()];
+const alarms = (rig: AuditRig): string[] =>
+  rig.world.log
+    .filter(({ subject }) => subject === "svc.v1.operations.alarm.raised")
+    .map(({ bytes }) => (JSON.parse(new TextDecoder().decode(bytes)) as { code: string }).code);
+
+/** Another digit of base64 at that place. */
+function flipped(note: string, place: number): string {
+  const at = note.length + place;
+  return `${note.slice(0, at)}${note[at] === "A" ? "B" : "A"}${note.slice(at + 1)}`;
+}
+
+describe("checkpoints", () => {
+  it("are signed after a second when something is new, after 1,000 entries at once, and at a clean stop", async () => {
+    const rig = auditRig({ seed: 11 });
+    const { audit } = await rig.start();
+    await later(rig, 999);
+    expect(sizes(rig)).toEqual([]);
+    await later(rig, 20);
+    expect(sizes(rig)).toEqual([1]);
+    await later(rig, 10_000);
+    expect(sizes(rig)).toEqual([1]);
+    await fill(rig, audit, 1_000);
+    await later(rig, 20);
+    expect(sizes(rig)).toEqual([1, 1_001]);
+    await fill(rig, audit, 5, 1_000);
+    expect(audit.status()).toMatchObject({
+      size: 1_006,
+      signedSize: 1_001,
+      trust: "operator-trusted",
+      complaint: undefined,
+    });
+    await rig.finish(audit.stop());
+    expect(sizes(rig)).toEqual([1, 1_001, 1_006]);
+  });
+
+  it("go on after crashes at any place, always consistent, from tiles that are wider than the last checkpoint", async () => {
+    const rig = auditRig({ seed: 12 });
+    for (let round = 0; round < 6; round += 1) {
+      const { audit, process } = await rig.start();
+      await fill(rig, audit, 70, round * 70);
+      if (round % 2 === 0) rig.fates.set("audit.checkpoint", ["failed"]);
+      await later(rig, 1_001 + round);
+      process.kill();
+    }
+    const { audit } = await rig.start();
+    const verdict = await rig.finish(audit.verify());
+    expect(verdict).toMatchObject({ entries: 421, level: "L1" });
+    await rig.finish(audit.flush());
+    expect(await rig.finish(audit.fsck())).toMatchObject({
+      fault: undefined,
+      tilesWrong: [],
+      verified: { coveredSize: 421 },
+    });
+    expect(sizes(rig).length).toBeGreaterThan(2);
+  });
+
+  it("are never signed over a log that is not what was signed: truncated, rewritten, emptied, of another origin", async () => {
+    const spoilt: readonly ((rig: AuditRig) => void)[] = [
+      (rig) => truncate(rig.disk, 30),
+      (rig) => truncate(rig.disk, 0),
+      (rig) => rewriteAndRechain(rig.disk, 39, { n: 999 }),
+      (rig) => {
+        rewriteAndRechain(rig.disk, 7, { n: 999 });
+        rig.disk.tiles.clear();
+      },
+      (rig) => {
+        truncate(rig.disk, 0);
+        rig.disk.checkpoints.clear();
+        rig.disk.tiles.clear();
+      },
+      (rig) => {
+        rig.disk.head = { ...rig.disk.head, hash: "ab".repeat(32) };
+      },
+    ];
+    for (const [which, spoil] of spoilt.entries()) {
+      const rig = await signedLog(100 + which, 40);
+      spoil(rig);
+      const before = sizes(rig);
+      const { audit } = await rig.start();
+      expect(audit.status().state).toBe("standing still");
+      if (which < 2) expect(audit.status().complaint).toContain("TRUNCATED");
+      await expect(
+        rig.finish(audit.append({ eventId: "e", actor: "a", action: "b", subjectId: "c", data: {} })),
+      ).rejects.toMatchObject({
+        code: "SERVICE_UNAVAILABLE",
+      });
+      await later(rig, 5_000);
+      await rig.finish(audit.stop());
+      expect(sizes(rig)).toEqual(before);
+      expect(alarms(rig)).toContain("AUDIT_CHAIN_BROKEN");
+      expect(await rig.finish(audit.verify())).toHaveProperty("fault");
+    }
+  });
+
+  it("are not signed when the stored tiles do not prove the continuation, and again after they were rebuilt", async () => {
+    const rig = auditRig({ seed: 13 });
+    const { audit } = await rig.start();
+    await fill(rig, audit, 300);
+    await rig.finish(audit.flush());
+    const tile = rig.disk.tiles.get("0/0");
+    if (tile === undefined) throw new Error("no tile");
+    rig.disk.tiles.set("0/0", { ...tile, hashes: tile.hashes.map((byte, at) => (at === 40 ? byte ^ 1 : byte)) });
+    await fill(rig, audit, 10, 300);
+    await rig.finish(audit.flush());
+    // Leaf 1 is below a hash that level 1 has stored by itself, so this proof does not need it.
+    expect(sizes(rig).at(-1)).toBe(311);
+    const edge = rig.disk.tiles.get("0/1");
+    if (edge === undefined) throw new Error("no tile");
+    rig.disk.tiles.set("0/1", { ...edge, hashes: edge.hashes.map((byte, at) => (at === 40 ? byte ^ 1 : byte)) });
+    rig.disk.tiles.delete("1/0");
+    await fill(rig, audit, 1, 310);
+    await rig.finish(audit.flush());
+    expect(sizes(rig).at(-1)).toBe(311);
+    expect(audit.status().complaint).toContain("is not signed");
+    expect(await rig.finish(audit.fsck({ rebuild: true }))).toMatchObject({ fault: undefined, tilesRebuilt: 2 });
+    await rig.finish(audit.flush());
+    expect(sizes(rig).at(-1)).toBe(rig.disk.head.size);
+    expect(await rig.finish(audit.fsck())).toMatchObject({ tilesWrong: [] });
+  });
+
+  it("are not signed by who lost the pen", async () => {
+    const rig = auditRig({ seed: 14 });
+    const first = await rig.start();
+    await fill(rig, first.audit, 3);
+    await rig.start();
+    await later(rig, 10);
+    const before = sizes(rig).length;
+    await rig.finish(first.audit.flush());
+    expect(first.audit.status().state).toBe("taken over");
+    expect(sizes(rig).length).toBe(before);
+  });
+});
+
+function vkeyOf(rig: AuditRig): string {
+  const keys = recordsOf(rig.disk)[0]?.data["keys"];
+  return Array.isArray(keys) ? String(keys[0]) : "";
+}
+
+async function proofFromDisk({ disk }: AuditRig, old: number, size: number): Promise<readonly string[]> {
+  const readTile = async (level: number, index: number) => disk.tiles.get(`${level}/${index}`)?.hashes;
+  const proof = await readConsistencyProof({ readTile }, createTreeHash(sha256), old, size);
+  return (proof ?? []).map(base64OfHash);
+}
+
+/** A witness in memory, as core/audit/witness.ts decides. */
+function memoryWitness(name: string, seedByte: number) {
+  const signer = witnessSigner(name, seedByte);
+  let state: WitnessedState | undefined;
+  const answers: number[] = [];
+  const tree = createTreeHash(sha256);
+  return {
+    signer,
+    answers,
+    async add(vkey: string, note: string, nowUs: number, proofFrom: (old: number) => Promise<readonly string[]>) {
+      const key = readVerifierKey(vkey, sha256);
+      const body = addCheckpointBody(state?.size ?? 0, await proofFrom(state?.size ?? 0), note);
+      const logOf = () => ({ keys: key === undefined ? [] : [key], state });
+      const answer = decideAddCheckpoint(body, { logOf, witness: signer, tree, verifySignature, nowUs });
+      answers.push(answer.status);
+      if (answer.status === 200) state = answer.keep;
+      return answer;
+    },
+  };
+}
+
+describe("witnesses", () => {
+  it("cosign what continues, the level becomes L2, and they refuse a rewritten log", async () => {
+    const rig = auditRig({ seed: 15 });
+    const [one, two] = [memoryWitness("w1", 21), memoryWitness("w2", 22)];
+    const witnesses: Witnesses = {
+      policy: `2 of ${one.signer.key.vkey},${two.signer.key.vkey}`,
+      async submit({ note, proofFrom }) {
+        const vkey = vkeyOf(rig);
+        const given = await Promise.all(
+          [one, two].map((each) => each.add(vkey, note, rig.time.clock.now(), proofFrom)),
+        );
+        return { lines: given.flatMap((each) => (each.status === 200 ? [each.body] : [])), complaints: [] };
+      },
+    };
+    const { audit } = await rig.start({ witnesses });
+    for (const from of [0, 100, 200]) {
+      await fill(rig, audit, 100, from);
+      await rig.finish(audit.flush());
+      await later(rig, 10);
+    }
+    expect(await rig.finish(audit.verify())).toMatchObject({ level: "L2", coveredSize: 301, unanchoredTail: 0 });
+    expect(audit.status()).toMatchObject({ trust: "witnessed by 2 of 2", witnessedSize: 301 });
+    expect([...one.answers, ...two.answers]).toEqual([200, 200, 200, 200, 200, 200]);
+    await fill(rig, audit, 2, 300);
+    expect(await rig.finish(audit.verify())).toMatchObject({ level: "L2", unanchoredTail: 2 });
+    // The same key, another history, and the best proof that its tiles give: the witness has seen the first one. The true one it takes.
+    const rewritten = await signedLog(15, 303);
+    expect(vkeyOf(rewritten)).toBe(vkeyOf(rig));
+    const offer = (from: AuditRig) => {
+      const note = [...from.disk.checkpoints.values()].at(-1)?.note ?? "";
+      return one.add(vkeyOf(rig), note, rig.time.clock.now(), (old) => proofFromDisk(from, old, 303));
+    };
+    expect((await offer(rewritten)).status).toBe(422);
+    await rig.finish(audit.stop());
+    expect(sizes(rig).at(-1)).toBe(303);
+    expect(one.answers.slice(3)).toEqual([422, 200]);
+  });
+});
+
+describe("verify", () => {
+  it("says how far it reaches, from any entry on", async () => {
+    const rig = await signedLog(21, 600);
+    const { audit } = await rig.start();
+    await fill(rig, audit, 7, 1_000);
+    expect(await rig.finish(audit.verify())).toMatchObject({
+      from: 0,
+      entries: 607,
+      level: "L1",
+      coveredSize: 600,
+      gaps: 0,
+      unanchoredTail: 7,
+    });
+    expect(await rig.finish(audit.verify(555))).toMatchObject({
+      from: 555,
+      entries: 52,
+      level: "L1",
+      coveredSize: 600,
+    });
+    expect(await rig.finish(audit.verify(603))).toMatchObject({ entries: 4, level: "L0", unanchoredTail: 4 });
+    expect(await rig.finish(audit.verify(607))).toMatchObject({ entries: 0 });
+  });
+
+  it("finds a truncated log at L1, at a checkpoint's edge too (A7)", async () => {
+    for (const size of [299, 256, 1]) {
+      const rig = await signedLog(22, 300);
+      const { audit } = await rig.start();
+      truncate(rig.disk, size);
+      expect(await rig.finish(audit.verify())).toMatchObject({ fault: { code: "TRUNCATED", sequence: size } });
+      expect(await rig.finish(audit.verify(size - 1))).toHaveProperty("fault");
+    }
+  });
+
+  it("finds a rewritten and re-chained log at L1 from the last checkpoint, at L0 it would pass (A4)", async () => {
+    for (const sequence of [1, 299]) {
+      const rig = await signedLog(23, 300);
+      const { audit } = await rig.start();
+      rewriteAndRechain(rig.disk, sequence, { n: 777 });
+      for (const from of [0, Math.max(0, sequence - 1)]) {
+        expect(await rig.finish(audit.verify(from))).toMatchObject({ fault: { code: "ROOT_MISMATCH", sequence: 300 } });
+      }
+      rig.disk.checkpoints.clear();
+      expect(await rig.finish(audit.verify())).toMatchObject({ level: "L0", unanchoredTail: 300 });
+    }
+  });
+
+  it("finds what was edited without its hash, at its place, and a forged checkpoint", async () => {
+    const rig = await signedLog(24, 50);
+    const { audit } = await rig.start();
+    const row = rig.disk.rows[20];
+    if (row === undefined) throw new Error("no row");
+    rig.disk.rows[20] = { ...row, text: row.text.map((byte, at) => (at === 12 ? byte ^ 1 : byte)) };
+    expect(await rig.finish(audit.verify())).toMatchObject({ fault: { code: "HASH_MISMATCH", sequence: 20 } });
+    rig.disk.rows[20] = row;
+    const stored = rig.disk.checkpoints.get(50);
+    const signed = readCheckpointNote(stored?.note ?? "");
+    if (stored === undefined || "malformed" in signed) throw new Error("no checkpoint");
+    rig.disk.checkpoints.set(50, { ...stored, note: stored.note.replace("\n50\n", "\n49\n") });
+    expect(await rig.finish(audit.verify())).toMatchObject({ fault: { code: "CHECKPOINT_MALFORMED" } });
+    rig.disk.checkpoints.set(50, { ...stored, note: flipped(stored.note, -30) });
+    expect(await rig.finish(audit.verify())).toMatchObject({ fault: { code: "SIGNATURE_INVALID", sequence: 50 } });
+  });
+
+  it("does not take a corrupt tile for a broken log (A21)", async () => {
+    const rig = await signedLog(25, 600);
+    const { audit } = await rig.start();
+    const tile = rig.disk.tiles.get("1/0");
+    if (tile === undefined) throw new Error("no tile");
+    rig.disk.tiles.set("1/0", { ...tile, hashes: tile.hashes.map((byte, at) => (at === 3 ? byte ^ 1 : byte)) });
+    expect(await rig.finish(audit.verify(590))).toMatchObject({ level: "L1", entries: 10 });
+    expect(await rig.finish(audit.fsck())).toMatchObject({
+      fault: undefined,
+      tilesWrong: ["tile/1/000.p/2"],
+      tilesRebuilt: 0,
+    });
+    expect(await rig.finish(audit.fsck({ rebuild: true }))).toMatchObject({ tilesRebuilt: 1 });
+    expect(await rig.finish(audit.fsck())).toMatchObject({ tilesWrong: [] });
+  });
+});
+
+describe("trail and index (A22)", () => {
+  it("is complete and in order; an entry that is left out, at the end too, added or misattributed is found", async () => {
+    const rig = await signedLog(31, 61);
+    const { audit } = await rig.start();
+    const listed = rig.disk.bySubject.get("order-2") ?? [];
+    const trail = await rig.finish(audit.trail("order-2"));
+    expect(trail).toMatchObject({ endProven: false });
+    expect("entries" in trail && trail.entries.map(({ sequence }) => sequence)).toEqual(listed);
+    const attempt = async (lie: readonly number[]) => {
+      rig.disk.bySubject.set("order-2", [...lie]);
+      return rig.finish(audit.trail("order-2"));
+    };
+    for (const left of [0, 3, 6]) {
+      const lie = listed.filter((_, place) => place !== left);
+      expect(await attempt(lie)).toMatchObject({ fault: { code: "INDEX_MISMATCH", sequence: listed[left + 1] } });
+    }
+    expect(await attempt([...listed, 61])).toMatchObject({ entries: { length: 12 } });
+    expect(await attempt([...listed.slice(0, 2), 10, ...listed.slice(2)])).toMatchObject({
+      fault: { code: "INDEX_MISMATCH", sequence: 10 },
+    });
+    await attempt(listed);
+    rig.disk.bySubject.set("order-none", [1]);
+    expect(await rig.finish(audit.trail("order-none"))).toMatchObject({
+      fault: { code: "INDEX_MISMATCH", sequence: 1 },
+    });
+    await fill(rig, audit, 1, 62);
+    const whole = rig.disk.bySubject.get("order-2") ?? [];
+    expect(await attempt(whole)).toMatchObject({ endProven: true, entries: { length: 13 } });
+    expect(await attempt(whole.slice(0, -1))).toMatchObject({ fault: { code: "INDEX_MISMATCH", sequence: 61 } });
+  });
+
+  it("fsck finds a lie of the index anywhere", async () => {
+    const rig = await signedLog(32, 61);
+    const { audit } = await rig.start();
+    const row = rig.disk.rows[60];
+    if (row === undefined) throw new Error("no row");
+    rig.disk.rows[60] = { ...row, subjectId: "order-x" };
+    expect(await rig.finish(audit.fsck())).toMatchObject({ fault: { code: "INDEX_MISMATCH", sequence: 60 } });
+  });
+});
+
+describe("self-verification", () => {
+  it("writes its result as an entry, and raises the alarm when it fails", async () => {
+    const rig = auditRig({ seed: 41, settings: { verifyFirstAfterMs: 10_000, verifyEveryMs: 60_000 } });
+    const { audit } = await rig.start();
+    await fill(rig, audit, 20);
+    await later(rig, 11_000);
+    const [done] = recordsOf(rig.disk).filter(({ action }) => action === "chain.verified");
+    expect(done).toMatchObject({
+      actor: "service:operations",
+      data: { result: "verified", level: "L1", entries: 21, covered_size: 21, subject_previous: 0 },
+    });
+    expect(alarms(rig)).toEqual([]);
+    rewriteAndRechain(rig.disk, 5, { n: 5_000 });
+    await later(rig, 61_000);
+    const [, broken] = recordsOf(rig.disk).filter(({ action }) => action === "chain.verified");
+    expect(broken).toMatchObject({ data: { result: "broken", fault: { code: "ROOT_MISMATCH" } } });
+    expect(alarms(rig)).toEqual(["AUDIT_CHAIN_BROKEN"]);
+    expect(audit.status().complaint).toContain("ROOT_MISMATCH");
+    await rig.finish(audit.stop());
+  });
+});

@@ -1,0 +1,166 @@
+// The audit log's shell on the memory world, in virtual time: it can be killed and started again, its commits can be made to fail or to lose their
+// answer, and what is on the simulated disk can be looked at and tampered with.
+import { memoryAuditLog } from "../../adapters/memory/audit-log.ts";
+import { type AuditWorld, auditWorld } from "../../adapters/memory/audit-world.ts";
+import { memoryBus } from "../../adapters/memory/bus.ts";
+import { type CommitFate, noFaults } from "../../adapters/memory/faults.ts";
+import { memoryStore } from "../../adapters/memory/store.ts";
+import { type MemoryProcess, memoryWorld } from "../../adapters/memory/world.ts";
+import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import type { Subject } from "../../contracts/src/subject.ts";
+import { subjectByName } from "../../contracts/src/subjects.ts";
+import { type EntryRecord, makeEntry, readEntry } from "../../core/audit/entry.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Secret, Secrets } from "../../ports/secrets.ts";
+import type { Witnesses } from "../../ports/witnesses.ts";
+import { type AuditSettings, type RunningAudit, startAudit } from "../../services/operations/audit/audit.ts";
+import { type Scheduler, scheduler } from "../virtual/scheduler.ts";
+
+const silence = (): undefined => undefined;
+const log: Log = { debug: silence, info: silence, warn: silence, error: silence, with: () => log };
+const dayMs = 86_400_000;
+
+export interface AuditRigOptions {
+  readonly seed: number;
+  readonly witnesses?: Witnesses;
+  readonly settings?: Partial<AuditSettings>;
+}
+
+/** One life of the audit log's shell. */
+export interface AuditLife {
+  readonly audit: RunningAudit;
+  readonly process: MemoryProcess;
+  readonly deaths: Error[];
+}
+
+export type AuditRig = ReturnType<typeof auditRig>;
+
+export function auditRig(options: AuditRigOptions) {
+  const time: Scheduler = scheduler({ seed: options.seed });
+  /** Fates of the next commits of that name: "audit.append", "audit.checkpoint", "audit.tiles". */
+  const fates = new Map<string, CommitFate[]>();
+  const delays = { commitMs: 1, answerMs: 0 };
+  /** How far the wall clock is from the scheduler's time. */
+  const skew = { us: 0 };
+  const clock = { now: () => fromMicroseconds(time.clock.now() + skew.us) };
+  /** What was asked of the log, by name. */
+  const commits = new Map<string, number>();
+  const world = memoryWorld({
+    ...noFaults,
+    commit(name) {
+      commits.set(name, (commits.get(name) ?? 0) + 1);
+      return fates.get(name)?.shift() ?? "committed";
+    },
+    commitDelayMs: () => delays.commitMs,
+    answerDelayMs: () => delays.answerMs,
+  });
+  const disk: AuditWorld = auditWorld();
+  const secrets = plainSecrets();
+  let lives = 0;
+  const finish = <Value>(promise: Promise<Value>): Promise<Value> => time.finish("the audit rig", promise, 1_000_000);
+
+  function portsOf(process: MemoryProcess) {
+    lives += 1;
+    const basic = { process, clock, timers: time.timers, random: time.dice.fork(`${process.name} ${lives}`) };
+    return { ...basic, store: memoryStore(basic), bus: memoryBus({ ...basic, subjectByName }) };
+  }
+
+  async function start(more: { readonly witnesses?: Witnesses } = {}): Promise<AuditLife> {
+    const process = world.process("operations");
+    const deaths: Error[] = [];
+    const audit = await finish(
+      startAudit({
+        ...portsOf(process),
+        crash: { die: (defect) => deaths.push(defect) as never },
+        log,
+        metrics: {
+          counter: () => ({ add: silence }),
+          gauge: () => ({ set: silence }),
+          histogram: () => ({ observe: silence }),
+        },
+        secrets,
+        auditLog: memoryAuditLog({ process, timers: time.timers, audit: disk }),
+        signing: systemSigning(),
+        sha256OfBytes: systemSha256OfBytes,
+        witnesses: more.witnesses ?? options.witnesses,
+        auditSettings: {
+          signingKeyPath: "secret/portcullis/audit/signing-key",
+          verifyFirstAfterMs: 30 * dayMs,
+          ...options.settings,
+        },
+      }),
+    );
+    return { audit, process, deaths };
+  }
+
+  const outside = new Map<string, ReturnType<typeof portsOf>>();
+  /** Publishes as that service, through its outbox. */
+  function publish<Payload>(source: string, subject: Subject<Payload>, payload: Payload): Promise<string> {
+    const ports = outside.get(source) ?? portsOf(world.process(source));
+    outside.set(source, ports);
+    return finish(ports.store.transact("outside", (unit) => unit.events.publish(subject, payload)));
+  }
+
+  return { time, world, disk, secrets, fates, delays, skew, commits, finish, start, publish };
+}
+
+function plainSecrets(): Secrets {
+  const kept = new Map<string, Secret>();
+  const write = (path: string, value: string): Secret => {
+    const secret = { path, value, version: (kept.get(path)?.version ?? 0) + 1 };
+    kept.set(path, secret);
+    return secret;
+  };
+  return {
+    get: async (path) => kept.get(path),
+    async put(path, value, { expectedVersion } = {}) {
+      if (expectedVersion !== undefined && expectedVersion !== (kept.get(path)?.version ?? 0)) {
+        throw new Fault("SECRETS_CONFLICT", "somebody was faster", { retry: "now" });
+      }
+      return write(path, value);
+    },
+    list: async () => [...kept.keys()].sort(),
+    rotate: async (path, next) => write(path, next(kept.get(path))),
+    close: async () => undefined,
+  };
+}
+
+/** What the disk holds, as records. */
+export function recordsOf(disk: AuditWorld): EntryRecord[] {
+  return disk.rows.map(({ text }) => {
+    const record = readEntry(text);
+    if (record === undefined) throw new Error("something on the disk is no entry");
+    return record;
+  });
+}
+
+/** Changes one entry and chains everything after it anew, with the head: what somebody with the whole database can do without the key. */
+export function rewriteAndRechain(disk: AuditWorld, sequence: number, data: Readonly<Record<string, unknown>>): void {
+  const records = recordsOf(disk);
+  for (let at = sequence; at < records.length; at += 1) {
+    const record = records[at];
+    const row = disk.rows[at];
+    if (record === undefined || row === undefined) throw new Error(`no entry ${at}`);
+    const { hash: _hash, ...fields } = record;
+    const prev_hash = records[at - 1]?.hash ?? fields.prev_hash;
+    const changed = at === sequence ? { ...fields, data: { ...fields.data, ...data } } : fields;
+    const entry = makeEntry({ ...changed, prev_hash }, systemSha256OfBytes);
+    disk.rows[at] = { ...row, text: entry.text };
+    records[at] = { ...record, prev_hash, hash: entry.hash };
+  }
+  const last = records.at(-1);
+  if (last !== undefined) disk.head = { size: records.length, hash: last.hash, timestamp: last.timestamp };
+}
+
+/** Cuts the log off, with the head: as if the rest had never been. */
+export function truncate(disk: AuditWorld, size: number): void {
+  for (const row of disk.rows.splice(size)) {
+    disk.byEvent.delete(row.eventId);
+    const left = (disk.bySubject.get(row.subjectId) ?? []).filter((sequence) => sequence < size);
+    disk.bySubject.set(row.subjectId, left);
+  }
+  const last = recordsOf(disk).at(-1);
+  disk.head = { size, hash: last?.hash ?? "0".repeat(64), timestamp: last?.timestamp ?? "" };
+}

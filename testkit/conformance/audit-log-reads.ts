@@ -1,0 +1,165 @@
+// Checks of what is kept beside the entries: the index by event and subject, checkpoints that only gain signatures, and tiles.
+import { expect } from "vitest";
+import { plusMilliseconds } from "../../contracts/src/instant.ts";
+import { type AuditLogCheck, batch, bytesOf } from "./audit-log-rig.ts";
+import { rejection } from "./waiting.ts";
+
+export const bySubject: AuditLogCheck = {
+  promise: 0,
+  sentence:
+    "a subject's entries are found in order and in pages, and its newest one, among subjects with similar names",
+  async run(rig) {
+    const { pen } = await rig.audit.takePen("one");
+    const names = ["b", "a", "b", "ab", "b", "a\0", "b ", "B", "b"];
+    await rig.audit.append(batch(pen, 0, names.length, (sequence) => ({ subjectId: names[sequence] ?? "" })));
+    const pages = async (subjectId: string, from: number, page: number) => {
+      const found: number[] = [];
+      for (let next = from; ; ) {
+        const rows = await rig.audit.readSubject(subjectId, next, page);
+        for (const one of rows) {
+          expect(one.subjectId).toBe(subjectId);
+          expect(Buffer.compare(one.text, bytesOf(`entry ${one.sequence}`))).toBe(0);
+          found.push(one.sequence);
+        }
+        if (rows.length < page) return found;
+        next = (found.at(-1) ?? 0) + 1;
+      }
+    };
+    for (const page of [1, 2, 100]) {
+      expect(await pages("b", 0, page)).toEqual([0, 2, 4, 8]);
+      expect(await pages("b", 3, page)).toEqual([4, 8]);
+      expect(await pages("b", 9, page)).toEqual([]);
+      expect(await pages("a", 0, page)).toEqual([1]);
+      expect(await pages("nobody", 0, page)).toEqual([]);
+    }
+    expect(await rig.audit.newestOf(["b", "a", "nobody", "b", "ab", "a\0", "", "zz"])).toEqual(
+      new Map([
+        ["b", 8],
+        ["a", 1],
+        ["ab", 3],
+        ["a\0", 5],
+      ]),
+    );
+    expect(await rig.audit.newestOf([])).toEqual(new Map());
+    expect(await rig.audit.sequencesOf([])).toEqual(new Map());
+  },
+};
+
+export const anyIds: AuditLogCheck = {
+  promise: 4,
+  sentence: "ids of any characters are kept exactly, those that differ stay different, and too long ones are refused",
+  async run(rig) {
+    const { pen } = await rig.audit.takePen("one");
+    const odd = ["a\0b", "ab", "\ud800", "\udfff", "\u007f0000", "\0", "größer\n", "NULL", '"\\,{}', "\u{1f600}"];
+    const long = ["\0".repeat(512), "x".repeat(512), `${"x".repeat(511)}y`, "€".repeat(512), "\ud800".repeat(512)];
+    const ids = [...odd, ...long];
+    await rig.audit.append(
+      batch(pen, 0, ids.length, (sequence) => ({
+        eventId: ids[sequence] ?? "",
+        subjectId: ids[sequence] ?? "",
+        action: ids[sequence] ?? "",
+      })),
+    );
+    expect(await rig.audit.readIndex(0, 100)).toEqual(
+      ids.map((id, sequence) => ({ sequence, eventId: id, subjectId: id, action: id })),
+    );
+    expect((await rig.audit.readIndex(3, 2)).map(({ sequence }) => sequence)).toEqual([3, 4]);
+    const expected = new Map(ids.map((id, sequence) => [id, sequence]));
+    expect(await rig.audit.sequencesOf([...ids, "other"])).toEqual(expected);
+    expect(await rig.audit.newestOf([...ids, "other"])).toEqual(expected);
+    const tooLong = batch(pen, ids.length, 1, () => ({ eventId: "x".repeat(513) }));
+    expect(await rejection(rig.audit.append(tooLong), "too long")).toMatchObject({ code: "INVALID_ARGUMENT" });
+  },
+};
+
+const text = "origin\n5\nroot=\n";
+const note = (...signatures: readonly string[]) => `${text}\n${signatures.map((one) => `— ${one}\n`).join("")}`;
+
+export const checkpointsGain: AuditLogCheck = {
+  promise: 5,
+  sentence: "a checkpoint's note gains signatures and nothing else: no other text, and none of them is lost",
+  async run(rig) {
+    const { pen } = await rig.audit.takePen("one");
+    const at = rig.now();
+    const put = (content: string) =>
+      rig.audit.putCheckpoint(pen, { size: 5, note: content, at: plusMilliseconds(at, content.length) });
+    await rig.audit.putCheckpoint(pen, { size: 5, note: note("log a"), at });
+    await put(note("log a"));
+    await put(note("log a", "witness b"));
+    await put(note("log a", "witness c", "witness b"));
+    for (const wrong of [
+      note("log a"),
+      note("log a", "witness b"),
+      note("log a", "witness b", "witness d"),
+      note("log a", "witness c", "witness b").replace("root=", "toor="),
+      note("log a", "witness c", "witness b").replace("\n5\n", "\n6\n"),
+      `${text}extra\n\n— log a\n— witness c\n— witness b\n`,
+      "no empty line\n",
+      "\n\n— log a\n",
+      "",
+    ]) {
+      expect(await rejection(put(wrong), wrong), wrong).toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    expect(await rig.audit.newestCheckpoint()).toEqual({ size: 5, note: note("log a", "witness c", "witness b"), at });
+  },
+};
+
+export const checkpointsInOrder: AuditLogCheck = {
+  promise: 0,
+  sentence: "checkpoints are read in the order of their sizes, and the newest is the largest",
+  async run(rig) {
+    expect(await rig.audit.newestCheckpoint()).toBeUndefined();
+    expect(await rig.audit.checkpoints(0, 10)).toEqual([]);
+    const { pen } = await rig.audit.takePen("one");
+    const at = rig.now();
+    for (const size of [100, 5, 1_000, 20]) await rig.audit.putCheckpoint(pen, { size, note: `${size}\n\ns\n`, at });
+    const other = await rig.another();
+    const sizes = async (from: number, count: number) =>
+      (await other.checkpoints(from, count)).map((checkpoint) => {
+        expect(checkpoint).toEqual({ size: checkpoint.size, note: `${checkpoint.size}\n\ns\n`, at });
+        return checkpoint.size;
+      });
+    expect(await sizes(0, 10)).toEqual([5, 20, 100, 1_000]);
+    expect(await sizes(6, 2)).toEqual([20, 100]);
+    expect(await sizes(1_001, 10)).toEqual([]);
+    expect((await other.newestCheckpoint())?.size).toBe(1_000);
+  },
+};
+
+export const tilesAreKept: AuditLogCheck = {
+  promise: 0,
+  sentence: "a tile is written anew by one as wide or wider, and not by a narrower one, also within one call",
+  async run(rig) {
+    const hashes = (width: number, fill: number) => new Uint8Array(width * 32).fill(fill);
+    const tile = (level: number, index: number, width: number, fill: number) => ({
+      level,
+      index,
+      hashes: hashes(width, fill),
+    });
+    const stored = async (level: number, index: number) => {
+      const found = await rig.audit.readTile(level, index);
+      return found === undefined ? undefined : [found.length / 32, found[0], new Set(found).size];
+    };
+    expect(await stored(0, 0)).toBeUndefined();
+    await rig.audit.putTiles([]);
+    await rig.audit.putTiles([tile(0, 0, 3, 1), tile(0, 1, 256, 2), tile(1, 0, 1, 3), tile(0, 0, 5, 4)]);
+    expect(await stored(0, 0)).toEqual([5, 4, 1]);
+    expect(await stored(0, 1)).toEqual([256, 2, 1]);
+    expect(await stored(1, 0)).toEqual([1, 3, 1]);
+    expect(await stored(1, 1)).toBeUndefined();
+    await rig.audit.putTiles([tile(0, 0, 4, 5), tile(0, 1, 256, 6)]);
+    expect(await stored(0, 0)).toEqual([5, 4, 1]);
+    expect(await stored(0, 1)).toEqual([256, 6, 1]);
+    await rig.audit.putTiles(Array.from({ length: 300 }, (_unused, index) => tile(2, index, 1, index % 256)));
+    const other = await rig.another();
+    expect((await other.readTile(2, 299))?.[0]).toBe(299 % 256);
+  },
+};
+
+export const readChecks: readonly AuditLogCheck[] = [
+  bySubject,
+  anyIds,
+  checkpointsGain,
+  checkpointsInOrder,
+  tilesAreKept,
+];
