@@ -64,9 +64,29 @@ class CallQuery extends Query {
 export function sendCall(client: pg.Client, call: Call, message: Uint8Array): Promise<string> {
   return new Promise((resolve, reject) => {
     const query = new CallQuery(call, message);
-    query.callback = (error) => (error === null ? resolve(query.answer) : reject(error));
+    const waiting: Waiting = { query, resolve, reject };
+    query.callback = (error) => settle(waiting, error);
     client.query(query as unknown as pg.Query);
   });
+}
+
+interface Waiting {
+  query: CallQuery | undefined;
+  resolve: ((answer: string) => void) | undefined;
+  reject: ((error: Error) => void) | undefined;
+}
+
+/**
+ * A function on an object of the driver's is remembered with the shape of such objects until the next full round of the garbage collector. It
+ * must not hold everybody who waited for the call until then, so it lets go of them here.
+ */
+function settle(waiting: Waiting, error: Error | null): void {
+  const { query, resolve, reject } = waiting;
+  waiting.query = undefined;
+  waiting.resolve = undefined;
+  waiting.reject = undefined;
+  if (error !== null) reject?.(error);
+  else if (query !== undefined) resolve?.(query.answer);
 }
 
 /** Resolves with the newest number of the journal when the batch is durable. */

@@ -37,9 +37,6 @@ export interface CheckOrderOptions extends WindowOptions {
   readonly scale: readonly number[];
 }
 
-/** What a rebalancing sends at once of a fund with a hundred positions. */
-const basketOrders = 20;
-
 const standard: CheckOrderOptions = {
   rounds: 20,
   platformRounds: 5,
@@ -72,14 +69,12 @@ export async function runCheckOrder(
   try {
     progress("the gates alone");
     const gates = measureGates(options.gateWindows, options.checksPerWindow);
-    const perWindow = Math.ceil(options.checksPerWindow / 5);
-    const scale = measureScale(options.scale, basketOrders, options.gateWindows, perWindow);
-    const scattered = measureScale(options.scale, 1, options.gateWindows, perWindow);
+    const scale = measureScale(options.scale, options.gateWindows, Math.ceil(options.checksPerWindow / 5));
     progress("starting PostgreSQL");
     const place = await openDatabasePlace();
     try {
       const seen = await measureServers(options, place, children, interruption.signal, progress);
-      return judge({ ...seen, gates, scale, scattered, facts: { ...place.facts, ...machine() } });
+      return judge({ ...seen, gates, scale, facts: { ...place.facts, ...machine() } });
     } finally {
       for (const child of children) await child.stop();
       await place.close();
@@ -106,7 +101,7 @@ async function startTarget(variant: Variant, database: DatabaseAddress, children
   return { variant, port, child };
 }
 
-type Seen = Omit<Judged, "gates" | "scale" | "scattered" | "facts">;
+type Seen = Omit<Judged, "gates" | "scale" | "facts">;
 
 async function measureServers(
   options: CheckOrderOptions,

@@ -38,15 +38,13 @@ const openMax = 2_000;
 interface Run {
   readonly engine: Engine;
   readonly funds: number;
-  /** So many orders of one fund come behind each other, as when it is rebalanced; then another fund's. */
-  readonly basket: number;
   number: number;
   at: number;
   readonly open: Order[];
   denied: number;
 }
 
-export function buildRun(funds: number, basket = 1): Run {
+export function buildRun(funds: number): Run {
   const engine = createEngine({
     sha256: systemSha256Binary,
     stopwatch: systemStopwatch,
@@ -62,7 +60,7 @@ export function buildRun(funds: number, basket = 1): Run {
     for (let symbol = 0; symbol < positionsPerFund; symbol += 1) engine.applyFill(benchFill(fund, symbol, start));
   }
   engine.setHalts({ known: true, epoch: 1, active: [] });
-  const run: Run = { engine, funds, basket, number: 0, at: start, open: [], denied: 0 };
+  const run: Run = { engine, funds, number: 0, at: start, open: [], denied: 0 };
   movePrices(run);
   return run;
 }
@@ -77,7 +75,7 @@ function movePrices(run: Run): void {
 
 function nextOrder(run: Run): Order {
   run.number += 1;
-  const fund = (Math.floor(run.number / run.basket) * 7_919) % run.funds;
+  const fund = (run.number * 7_919) % run.funds;
   return {
     ...emptyOrder,
     idempotency_key: `key-${run.number}`,
@@ -162,22 +160,27 @@ function sumOf(took: Float64Array): number {
   return took.reduce((sum, each) => sum + each, 0);
 }
 
+export interface Scale {
+  /** Mean microseconds by the number of funds: between the first gate and the last, and of the whole check. */
+  readonly gates: Readonly<Record<string, number>>;
+  readonly engine: Readonly<Record<string, number>>;
+}
+
 /**
- * Mean microseconds per check by the number of funds, windows interleaved. With baskets of one every order is another fund's: then it pays for
- * fetching that fund's books from memory, and for adding up its lines when prices have moved since it was last asked about.
+ * What many funds cost, windows interleaved. Every order is another fund's, the hardest case: the whole check pays for fetching that fund's books
+ * from memory, and for adding up its lines when prices have moved since it was last asked about.
  */
-export function measureScale(
-  sizes: readonly number[],
-  basket: number,
-  windows: number,
-  perWindow: number,
-): Readonly<Record<string, number>> {
-  const runs = sizes.map((funds) => ({ funds, run: buildRun(funds, basket), means: [] as number[] }));
+export function measureScale(sizes: readonly number[], windows: number, perWindow: number): Scale {
+  const runs = sizes.map((funds) => ({ funds, run: buildRun(funds), gates: [] as number[], engine: [] as number[] }));
   for (const { run } of runs) timeChecks(run, perWindow);
   for (let window = 0; window < windows; window += 1) {
-    for (const { run, means } of runs) {
-      means.push(sumOf(timeChecks(run, perWindow).check) / perWindow);
+    for (const { run, gates, engine } of runs) {
+      const took = timeChecks(run, perWindow);
+      gates.push(sumOf(took.gates) / perWindow);
+      engine.push(sumOf(took.check) / perWindow);
     }
   }
-  return Object.fromEntries(runs.map(({ funds, means }) => [String(funds), medianOf(means)]));
+  const mediansOf = (of: "gates" | "engine") =>
+    Object.fromEntries(runs.map((each) => [String(each.funds), medianOf(each[of])]));
+  return { gates: mediansOf("gates"), engine: mediansOf("engine") };
 }
