@@ -31,12 +31,23 @@ export interface ViewPacker {
 
 export function createViewPacker(): ViewPacker {
   const writer = createByteWriter();
+  /** Instruments as bytes: they change with the reference data only, and every order has one. */
+  const instruments = new WeakMap<InstrumentFacts, Uint8Array>();
+  const instrumentBytes = (instrument: InstrumentFacts): Uint8Array => {
+    const known = instruments.get(instrument);
+    if (known !== undefined) return known;
+    const own = createByteWriter();
+    writeInstrument(own, instrument);
+    const bytes = own.take().slice();
+    instruments.set(instrument, bytes);
+    return bytes;
+  };
   return {
     pack(view, at) {
       writer.reset();
       writer.byte(formVersion);
       writer.number(at);
-      writeWho(writer, view);
+      writeWho(writer, view, instrumentBytes);
       writeSymbol(writer, view);
       writeFund(writer, view);
       writeRest(writer, view);
@@ -78,7 +89,11 @@ function unpack(content: Uint8Array): RecordedView {
   return { at, view };
 }
 
-function writeWho(writer: ByteWriter, view: FundView): void {
+function writeWho(
+  writer: ByteWriter,
+  view: FundView,
+  instrumentBytes: (instrument: InstrumentFacts) => Uint8Array,
+): void {
   writer.byte(keyWords.indexOf(view.keySeen));
   writer.number(view.keyAgeMs);
   const amends = (view.amends ? 4 : 0) | (view.amendsAnother ? 8 : 0);
@@ -89,7 +104,7 @@ function writeWho(writer: ByteWriter, view: FundView): void {
   writer.number(view.ages.nav);
   writer.number(view.ages.fx);
   writer.number(view.ages.borrow);
-  if (view.instrument !== undefined) writeInstrument(writer, view.instrument);
+  if (view.instrument !== undefined) writer.bytes(instrumentBytes(view.instrument));
   writer.byte(verdictKinds.indexOf(view.verdict.kind));
   if (view.verdict.kind === "none") return;
   writer.text(view.verdict.reason);

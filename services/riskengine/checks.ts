@@ -13,6 +13,7 @@ import { createDecisionPacker } from "../../core/decision-bytes.ts";
 import type { Checked, Engine } from "../../core/engine.ts";
 import { bytesOfHash } from "../../core/order-hash.ts";
 import type { Verdict } from "../../core/view.ts";
+import type { JournalEntry } from "../../ports/risk-store.ts";
 import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
@@ -43,7 +44,7 @@ export interface ChecksOptions {
 interface Ask {
   readonly order: Order;
   readonly call: RpcCall;
-  readonly resolve: (answer: Promise<EncodedAnswer>) => void;
+  readonly resolve: (answer: EncodedAnswer | Promise<EncodedAnswer>) => void;
   readonly reject: (thrown: unknown) => void;
 }
 
@@ -85,28 +86,30 @@ export function createChecks(options: ChecksOptions): Checks {
     }
     const asks = gathered;
     gathered = [];
-    for (const { order, call, resolve, reject } of asks) {
+    for (const ask of asks) {
       try {
-        resolve(decide(order, call));
+        decide(ask);
       } catch (thrown) {
-        reject(thrown);
+        ask.reject(thrown);
       }
     }
   }
 
-  function decide(order: Order, call: RpcCall): Promise<EncodedAnswer> {
+  function decide({ order, call, resolve, reject }: Ask): void {
     const refused = refusal(call);
     if (refused !== undefined) {
       figures.refusedEarly();
-      return Promise.reject(refused);
+      reject(refused);
+      return;
     }
     const at = clock.now();
     halts.freshen(at);
     const checked = engine.check(order, at);
-    if (checked.dryRun) return answerDryRun(checked);
-    if (checked.outcome === "ask") return hold(order.idempotency_key, askAndFinish(checked, call.requestBytes));
-    if (checked.duplicate !== "no") return finishDuplicate(checked, call.requestBytes);
-    return finish(checked, call.requestBytes);
+    if (checked.dryRun) resolve(answerDryRun(checked));
+    else if (checked.outcome === "ask") {
+      resolve(hold(order.idempotency_key, askAndFinish(checked, call.requestBytes)));
+    } else if (checked.duplicate !== "no") resolve(finishDuplicate(checked, call.requestBytes));
+    else settle(checked, call.requestBytes, resolve, reject);
   }
 
   function refusal(call: RpcCall): Fault | undefined {
@@ -127,35 +130,45 @@ export function createChecks(options: ChecksOptions): Checks {
     });
   }
 
-  /** The decision is made; from here to its answer it is in a lane, so that a halt can wait for it. */
-  async function finish(checked: Checked, request: Uint8Array): Promise<EncodedAnswer> {
+  function finish(checked: Checked, request: Uint8Array): Promise<EncodedAnswer> {
+    return new Promise((resolve, reject) => settle(checked, request, resolve, reject));
+  }
+
+  /**
+   * The decision is made; from here to its answer it is in a lane, so that a halt can wait for it. Nothing is promised in between: every promise
+   * on the way of an order is paid for by all of them.
+   */
+  function settle(checked: Checked, request: Uint8Array, resolve: Ask["resolve"], reject: Ask["reject"]): void {
     const { order } = checked;
     const decisionId = random.uuid();
     const encoded = packer.pack(checked, decisionId);
+    const entry: JournalEntry = {
+      kind: "decision",
+      at: checked.at,
+      fundId: order.fund_id,
+      orderId: order.order_id,
+      keyHash: bytesOfHash(checked.keyHash),
+      bodyHash: bytesOfHash(checked.bodyHash),
+      decisionId,
+      approved: checked.outcome === "approved",
+      code: checked.code,
+      payload: packRecord(request, encoded, checked.inputs()),
+    };
     const lane = lanes.enter();
-    try {
-      await commit.add(
-        {
-          kind: "decision",
-          at: checked.at,
-          fundId: order.fund_id,
-          orderId: order.order_id,
-          keyHash: bytesOfHash(checked.keyHash),
-          bodyHash: bytesOfHash(checked.bodyHash),
-          decisionId,
-          approved: checked.outcome === "approved",
-          code: checked.code,
-          payload: packRecord(request, encoded, checked.inputs()),
-        },
-        checked,
-      );
-    } finally {
-      lanes.leave(lane);
-    }
-    figures.decided(checked);
-    if (checked.code === "THROTTLE_TRIPPED")
-      options.alarms.raise("STRATEGY_THROTTLED", order.strategy_id, checked.reason);
-    return { encoded };
+    commit.add(entry, checked).then(
+      () => {
+        lanes.leave(lane);
+        figures.decided(checked);
+        if (checked.code === "THROTTLE_TRIPPED") {
+          options.alarms.raise("STRATEGY_THROTTLED", order.strategy_id, checked.reason);
+        }
+        resolve({ encoded });
+      },
+      (thrown: unknown) => {
+        lanes.leave(lane);
+        reject(thrown);
+      },
+    );
   }
 
   function finishDuplicate(checked: Checked, request: Uint8Array): Promise<EncodedAnswer> {

@@ -68,7 +68,7 @@ async function assemble(
   stops: (() => Promise<void>)[],
 ): Promise<RunningService> {
   const engine = newEngine(ports);
-  const figures = createFigures(ports.metrics);
+  const figures = createFigures(ports.metrics, ports.timers);
   const alarms = createAlarms(ports);
   const attempts = createAttempts(ports);
   const lanes = createLanes();
