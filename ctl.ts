@@ -22,6 +22,7 @@ export async function main(argv: readonly string[], repository: string): Promise
     folder: process.cwd(),
     repository,
     version: () => versionOf(repository),
+    runWitness: async (wish, say, signal) => (await import("./witness.ts")).runWitness(wish, say, signal),
   });
   timers.release();
   // A request that Ctrl-C left behind must not hold the terminal.

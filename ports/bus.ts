@@ -8,8 +8,8 @@
 //     same id: a handler that changes state calls `unit.handled.firstTime(subscription, event.id)` in its transaction.
 //  3. Events with one key arrive in commit order, one at a time.
 //  4. Subscribers are asynchronous: a slow or failing one never slows or fails a publisher or another subscription.
-//  5. A handler that keeps failing has its event parked and reported after `attemptsMax` tries; the next event goes on. A Fault
-//     that may be retried (the store is away, a queue is full) is no failure of the event: it is tried again, with back-off, until it ends.
+//  5. A handler that keeps failing has its event parked and reported after `attemptsMax` tries; the next event goes on. A
+//     platform in trouble (the store is away, a queue is full) is no failure of the event: it is tried again, with back-off, until it ends.
 //  6. Two processes under one durable name share the work of one: at any time one of them handles, the other stands by.
 //  7. Every queue is bounded. Durable subscriptions stop reading when full; ephemeral ones drop by their named policy.
 import type { Instant } from "../contracts/src/instant.ts";

@@ -2,6 +2,7 @@
 // table is read off the modules; a test holds it against every procedure of the protos.
 import { BinaryReader, type BinaryWriter } from "@bufbuild/protobuf/wire";
 import * as audit from "../../contracts/src/generated/svc/v1/audit.ts";
+import * as auditdesk from "../../contracts/src/generated/svc/v1/auditdesk.ts";
 import * as envelope from "../../contracts/src/generated/svc/v1/envelope.ts";
 import * as halt from "../../contracts/src/generated/svc/v1/halt.ts";
 import * as instance from "../../contracts/src/generated/svc/v1/instance.ts";
@@ -18,7 +19,7 @@ export interface MessageCodec {
   decode(bytes: BinaryReader | Uint8Array): unknown;
 }
 
-const modules = [audit, envelope, halt, instance, market, operations, order, platform, riskdesk, riskengine];
+const modules = [audit, auditdesk, envelope, halt, instance, market, operations, order, platform, riskdesk, riskengine];
 
 export const codecs: ReadonlyMap<string, MessageCodec> = new Map(
   modules.flatMap((module) =>

@@ -46,6 +46,12 @@ GetHaltStatus             .      .      x      x          x         x      x
 AppendAudit               .      .      .      .          .         .      x
 GetAuditTrail             .      .      x      x          x         x      x
 VerifyAudit               .      .      x      x          x         x      x
+ReadAudit                 .      .      x      x          x         x      x
+GetAuditProof             .      .      x      x          x         x      x
+GetAuditBundleHead        .      .      x      x          x         x      x
+GetAuditStatus            .      .      x      x          x         x      x
+InspectAudit              .      .      .      x          .         x      .
+GetAuditTile              .      .      x      x          x         x      x
 ReportRegulatoryEvent     .      .      .      .          .         .      x
 SubmitOrder               .      .      .      x          .         .      x
 CancelOrder               .      .      .      x          .         .      x
@@ -180,7 +186,8 @@ describe("a service token", () => {
     expect(serviceOperations).toEqual([
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListRejections", "GetDecisions", "ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AppendAudit", "GetAuditTrail"],
-      ...["VerifyAudit", "ReportRegulatoryEvent"],
+      ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile"],
+      ...["ReportRegulatoryEvent"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions"],
       ...["ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadMetrics", "InspectInstance"],
     ]);

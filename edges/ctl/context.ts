@@ -22,6 +22,17 @@ export interface World {
   readonly repository: string;
   version(): string;
   readonly verbs: readonly Verb[];
+  /** Runs a witness in this process until the signal aborts. */
+  runWitness(wish: WitnessWish, say: (line: string) => void, signal: AbortSignal): Promise<void>;
+}
+
+export interface WitnessWish {
+  /** The vkeys of the logs it cosigns. */
+  readonly logs: readonly string[];
+  readonly name: string;
+  readonly folder: string;
+  readonly host: string;
+  readonly port: number;
 }
 
 export interface Typed {

@@ -132,6 +132,7 @@ export async function runFake(argv: readonly string[], options: RunOptions): Pro
     folder: options.folder,
     repository: options.folder,
     version: () => "0.0.0-test",
+    runWitness: async () => undefined,
     streams: streams as unknown as Streams,
   });
   await new Promise((resolve) => setImmediate(resolve));

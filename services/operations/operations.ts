@@ -1,7 +1,10 @@
 // Operations' shell. It hears every subject on the bus from the first minute, because what it has not heard it can neither
-// audit nor alarm about; it declares a process lost when its lease runs out; and it runs the feed of prices.
+// audit nor alarm about; it keeps the audit log; it declares a process lost when its lease runs out; and it runs the feed of prices.
 import { everySubject } from "../../contracts/src/subjects.ts";
+import type { Health } from "../../ports/health.ts";
 import type { Service } from "../service.ts";
+import { type RunningAudit, startAudit } from "./audit/audit.ts";
+import { auditDesk } from "./audit/audit-desk.ts";
 import { startMarks } from "./marks.ts";
 import { riskDesk } from "./risk-desk.ts";
 import { watchLeases } from "./watch-leases.ts";
@@ -18,16 +21,28 @@ export const operations: Service = {
       { name: "operations.observer", subjects: [everySubject] },
       async (event) => observed.add(1, { subject: event.subject }),
     );
+    const audit = await startAudit({ ...ports, auditSettings: ports.settings.audit });
     const leases = watchLeases(ports);
     const marks = startMarks(ports);
     return {
-      rpc: [{ name: "Operations", handlers: {} }, riskDesk(ports)],
-      health: () => ({ status: "ok" }),
+      rpc: [{ name: "Operations", handlers: audit.rpcHandlers }, auditDesk({ ...ports, ...audit }), riskDesk(ports)],
+      health: () => healthOf(audit),
       stop: async () => {
         await marks.stop();
         await leases.stop();
+        await audit.stop();
         await observer.close();
       },
     };
   },
 };
+
+/** A log that takes no entries is everybody's business; one that no witness answers for is told by its status. */
+function healthOf(audit: RunningAudit): Health {
+  const { state, complaint } = audit.status();
+  if (state === "open") return { status: "ok" };
+  return {
+    status: "failing",
+    complaint: `The audit log takes no entries (${state}): ${complaint ?? "no reason was given"}`,
+  };
+}

@@ -81,7 +81,7 @@ export const triesAgain: BusCheck = {
 export const waitsForLater: BusCheck = {
   promise: 5,
   sentence:
-    "an event whose handler says 'later' more often than `attemptsMax` is not parked, and is handled when the trouble is over",
+    "an event whose handler finds the store away more often than `attemptsMax` is not parked, and is handled when it is back",
   async run(rig) {
     let troubles = 0;
     const seen = await record(rig.bus, { name: "conformance.troubled", attemptsMax: 2 }, async (event) => {

@@ -21,6 +21,7 @@ import { operationsAuditShow } from "./operations-audit-show.ts";
 import { operationsAuditStatus } from "./operations-audit-status.ts";
 import { operationsAuditTail } from "./operations-audit-tail.ts";
 import { operationsAuditVerify } from "./operations-audit-verify.ts";
+import { operationsAuditWitness } from "./operations-audit-witness.ts";
 import { riskengineEnvelopeDiff } from "./riskengine-envelope-diff.ts";
 import { riskengineEnvelopeHistory } from "./riskengine-envelope-history.ts";
 import { riskengineEnvelopeReplay } from "./riskengine-envelope-replay.ts";
@@ -67,6 +68,7 @@ export const verbs: readonly Verb[] = [
   operationsAuditShow,
   operationsAuditTail,
   operationsAuditVerify,
+  operationsAuditWitness,
   operationsAuditStatus,
   operationsAuditFsck,
   operationsAuditProof,
