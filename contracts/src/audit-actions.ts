@@ -93,7 +93,7 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   ordersCancelled: audited("ordersCancelled", "order.cancelled", byOrder),
   ordersExpired: audited("ordersExpired", "order.expired", byOrder),
   fillsCreated: audited("fillsCreated", "fill.created", byOrder),
-  navUpdated: audited("navUpdated", "nav.updated", byFund),
+  navUpdated: { notAudited: "A valuation follows from fills and prices; what was decided on it stands in the decision." },
   referenceChanged: audited("referenceChanged", "reference.changed", (of) => `reference:${of.kind}`, (of) => of.set_by),
 
   envelopeUpdated: audited("envelopeUpdated", "envelope.updated", byFund, (of) => of.updated_by),
