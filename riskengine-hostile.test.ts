@@ -57,12 +57,12 @@ async function besideHonest(name: string, work: () => Promise<unknown>): Promise
 }
 
 describe(`hostile clients, seed ${seed}`, { timeout: 120_000 }, () => {
-  test("a thousand messages of every kind: nothing that is no order is approved, and nothing fails inside", async () => {
-    const verdict = await hostileRounds({ platform, seed, messageCount: 1_000, giantRounds: 1 });
+  test("hundreds of messages of every kind: nothing that is no order is approved, and nothing fails inside", async () => {
+    const verdict = await hostileRounds({ platform, seed, messageCount: 400, giantRounds: 1 });
     expect(verdict.violations).toEqual([]);
-    expect(verdict.sent).toBeGreaterThanOrEqual(1_000);
+    expect(verdict.sent).toBeGreaterThanOrEqual(400);
     // Among the hostile there are good ones, so the gates were really asked.
-    expect(verdict.approvals).toBeGreaterThan(20);
+    expect(verdict.approvals).toBeGreaterThan(5);
     expect(verdict.honest.unanswered).toEqual([]);
     expect(verdict.honest.approved).toBeGreaterThan(0);
   });
