@@ -1,11 +1,10 @@
-// The gates alone, in this process, without a wire and without a store: the time between the first gate and the last of each check, as the
-// engine's own record has it. Beside it the whole check with everything around them: hashing the order, looking at the books, reserving.
-// And how much of a check depends on the number of funds.
+// The gates alone, in this process, without a wire and without a store: whole checks, with hashing the order, looking at the books, the seven
+// gates, and reserving. And how much of a check depends on the number of funds, each order being another fund's.
 import { systemSha256Binary } from "../../adapters/system-hashing.ts";
 import { systemStopwatch } from "../../adapters/system-stopwatch.ts";
 import { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import { type Checked, createEngine, type Engine } from "../../core/engine.ts";
+import { createEngine, type Engine } from "../../core/engine.ts";
 import { compileEnvelope } from "../../core/envelope.ts";
 import { inputAgesDefault } from "../../core/gates/gate.ts";
 import { benchEnvelope, benchFill, benchNav, benchReference } from "./ground.ts";
@@ -15,18 +14,6 @@ import { fundOf, positionsPerFund, symbolOf } from "./orders.ts";
 export interface Speed {
   readonly decisions_per_s: number;
   readonly p99_us: number;
-}
-
-export interface GateFigures {
-  readonly gates: Speed;
-  readonly engine: Speed;
-}
-
-interface Took {
-  /** Microseconds of every single check, each by itself. */
-  readonly check: Float64Array;
-  /** Of those, what was spent in the gates. */
-  readonly gates: Float64Array;
 }
 
 const start = instant.fromUnixMs(1_800_000_000_000);
@@ -101,27 +88,21 @@ const emptyOrder: Order = {
 /** Prices move twice a second of the simulated time; what that costs is paid by the checks that come after. */
 const pricesEverySteps = 500_000 / stepUs;
 
-export function timeChecks(run: Run, count: number): Took {
-  const took: Took = { check: new Float64Array(count), gates: new Float64Array(count) };
+/** Microseconds of every single check, each by itself. */
+export function timeChecks(run: Run, count: number): Float64Array {
+  const took = new Float64Array(count);
   for (let index = 0; index < count; index += 1) {
     run.at += stepUs;
     if (run.number % pricesEverySteps === 0) movePrices(run);
     const order = nextOrder(run);
     const before = systemStopwatch();
     const checked = run.engine.check(order, instant.fromMicroseconds(run.at));
-    took.check[index] = systemStopwatch() - before;
-    took.gates[index] = microsecondsInGates(checked.notes);
+    took[index] = systemStopwatch() - before;
     if (checked.outcome === "approved") run.open.push(order);
     else run.denied += 1;
     if (run.open.length > openMax) endOldest(run);
   }
   return took;
-}
-
-function microsecondsInGates({ gates, gateCount }: Checked["notes"]): number {
-  let sum = 0;
-  for (let index = 0; index < gateCount; index += 1) sum += gates[index]?.microseconds ?? 0;
-  return sum;
 }
 
 function endOldest(run: Run): void {
@@ -141,12 +122,12 @@ function endOldest(run: Run): void {
 }
 
 /** The rate is that of the measured time alone: making the orders is not the engine's work. */
-export function measureGates(windows: number, perWindow: number): GateFigures {
+export function measureGates(windows: number, perWindow: number): Speed {
   const run = buildRun(10);
   timeChecks(run, perWindow);
   const seen = Array.from({ length: windows }, () => timeChecks(run, perWindow));
   if (run.denied > 0) throw new Error(`${run.denied} orders of the bench were denied and should not have been`);
-  return { gates: speedOf(seen.map(({ gates }) => gates)), engine: speedOf(seen.map(({ check }) => check)) };
+  return speedOf(seen);
 }
 
 function speedOf(windows: readonly Float64Array[]): Speed {
@@ -160,27 +141,16 @@ function sumOf(took: Float64Array): number {
   return took.reduce((sum, each) => sum + each, 0);
 }
 
-export interface Scale {
-  /** Mean microseconds by the number of funds: between the first gate and the last, and of the whole check. */
-  readonly gates: Readonly<Record<string, number>>;
-  readonly engine: Readonly<Record<string, number>>;
-}
-
-/**
- * What many funds cost, windows interleaved. Every order is another fund's, the hardest case: the whole check pays for fetching that fund's books
- * from memory, and for adding up its lines when prices have moved since it was last asked about.
- */
-export function measureScale(sizes: readonly number[], windows: number, perWindow: number): Scale {
-  const runs = sizes.map((funds) => ({ funds, run: buildRun(funds), gates: [] as number[], engine: [] as number[] }));
+/** Mean microseconds per check by the number of funds, windows interleaved. */
+export function measureScale(
+  sizes: readonly number[],
+  windows: number,
+  perWindow: number,
+): Readonly<Record<string, number>> {
+  const runs = sizes.map((funds) => ({ funds, run: buildRun(funds), means: [] as number[] }));
   for (const { run } of runs) timeChecks(run, perWindow);
   for (let window = 0; window < windows; window += 1) {
-    for (const { run, gates, engine } of runs) {
-      const took = timeChecks(run, perWindow);
-      gates.push(sumOf(took.gates) / perWindow);
-      engine.push(sumOf(took.check) / perWindow);
-    }
+    for (const { run, means } of runs) means.push(sumOf(timeChecks(run, perWindow)) / perWindow);
   }
-  const mediansOf = (of: "gates" | "engine") =>
-    Object.fromEntries(runs.map((each) => [String(each.funds), medianOf(each[of])]));
-  return { gates: mediansOf("gates"), engine: mediansOf("engine") };
+  return Object.fromEntries(runs.map(({ funds, means }) => [String(funds), medianOf(means)]));
 }
