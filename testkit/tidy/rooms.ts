@@ -52,6 +52,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     node: true,
     instead: "edges reach the services through the client; declare data and let compose.ts mount it",
   },
+  verifier: {
+    rooms: ["verifier"],
+    packages: [],
+    node: true,
+    instead: "the offline verifier shares no code with what it verifies; write it again there",
+  },
   testkit: {
     rooms: ["testkit", "adapters", "ports", "contracts", "core", "services", "composition", "sim"],
     packages: "all",
