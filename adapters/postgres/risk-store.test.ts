@@ -99,6 +99,7 @@ describe("a batch whose answer was lost", () => {
     await owner.end();
     expect(await lost).toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });
     await held.rollback();
+    await isBack(rig);
     expect(await rig.risk.outcomeOf(sent.id)).toBe("not committed");
     await rig.risk.append(batch(rig, await rig.risk.takePen("one"), [decision(rig, 2)]));
     expect(await payloads(rig.risk)).toEqual(["decision 2"]);
