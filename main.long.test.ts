@@ -1,0 +1,50 @@
+// Parts of a running platform that hang instead of dying. It takes a platform's own patience to notice, so it stands among the long tests.
+import { afterAll, describe, expect, test } from "vitest";
+import { eventually, type Platform, startPlatform } from "./testkit/platform.ts";
+
+const open: Platform[] = [];
+
+function start(): Platform {
+  const platform = startPlatform();
+  open.push(platform);
+  return platform;
+}
+
+afterAll(async () => {
+  await Promise.all(open.map((platform) => platform.end()));
+}, 60_000);
+
+describe("a platform with parts that hang", { timeout: 120_000 }, () => {
+  test("stops within ten seconds although parts hang, and one that hung for long comes back", async () => {
+    const platform = start();
+    await platform.ready();
+    const oms = platform.runFile().processes["oms"] ?? 0;
+    process.kill(oms, "SIGSTOP");
+    await eventually("health is not ok while oms hangs", async () => (await platform.health()) === 503, 5_000);
+    // Longer than its lease, so that it has been declared lost.
+    await eventually("oms was declared lost", () => platform.stdout().includes("a service process was lost"));
+    process.kill(oms, "SIGCONT");
+    await eventually("oms took its lease again", async () => (await platform.health()) === 200);
+    expect(platform.runFile().processes["oms"]).toBe(oms);
+
+    const { processes } = platform.runFile();
+    for (const part of ["gateway", "research", "oms", "riskengine"]) process.kill(processes[part] ?? 0, "SIGSTOP");
+    const before = Date.now();
+    platform.signal("SIGTERM");
+    expect(await platform.exited).toEqual({ code: 0, signal: null });
+    expect(Date.now() - before).toBeLessThan(10_000);
+    await eventually("nothing is left", () => platform.processes().length === 0);
+  });
+
+  test("replaces a part that hangs", async () => {
+    const platform = start();
+    await platform.ready();
+    const { processes } = platform.runFile();
+    const research = processes["research"] ?? 0;
+    process.kill(research, "SIGSTOP");
+    await eventually("research was replaced", () => platform.runFile().processes["research"] !== research, 40_000);
+    await eventually("it is healthy again", async () => (await platform.health()) === 200);
+    platform.signal("SIGTERM");
+    expect((await platform.exited).code).toBe(0);
+  });
+});
