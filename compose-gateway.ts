@@ -13,10 +13,13 @@ import { embeddedAudience } from "./adapters/identity/verifier/token-issuer.ts";
 import { openSecrets } from "./adapters/open-secrets.ts";
 import { openStore } from "./adapters/open-store.ts";
 import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
+import { createRefusedAttempts } from "./adapters/refused-attempts.ts";
+import { toldSecrets } from "./adapters/told-secrets.ts";
 import { addressText, basePorts, drainMs, type PartInput, pinnedPort, type Stops, worst } from "./compose-shared.ts";
 import { Fault } from "./contracts/src/fault.ts";
 import { gatewayRoutes } from "./edges/gateway/index.ts";
 import type { LoginFacts } from "./edges/gateway/parts.ts";
+import type { TellRefusal } from "./ports/attempts.ts";
 import type { Health } from "./ports/health.ts";
 import type { Route } from "./ports/http.ts";
 import type { Log } from "./ports/log.ts";
@@ -45,7 +48,8 @@ async function openGround(input: PartInput, log: Log, stops: Stops) {
   stops.push(close);
   const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
   stops.push(opened.close);
-  const secrets = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
+  const kept = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
+  const secrets = toldSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
   stops.push(() => secrets.close());
   return { ports, metrics, store: opened.store, secrets };
 }
@@ -72,7 +76,9 @@ export async function startGateway(
   const calls = createRpcClient({ targets, clock: ports.clock });
   stops.push(async () => calls.close());
   const routes = routesOf(input, ports, identity, { directory, calls }, Object.keys(targets), metrics);
-  const server = await listen(input, ports, identity, routes, addresses);
+  const refused = createRefusedAttempts({ ...ports, store });
+  stops.push(() => refused.close());
+  const server = await listen(input, { ...ports, tellRefusal: refused.tell }, identity, routes, addresses);
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses["gateway"] = addressText(server.addresses.operator);
   addresses["gateway.public"] = addressText(server.addresses.public);
@@ -141,7 +147,7 @@ const loginAttempts: HttpMount["attempts"] = [
 
 async function listen(
   input: PartInput,
-  ports: BasePorts,
+  ports: BasePorts & { readonly tellRefusal: TellRefusal },
   identity: GatewayIdentity,
   routes: readonly Route[],
   addresses: Readonly<Record<string, string>>,

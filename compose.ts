@@ -3,18 +3,23 @@
 // `npm start` runs one part per process through part.ts; `--single-process` and tests run several at once.
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { anchorsOf } from "./adapters/anchors/configured-anchors.ts";
 import { settingsOf } from "./adapters/configuration/settings.ts";
 import type { GrpcAddress } from "./adapters/grpc/listener.ts";
 import { type GrpcServer, serveGrpc } from "./adapters/grpc/server.ts";
 import { openVerifier } from "./adapters/identity/open-verifier.ts";
+import { createStepUps } from "./adapters/identity/redeem-step-ups.ts";
 import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
 import { openSecrets } from "./adapters/open-secrets.ts";
 import { openTransport } from "./adapters/open-transport.ts";
 import { paperMarket } from "./adapters/paper-market.ts";
 import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
+import { createRefusedAttempts } from "./adapters/refused-attempts.ts";
+import { systemCipher } from "./adapters/system-cipher.ts";
 import { systemSha256, systemSha256Binary } from "./adapters/system-hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "./adapters/system-signing.ts";
 import { systemStopwatch } from "./adapters/system-stopwatch.ts";
+import { toldSecrets } from "./adapters/told-secrets.ts";
 import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
 import { startGateway } from "./compose-gateway.ts";
 import {
@@ -29,6 +34,7 @@ import {
   worst,
 } from "./compose-shared.ts";
 import { messageOf } from "./contracts/src/fault.ts";
+import type { TellRefusal } from "./ports/attempts.ts";
 import type { Health } from "./ports/health.ts";
 import type { Verifier } from "./ports/identity.ts";
 import type { Log } from "./ports/log.ts";
@@ -93,16 +99,24 @@ async function startServices(
     housekeeping: chosen.some(isOperations),
   });
   stops.push(transport.close);
-  const secrets = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
+  const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
+  const secrets = toldSecrets(opened, { ...base.ports, store: transport.store, source: name });
   stops.push(() => secrets.close());
-  const { store, bus, riskStore, riskQueries, referenceData, auditLog } = transport;
+  const { store, bus, riskStore, riskQueries, referenceData, auditLog, subjectKeys } = transport;
   const settings = settingsOf(configuration, configuration.database.url === undefined);
+  // Only operations writes the audit log, and so only it keeps its anchors.
+  const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log);
+  stops.push(anchors.close);
   const tools = {
     sha256: systemSha256,
     sha256Binary: systemSha256Binary,
     sha256OfBytes: systemSha256OfBytes,
     signing: systemSigning(),
+    cipher: systemCipher,
+    subjectKeys,
     witnesses: witnessesOf(configuration.audit),
+    anchors: anchors.all,
+    stepUps: createStepUps({ ...base.ports, store }),
     stopwatch: systemStopwatch,
     quotes: paperMarket({ ...base.ports, ...settings.market, listings: paperListings }),
     languageModel: chosen.some(isRiskEngine)
@@ -112,12 +126,14 @@ async function startServices(
   };
   const { verifier } = await openVerifier({ ...base.ports, configuration, store, secrets });
   stops.push(() => verifier.close());
+  const refused = createRefusedAttempts({ ...base.ports, store });
+  stops.push(() => refused.close());
   const readiness = watchReadiness({ ...base.ports, store, bus });
   stops.push(() => readiness.stop());
   for (const service of chosen) {
     const own = { log: log.with({ service: service.name }), store, bus, secrets };
     const ports: ServicePorts = { ...base.ports, ...own, ...tools, riskStore, riskQueries, referenceData, auditLog };
-    const around = { verifier, metrics: base.metrics, shared: readiness.health };
+    const around = { verifier, metrics: base.metrics, shared: readiness.health, tellRefusal: refused.tell };
     await startService(service, ports, around, input, addresses, stops);
   }
 }
@@ -129,6 +145,7 @@ const isOperations = (service: Service): boolean => service.name === "operations
 interface Around {
   readonly verifier: Verifier;
   readonly metrics: MetricsRegistry;
+  readonly tellRefusal: TellRefusal;
   shared(): Health;
 }
 
@@ -158,7 +175,7 @@ async function serveService(
   service: Service,
   running: RunningService,
   ports: ServicePorts,
-  { verifier, metrics }: Around,
+  { verifier, metrics, tellRefusal }: Around,
   health: () => Health,
   input: PartInput,
 ): Promise<GrpcServer> {
@@ -166,6 +183,7 @@ async function serveService(
   return serveGrpc({
     ...ports,
     verifier,
+    tellRefusal,
     address,
     environmentVariable,
     purpose: `${service.name}'s gRPC server`,

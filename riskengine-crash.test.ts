@@ -9,7 +9,7 @@ test("no approval without its record, no key accepted twice, books equal to thei
   timeout: 180_000,
 }, async () => {
   const summary = await reportEngineRounds(
-    { seed: seedOfRun(), blows: ["answer lost", "engine and postgres"], loadMsMax: 900, haltShare: 0.4 },
+    { seed: seedOfRun(), blows: ["answer lost", "part and postgres"], loadMsMax: 900, haltShare: 0.4 },
     replay,
   );
   expect(summary.approvalsAcknowledged).toBeGreaterThan(20);

@@ -1,7 +1,8 @@
 // What every audit log asks of what it is given, before anything is sent: what cannot be kept exactly is refused by name, and a batch that does
 // not fit together is a mistake of ours.
 import { Defect, Fault } from "../contracts/src/fault.ts";
-import type { AuditBatch, StoredCheckpoint, StoredTile } from "../ports/audit-log.ts";
+import { type Instant, tryParse } from "../contracts/src/instant.ts";
+import type { AuditBatch, AuditHead, StoredCheckpoint, StoredTile } from "../ports/audit-log.ts";
 
 /** In UTF-16 units: an id that is all special characters still fits into an index of the database. */
 export const idUnitsMax = 512;
@@ -12,9 +13,25 @@ const levelMax = 63;
 const hashHex = /^[0-9a-f]{64}$/;
 const unstorable = /[\0\p{Surrogate}]/u;
 
+/** All events about entries stand in one order, that of the log. */
+export const appendedKey = "audit";
+/** Whichever process runs it, only operations writes the log. */
+export const appendedSource = "operations";
+
+/** The time that the events about a batch carry: that of its newest entry. */
+export function timeOfBatch({ head }: AuditBatch): Instant {
+  const at = tryParse(head.timestamp);
+  if (at === undefined) throw new Defect("the newest entry of a batch has no time");
+  return at;
+}
+
+function isTime({ timestamp }: AuditHead): boolean {
+  return tryParse(timestamp) !== undefined;
+}
+
 /** Throws unless the rows follow each other from `after` to the new head. */
 export function checkBatch({ after, rows, head }: AuditBatch): void {
-  if (!isCount(after) || head.size !== after + rows.length || !hashHex.test(head.hash) || head.timestamp === "") {
+  if (!isCount(after) || head.size !== after + rows.length || !hashHex.test(head.hash) || !isTime(head)) {
     throw new Defect(`a batch of ${rows.length} entries after ${after} cannot have this head`);
   }
   for (const [place, { sequence, text, eventId, subjectId, action }] of rows.entries()) {

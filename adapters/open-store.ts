@@ -1,5 +1,6 @@
 // Opens the store of one process: its pool, the connection that wakes readers after a commit, and who may publish what. A process that takes
 // part in the bus opens the rest of its transport on top of this; the gateway needs no more.
+import { untoldChange } from "../contracts/src/state-changes.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
@@ -42,7 +43,8 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
   const pool = openPool(database, connecting);
   const open = () => openClient(database, connecting);
   const wake = createWake({ ...options, open });
-  const store = createPostgresStore({ ...options, pool, wake, mayPublish: publishAuthority(services) });
+  const mayPublish = publishAuthority(services);
+  const store = createPostgresStore({ ...options, pool, wake, mayPublish, untoldChange });
   const endings: Endings = [() => pool.end(), () => wake.close(), () => store.close()];
   return { store, pool, wake, open, close: () => endAll(endings) };
 }

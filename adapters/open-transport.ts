@@ -9,6 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Random } from "../ports/random.ts";
+import type { SubjectKeys } from "../ports/subject-keys.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { Configuration } from "./configuration/schema.ts";
@@ -21,6 +22,7 @@ import { createPostgresBus } from "./postgres/bus.ts";
 import type { OpenConnection } from "./postgres/bus-connection.ts";
 import type { ConnectionTarget } from "./postgres/connection.ts";
 import type { PostgresStore } from "./postgres/store.ts";
+import { createPostgresSubjectKeys } from "./postgres/subject-keys.ts";
 import { startTrim } from "./postgres/trim.ts";
 import type { Wake } from "./postgres/wake.ts";
 import { publishAuthority, withPublishAuthority } from "./publish-authority.ts";
@@ -45,6 +47,7 @@ export interface TransportOptions {
 
 export interface Transport extends Omit<OpenedRiskStore, "close"> {
   readonly auditLog: AuditLog;
+  readonly subjectKeys: SubjectKeys;
   readonly store: PostgresStore;
   readonly bus: Bus;
   close(): Promise<void>;
@@ -65,6 +68,7 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
   const { store, pool, wake, open } = base;
   const { close: closeRisk, ...risk } = openRiskStore(options, base);
   const { auditLog, close: closeAudit } = openAuditLog(options, base);
+  const subjectKeys = createPostgresSubjectKeys({ pool });
   const endings: Endings = [base.close, closeRisk, closeAudit];
   const close = () => endAll(endings);
   try {
@@ -83,12 +87,13 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
       return {
         ...risk,
         auditLog,
+        subjectKeys,
         store,
         bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) },
         close,
       };
     }
-    return { ...risk, auditLog, store, bus, close };
+    return { ...risk, auditLog, subjectKeys, store, bus, close };
   } catch (error) {
     // What went wrong first is what there is to tell.
     await close().catch((thrown: unknown) => log.warn("closing failed as well", { reason: messageOf(thrown) }));

@@ -2,13 +2,14 @@
 // A bench compares with the same work done by hand in the same run and fails when it falls below what was promised.
 import { parseArgs } from "node:util";
 import { messageOf } from "../contracts/src/fault.ts";
+import { audit } from "./audit/audit.ts";
 import type { Bench } from "./bench.ts";
 import { bus } from "./bus/bus.ts";
 import { checkOrder } from "./check-order/check-order.ts";
 import { ctlStart } from "./ctl-start.ts";
 import { verify } from "./verify/verify.ts";
 
-const benches: readonly Bench[] = [bus, checkOrder, ctlStart, verify];
+const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, verify];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);

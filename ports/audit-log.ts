@@ -11,6 +11,8 @@
 //  5. Entries and checkpoints are never changed or removed: the database itself refuses both to the app's role, and to its owner until
 //     a trigger is taken away.
 //  6. Entries are read back byte for byte, in order, without holes.
+//  7. An append publishes one `audit.appended` for each of its entries, in the order of the log, with the entry's text as its payload, in the
+//     same transaction: what was not committed is never heard of, and what was committed is heard.
 import type { Instant } from "../contracts/src/instant.ts";
 
 /** The newest entry. */
@@ -19,7 +21,7 @@ export interface AuditHead {
   readonly size: number;
   /** 64 hex digits; of the newest entry, zeros when there is none. */
   readonly hash: string;
-  /** As it stands in the newest entry; empty when there is none. */
+  /** As it stands in the newest entry, and what the events about its batch carry as their time; empty when there is none. */
   readonly timestamp: string;
 }
 

@@ -33,7 +33,7 @@ export type Handler = (event: BusEvent) => Promise<void>;
 export interface DurableOptions {
   /** Unique per purpose, for example "operations.observer"; the cursor lives under this name. */
   readonly name: string;
-  /** Subject patterns: `*` stands for one word, a closing `>` for one or more. */
+  /** Subject patterns: `*` stands for one word, a closing `>` for one or more, and a `!` before a whole name leaves that subject out. */
   readonly subjects: readonly string[];
   /** Failures before an event is parked; default 5, with back-off between them. */
   readonly attemptsMax?: number;

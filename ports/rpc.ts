@@ -24,6 +24,8 @@ export interface EncodedAnswer {
 /** The business says no to a command: it goes out with the status and the code of the registry. CheckOrder never answers so. */
 export interface DeniedAnswer {
   readonly denial: Denial;
+  /** The service has told of the attempt itself, with what it knows of it. */
+  readonly isTold?: true;
 }
 
 /**

@@ -1,5 +1,6 @@
 // The shape of a service: a name, one human sentence, whom it needs, and one function that takes its ports and starts it.
 // A service is a shell: it takes a message, asks the core, commits, answers. It never reaches for the world by itself.
+import type { Anchor } from "../ports/anchors.ts";
 import type { AuditLog } from "../ports/audit-log.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -18,8 +19,10 @@ import type { RpcService } from "../ports/rpc.ts";
 import type { Secrets } from "../ports/secrets.ts";
 import type { Settings } from "../ports/settings.ts";
 import type { Sha256OfBytes, Signing } from "../ports/signing.ts";
+import type { StepUps } from "../ports/step-ups.ts";
 import type { Stopwatch } from "../ports/stopwatch.ts";
 import type { Store } from "../ports/store.ts";
+import type { Cipher, SubjectKeys } from "../ports/subject-keys.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { Witnesses } from "../ports/witnesses.ts";
@@ -49,6 +52,11 @@ export interface ServicePorts {
   readonly sha256OfBytes: Sha256OfBytes;
   /** Undefined when none is configured: then whoever runs the platform must be trusted, and the audit log's status says so. */
   readonly witnesses: Witnesses | undefined;
+  /** Where the audit log's checkpoints are kept a second time. */
+  readonly anchors: readonly Anchor[];
+  readonly stepUps: StepUps;
+  readonly subjectKeys: SubjectKeys;
+  readonly cipher: Cipher;
   /** Undefined when none is configured: then nobody can veto, and a fund that asks for it is denied by its policy. */
   readonly languageModel: LanguageModel | undefined;
   readonly settings: Settings;

@@ -1,7 +1,7 @@
 // What a simulated run leaves behind for the invariants to look at: what was promised to callers, what was delivered to
 // handlers, and what the world holds. It is gathered beside the simulated code, never by it.
 import type { MemoryWorld } from "../adapters/memory/world.ts";
-import { matches } from "../contracts/src/subjects.ts";
+import { matchesAny } from "../contracts/src/subjects.ts";
 import { effectMade, type SimPayload } from "./subjects.ts";
 
 export interface LoggedEvent {
@@ -102,7 +102,7 @@ function readOn(world: MemoryWorld, notebook: Notebook, subscribed: readonly Sub
       notebook.effects.push({ ...event, pair: pairOf(payload.subscription ?? "", payload.eventId ?? "") });
     }
     for (const [index, { subjects }] of subscribed.entries()) {
-      if (subjects.some((pattern) => matches(pattern, subject))) notebook.hearings[index]?.wanted.push(event);
+      if (matchesAny(subjects, subject)) notebook.hearings[index]?.wanted.push(event);
     }
   }
 }

@@ -7,10 +7,12 @@ import { memoryWorld } from "../adapters/memory/world.ts";
 import { createPostgresAuditLog, type PostgresAuditLog } from "../adapters/postgres/audit-log.ts";
 import { type ConnectionTarget, openClient } from "../adapters/postgres/connection.ts";
 import type { Migration } from "../adapters/postgres/migrate.ts";
+import { createOutboxReader } from "../adapters/postgres/outbox-reader.ts";
 import { systemClock } from "../adapters/system-clock.ts";
 import { systemRandom } from "../adapters/system-random.ts";
 import { systemTimers } from "../adapters/system-timers.ts";
-import type { AuditLogRig } from "./conformance/audit-log-rig.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import type { AuditLogRig, PublishedEntry } from "./conformance/audit-log-rig.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
 import { quietLog } from "./global-setup.ts";
 import { type TestDatabase, testDatabase } from "./postgres.ts";
@@ -106,6 +108,28 @@ async function openRig(database: TestDatabase, answerMsMax?: number): Promise<Po
       others.push(other);
       return other.audit;
     },
+    async published() {
+      const session = await openClient(database.address.app, { log: quietLog, applicationName: "rig hearing" });
+      try {
+        const reader = createOutboxReader({
+          run: (statement) => session.query(statement),
+          clock: systemClock(),
+          patienceMs: 0,
+        });
+        const patterns = [subjects.auditAppended.name];
+        const heard: PublishedEntry[] = [];
+        // A hole is met twice before it is passed over.
+        for (let after = 0n, quiet = 0; quiet < 3; ) {
+          const { rows, through, more, held } = await reader.read(after, 1_000, patterns);
+          for (const { eventId: id, key, source, at, payload } of rows) heard.push({ id, key, source, at, payload });
+          quiet = more || through > after ? 0 : quiet + (held ? 1 : 3);
+          after = through;
+        }
+        return heard;
+      } finally {
+        await session.end();
+      }
+    },
     async loseNextAnswer(outcome) {
       proxy.loseNextCommitAnswer(outcome);
     },
@@ -137,6 +161,10 @@ export async function memoryAuditLogRig(options: MemoryAuditRigOptions): Promise
     audit: start(),
     now: clock.now,
     settle: (ms) => timers.sleep(ms),
+    published: async () =>
+      world.log
+        .filter(({ subject }) => subject === subjects.auditAppended.name)
+        .map(({ id, key, source, at, bytes }) => ({ id, key, source, at, payload: new TextDecoder().decode(bytes) })),
     another: async () => start(),
     async loseNextAnswer(outcome) {
       fates.push(outcome === "committed" ? "lost, committed" : "lost, not committed");

@@ -1,6 +1,7 @@
 // Tokens of the development operators of a running platform, got as `ctl auth login --dev` gets them, for tests that call it from outside.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { TOTP } from "otpauth";
 import type { Platform } from "./platform.ts";
 
 export interface DevelopmentOperator {
@@ -61,4 +62,27 @@ export async function logInAs(platform: Platform, name: string): Promise<LoginTo
 /** The token that health checks and metrics of a test use; asked anew each time, because tokens are short-lived. */
 export async function bearerOf(platform: Platform, name: string): Promise<Readonly<Record<string, string>>> {
   return { authorization: `Bearer ${(await logInAs(platform, name)).access_token}` };
+}
+
+/** A token for a program of ours with these rights, issued as an administrator does it: with the code of a second factor. */
+export async function issueServiceToken(
+  platform: Platform,
+  name: string,
+  operations: readonly string[],
+): Promise<string> {
+  const headers = { ...(await bearerOf(platform, "duty")), "content-type": "application/json" };
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    const document = (await answer.json()) as Record<string, unknown>;
+    if (answer.status !== 201) throw new Error(`${path} was refused: ${JSON.stringify(document)}`);
+    return document;
+  };
+  const parameters = { name, operations, expires_in_s: 86_400 };
+  const totp = new TOTP({ secret: developmentOperator(platform.dataFolder, "duty").totp_secret }).generate();
+  const { proof } = await post("/v1/auth/step-up", { action: "IssueServiceToken", parameters, totp });
+  return String((await post("/v1/service-tokens", { ...parameters, step_up_proof: proof }))["token"]);
 }

@@ -21,6 +21,7 @@ import { paperReference } from "../services/paper-seeds.ts";
 import { type AskRiskOfficer, nobodyToAsk } from "../services/riskengine/officer.ts";
 import { startRiskEngine } from "../services/riskengine/riskengine.ts";
 import type { RunningService, ServicePorts } from "../services/service.ts";
+import { untoldInPlatform } from "./told-changes.ts";
 import { type Scheduler, scheduler } from "./virtual/scheduler.ts";
 import { testSettings } from "./virtual/service-rig.ts";
 
@@ -96,7 +97,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
         histogram: () => ({ observe: silence }),
       },
       tracer: { span: (_name, _fields, work) => work() },
-      store: memoryStore(basic),
+      store: memoryStore({ ...basic, untoldChange: untoldInPlatform }),
       bus: memoryBus({ ...basic, subjectByName }),
       secrets: unused,
       sha256: systemSha256,
@@ -109,7 +110,11 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       auditLog: unused,
       signing: unused,
       sha256OfBytes: unused,
+      subjectKeys: unused,
+      cipher: unused,
       witnesses: undefined,
+      anchors: [],
+      stepUps: { redeem: async () => undefined },
       languageModel: undefined,
       settings: {
         audit: testSettings.audit,

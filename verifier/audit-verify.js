@@ -4,14 +4,15 @@
 // tidy: long because an auditor reads one file from top to bottom, and copies one file to another machine.
 //
 // How a bundle is verified, in the order of this file:
-//   1. The header is read, and with it the checkpoint and the handovers. Signatures of keys that were given to us are verified at once.
+//   1. The header is read, and with it the checkpoint and the handovers.
 //   2. The entries stream past in blocks, on all cores: each entry's text, number, link, hash and time, and its place in the tree. A block
 //      starts from what the last line of the block before claims to be, which that block verifies; so the answer is that of one pass.
-//   3. The keys are followed from the given ones over the handovers; what the tree came to is held against the signed roots; cosignatures
-//      are counted.
+//      Rotations and revocations of keys are followed in the order of the entries.
+//   3. The checkpoint's signatures, the root that the tree came to, the cosignatures.
 // Where several things are wrong the first in this order is said; inside an entry: its text, number, link, hash, time, meaning.
 // Every line that ends in a comment of the form "check: name" is one check; the tests take each away in turn and must notice.
 
+import { isUtf8 } from "node:buffer";
 import crypto from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
@@ -22,15 +23,20 @@ const BUNDLE_LINE = "portcullis-audit-bundle/v1";
 const PROOF_LINE = "c2sp.org/tlog-proof@v1";
 const ENTRY_BYTES_MAX = 65_535;
 const DEPTH_MAX = 32;
-const HEADER_BYTES_MAX = 16 * 1024 * 1024;
-const NOTE_BYTES_MAX = 65_536;
-const PROOF_BYTES_MAX = 1024 * 1024;
-const KEY_CHANGES_MAX = 1_000;
+const HEADER_BYTES_MAX = 4 * 1024 * 1024;
+const NOTE_LENGTH_MAX = 512 * 1024;
+const SIGNATURES_MAX = 100;
+const NAME_LENGTH_MAX = 256;
+const GENESIS_KEYS_MAX = 16;
+const PROOF_BYTES_MAX = 640 * 1024;
+const PROOF_HASHES_MAX = 63;
+const COSIGNATURE_AHEAD_S_MAX = 60;
 const CHUNK_BYTES = 1024 * 1024;
 const ENTRIES_FOR_THREADS = 20_000;
 const THREADS_MAX = 8;
 const ZERO_HASH = "0".repeat(64);
 const HASH = /^[0-9a-f]{64}$/;
+const EMPTY_ROOT = crypto.hash("sha256", "", "latin1");
 const HASHES_LENGTH = `,"hash":"${ZERO_HASH}","prev_hash":"${ZERO_HASH}"`.length;
 
 // Saying no. A broken log ends the run with one of the codes of the format page; wrong usage is another thing.
@@ -58,7 +64,8 @@ async function verdictOf(work) {
   }
 }
 
-// The two ways in. `options`: { vkeys: [], policy: "k of a,b", origin: "…", onProgress: (entriesDone, entries) => void }.
+// The two ways in. `options`: { vkeys: [], policy: "k of a,b", origin: "…", nowS: seconds since 1970 instead of the clock's,
+// onProgress: (entriesDone, entries) => void }.
 
 export async function verifyFile(path, options = {}) {
   const trust = trustFrom(options);
@@ -92,7 +99,7 @@ async function verifyReader(reader, trust, onProgress) {
   const first = reader.line(ENTRY_BYTES_MAX)?.toString("utf8");
   if (first === PROOF_LINE) return verifyProof(reader, trust);
   if (first === BUNDLE_LINE) return await verifyBundle(reader, trust, onProgress);
-  return fail("BUNDLE_MALFORMED", null, `first line ${BUNDLE_LINE} or ${PROOF_LINE}`, excerpt(first ?? "no line"));
+  return fail("BUNDLE_MALFORMED", 0, `first line ${BUNDLE_LINE} or ${PROOF_LINE}`, excerpt(first ?? "no line"));
 }
 
 // A bundle, from top to bottom.
@@ -100,14 +107,14 @@ async function verifyReader(reader, trust, onProgress) {
 async function verifyBundle(reader, trust, onProgress) {
   const header = readHeader(reader);
   const { from, entries } = header;
-  const checkpoint = parseCheckpoint(header.checkpoint, trust);
-  const handovers = parseHandovers(header.handovers, checkpoint, trust);
+  const checkpoint = parseNote(header.checkpoint);
+  const handovers = header.handovers.map(parseNote);
   const plan = planTree(header, checkpoint, handovers);
+  checkOrigins(checkpoint, handovers, trust);
 
-  const { roots, keyChanges, lastTimestamp } = await verifyEntries(reader, header, checkpoint, plan, onProgress);
-  const ring = buildRing(trust, keyChanges, [...handovers, checkpoint]);
-  checkHandovers(handovers, keyChanges, checkpoint, ring, roots, header);
-  const vouched = checkCheckpoint(checkpoint, ring, trust, roots.get(checkpoint.size));
+  const keys = createKeyFollower(trust, checkpoint, handovers);
+  const { root, lastTimestamp } = await verifyEntries(reader, header, checkpoint, plan, keys, onProgress);
+  const vouched = checkCheckpoint(checkpoint, keys.ring, trust, root);
   const covered = Math.max(0, Math.min(from + entries, checkpoint.size) - from);
   return {
     verdict: "yes",
@@ -129,9 +136,9 @@ async function verifyBundle(reader, trust, onProgress) {
 const HEADER_FIELDS = ["checkpoint", "entries", "from", "handovers", "left", "right"];
 
 function readHeader(reader) {
-  const malformed = (expected, actual) => fail("BUNDLE_MALFORMED", null, expected, actual);
+  const malformed = (expected, actual) => fail("BUNDLE_MALFORMED", 0, expected, actual);
   const line = reader.line(HEADER_BYTES_MAX);
-  if (line === null) malformed("a header line", "none, or longer than 16 MiB"); // check: header-present
+  if (line === null) malformed("a header line", "none, or longer than 4 MiB"); // check: header-present
   const closed = Buffer.concat([line, Buffer.from("\n")]);
   if (scanValue(closed, 0, DEPTH_MAX) !== line.length)
     malformed("a header in canonical JSON", excerpt(line.toString("utf8"))); // check: header-canonical
@@ -147,26 +154,32 @@ function readHeader(reader) {
   }
   if (typeof header.checkpoint !== "string") malformed("checkpoint as a string", typeof header.checkpoint); // check: header-checkpoint
   if (!Number.isSafeInteger(header.from + header.entries)) malformed("a range of numbers below 2^53", header.from); // check: header-range
-  return header;
+  const hashes = { left: header.left.map(hashFromBase64), right: header.right.map(hashFromBase64) };
+  const whole = !hashes.left.includes(null) && !hashes.right.includes(null);
+  if (!whole) malformed("left and right: base64 of 32 bytes each", "others"); // check: subtree-hashes
+  return { ...header, ...hashes };
 }
 
 /** What the tree starts from, what it takes, and the sizes at which its root is wanted. */
-function planTree(header, checkpoint, handovers) {
-  const { from, entries } = header;
+function planTree({ from, entries, left, right }, checkpoint, handovers) {
   const end = from + entries;
-  const malformed = (expected, actual) => fail("BUNDLE_MALFORMED", null, expected, actual);
+  const malformed = (expected, actual) => fail("BUNDLE_MALFORMED", 0, expected, actual);
   if (from > checkpoint.size) malformed(`entries from at most ${checkpoint.size}, the checkpoint's size`, from); // check: from-beyond-checkpoint
   const leftSizes = subtreeSizes(0, from);
   const rightSizes = end < checkpoint.size ? subtreeSizes(end, checkpoint.size) : [];
-  const left = header.left.map(hashFromBase64);
-  const right = header.right.map(hashFromBase64);
-  if (left.includes(null) || right.includes(null)) malformed("left and right: base64 of 32 bytes each", "others"); // check: subtree-hashes
   if (left.length !== leftSizes.length) malformed(`${leftSizes.length} hashes in left`, left.length); // check: left-count
-  const cutOff = rightSizes.length > 0 && right.length === 0;
-  if (cutOff) fail("TRUNCATED", end, `${checkpoint.size} entries, or hashes in place of those left out`, `${end}`); // check: truncated-header
-  if (right.length !== rightSizes.length) malformed(`${rightSizes.length} hashes in right`, right.length); // check: right-count
+  const missing = rightSizes.length - right.length;
+  if (missing > 0) fail("TRUNCATED", end, `${checkpoint.size} entries, or hashes in place of those left out`, `${end}`); // check: truncated-header
+  if (missing < 0) malformed(`${rightSizes.length} hashes in right`, right.length); // check: right-count
+  const treeEnd = Math.min(end, checkpoint.size);
+  handovers.forEach(({ size }, i) => {
+    const before = handovers[i - 1]?.size ?? from;
+    const named = Math.max(0, size - 1);
+    if (size <= before) fail("HANDOVER_INVALID", named, `handovers in order of size, from ${from + 1} on`, size); // check: handover-order
+    if (size > treeEnd) fail("HANDOVER_INVALID", named, `handovers of at most size ${treeEnd}`, size); // check: handover-beyond
+  });
   const sizes = new Set([...handovers, checkpoint].map((note) => note.size));
-  return { left, leftSizes, right, rightSizes, sizes, end: Math.min(end, checkpoint.size) };
+  return { left, leftSizes, right, rightSizes, sizes, end: treeEnd };
 }
 
 /** Perfect subtrees that make up [start, end): at each place the largest power of two that divides it and still fits. */
@@ -183,10 +196,9 @@ function subtreeSizes(start, end) {
 
 // The entries: blocks go out to be verified, and come back in order.
 
-async function verifyEntries(reader, { from, entries }, { origin }, plan, onProgress) {
+async function verifyEntries(reader, { from, entries }, { origin, size }, plan, keys, onProgress) {
   const forest = createForest(0);
   const roots = new Map();
-  const keyChanges = [];
   const end = from + entries;
   const blocksAhead = [];
   const pool = createPool(entries < ENTRIES_FOR_THREADS ? 1 : Math.min(THREADS_MAX, os.availableParallelism()));
@@ -199,11 +211,10 @@ async function verifyEntries(reader, { from, entries }, { origin }, plan, onProg
     if (plan.sizes.has(forest.place())) roots.set(forest.place(), forest.root());
   };
   const take = (result) => {
+    for (const subtree of result.subtrees) grow(subtree.hash, subtree.size);
+    // What is wrong with a key before the entry that is broken comes first.
+    keys.follow(result.keyChanges, result.sequence, roots);
     if (result.broken !== undefined) throw new Broken(result.broken);
-    for (const { hash, size } of result.subtrees) grow(hash, size);
-    keyChanges.push(...result.keyChanges);
-    const changes = keyChanges.length;
-    if (changes > KEY_CHANGES_MAX) fail("BUNDLE_MALFORMED", null, `at most ${KEY_CHANGES_MAX} key changes`, changes); // check: key-changes
     lastTimestamp = result.previousTime;
     onProgress?.(result.sequence - from, entries);
   };
@@ -231,9 +242,9 @@ async function verifyEntries(reader, { from, entries }, { origin }, plan, onProg
   const restBytes = reader.restBytes();
   const actual = `${next - from}${restBytes > 0 ? " and a line without its end" : ""}`;
   if (next < end) fail("TRUNCATED", next, `${entries} entries`, actual); // check: truncated-file
-  if (more || restBytes > 0) fail("BUNDLE_MALFORMED", next, `the end of the file after ${entries} entries`, "more"); // check: extra-lines
+  if (more || restBytes > 0) fail("BUNDLE_MALFORMED", 0, `the end of the file after ${entries} entries`, "more"); // check: extra-lines
   for (const [i, hash] of plan.right.entries()) grow(hash, plan.rightSizes[i]);
-  return { roots, keyChanges, lastTimestamp };
+  return { root: roots.get(size), lastTimestamp };
 }
 
 /** How many lines the block has, but not more than wanted, and where they stop. */
@@ -273,7 +284,7 @@ function verifyBlock(job) {
       at = stop + 1;
     }
   } catch (error) {
-    if (error instanceof Broken) return { broken: error.verdict };
+    if (error instanceof Broken) return { broken: error.verdict, subtrees, keyChanges, sequence: state.sequence };
     throw error;
   }
   subtrees.push(...forest.take());
@@ -300,10 +311,11 @@ function checkEntry(bytes, start, end, state, parts) {
   if (!hashed) fail("HASH_MISMATCH", sequence, hash, parts.hash); // check: hash
   if (time < previousTime) fail("TIME_BACKWARDS", sequence, `at least ${previousTime}`, time); // check: time
   if (sequence === 0) checkGenesis(text, state.origin); // check: genesis
+  const change = isKeyChange ? keyChangeOf(text, state.origin) : null;
   state.previousHash = hash;
   state.previousTime = time;
   state.sequence += 1;
-  return isKeyChange ? keyChangeOf(text) : null;
+  return change;
 }
 
 /**
@@ -331,33 +343,40 @@ function checkGenesis(text, origin) {
   if (data.canonicalization !== "rfc8785") wrong("canonicalization rfc8785", data.canonicalization); // check: genesis-canonicalization
   if (data.format !== "portcullis-audit/v1") wrong("format portcullis-audit/v1", data.format); // check: genesis-format
   if (data.hash !== "sha-256") wrong("hash sha-256", data.hash); // check: genesis-hash
-  if (!UUID.test(data.incarnation)) wrong("incarnation, a uuid", data.incarnation); // check: genesis-incarnation
+  if (typeof data.incarnation !== "string" || !UUID.test(data.incarnation))
+    wrong("incarnation, a uuid", data.incarnation); // check: genesis-incarnation
   if (!origin.endsWith(data.incarnation)) wrong(`an origin that ends in ${data.incarnation}`, origin); // check: genesis-origin-incarnation
   const keys = Array.isArray(data.keys) ? data.keys.map(parseVkey) : [];
-  const fit = keys.length > 0 && keys.every((key) => key !== null && key.type === 1 && key.name === origin);
-  if (!fit) wrong("keys, a list of vkeys of this origin", JSON.stringify(data.keys)); // check: genesis-keys
+  const some = keys.length > 0 && keys.length <= GENESIS_KEYS_MAX;
+  const fit = some && keys.every((key) => key !== null && key.type === 1 && key.name === origin);
+  if (!fit) wrong("keys, a list of 1 to 16 vkeys of this origin", JSON.stringify(data.keys)); // check: genesis-keys
 }
 
 const KEY_CHANGE = /^\{"action":"key\.(rotated|revoked)"$/;
 
 /** A rotation or a revocation. Their shape is part of the format, so a misshapen one is not an entry. */
-function keyChangeOf(text) {
+function keyChangeOf(text, origin) {
   const { action, data, sequence, subject_id: subject } = JSON.parse(text);
   const wrong = (expected) => fail("ENTRY_MALFORMED", sequence, expected, excerpt(JSON.stringify(data)));
+  const keyOf = (vkey) => {
+    const key = parseVkey(vkey);
+    return key !== null && key.type === 1 && key.name === origin ? key : null;
+  };
   if (action === "key.rotated") {
     if (!hasExactly(data, ["new_key", "old_key"])) wrong("data with exactly new_key and old_key"); // check: rotation-fields
-    const newKey = parseVkey(data.new_key);
-    const oldKey = parseVkey(data.old_key);
-    if (newKey?.type !== 1 || oldKey?.type !== 1) wrong("new_key and old_key as vkeys of type 1"); // check: rotation-keys
+    const newKey = keyOf(data.new_key);
+    const oldKey = keyOf(data.old_key);
+    if (newKey === null || oldKey === null) wrong("new_key and old_key as vkeys of this log"); // check: rotation-keys
+    if (newKey.id === oldKey.id) wrong("two keys of different ids"); // check: rotation-same
     if (subject !== newKey.id) wrong(`subject_id ${newKey.id}`); // check: rotation-subject
-    return { kind: "rotated", sequence, newKey: data.new_key, oldKey: data.old_key };
+    return { kind: "rotated", sequence, newVkey: data.new_key, oldVkey: data.old_key };
   }
   if (!hasExactly(data, ["key", "trusted_size"])) wrong("data with exactly key and trusted_size"); // check: revocation-fields
-  const key = parseVkey(data.key);
-  if (key?.type !== 1) wrong("key as a vkey of type 1"); // check: revocation-key
+  const key = keyOf(data.key);
+  if (key === null) wrong("key as a vkey of this log"); // check: revocation-key
   if (subject !== key.id) wrong(`subject_id ${key.id}`); // check: revocation-subject
   if (!Number.isSafeInteger(data.trusted_size) || data.trusted_size < 0) wrong("trusted_size as a number"); // check: revocation-size
-  return { kind: "revoked", sequence, key: data.key, trustedSize: data.trusted_size };
+  return { kind: "revoked", sequence, vkey: data.key, trustedSize: data.trusted_size };
 }
 
 // The text of an entry, byte by byte: RFC 8785 as the format narrows it. A scanner answers with the place after what it read, or -1.
@@ -580,7 +599,7 @@ function createForest(start) {
       sizes.push(size);
     },
     root() {
-      if (hashes.length === 0) return crypto.hash("sha256", "", "latin1");
+      if (hashes.length === 0) return EMPTY_ROOT;
       return hashes.reduceRight((right, left) => nodeHash(left, right));
     },
     /** Hands out the subtrees and starts anew at this place. */
@@ -636,114 +655,122 @@ function runThread() {
 
 // Notes: checkpoints, handovers, signatures and cosignatures (C2SP signed-note, tlog-checkpoint, tlog-cosignature).
 
-const SIGNATURE_LINE = /^— ([^\s+]+) (\S+)$/u;
+const SIGNATURE_LINE = /^— ([^ ]+) (\S+)$/u;
+const NOT_IN_NAMES = /[\p{White_Space}+]/u;
+
+/** Whether a text can name a key or a log: no white space of any script, no plus sign, no control characters. */
+function isName(text) {
+  const plain = ![...text].some((character) => character < " ");
+  return text !== "" && text.length <= NAME_LENGTH_MAX && !NOT_IN_NAMES.test(text) && plain;
+}
 
 function parseNote(note) {
-  const malformed = (expected, actual) => fail("CHECKPOINT_MALFORMED", null, expected, excerpt(String(actual)));
-  if (Buffer.byteLength(note) > NOTE_BYTES_MAX) malformed(`a note of at most ${NOTE_BYTES_MAX} bytes`, note.length); // check: note-size
+  const malformed = (expected, actual) => fail("CHECKPOINT_MALFORMED", 0, expected, excerpt(String(actual)));
+  if (note.length > NOTE_LENGTH_MAX) malformed(`a note of at most ${NOTE_LENGTH_MAX} characters`, note.length); // check: note-size
   const controls = [...note].some((character) => character < " " && character !== "\n");
   if (controls) malformed("no control characters", JSON.stringify(note)); // check: note-controls
   const gap = note.lastIndexOf("\n\n");
   if (gap < 0 || !note.endsWith("\n")) malformed("text, an empty line, signatures, a line end", note); // check: note-form
   const text = note.slice(0, gap + 1);
-  const signatures = note
-    .slice(gap + 2, -1)
-    .split("\n")
-    .map((line) => {
-      const [, name, encoded] = SIGNATURE_LINE.exec(line) ?? [];
-      const bytes = encoded === undefined ? null : fromBase64(encoded);
-      if (bytes === null || bytes.length < 5) malformed("a line with dash, name and signature", line); // check: note-signature-line
-      return { name, id: bytes.toString("hex", 0, 4), signature: bytes.subarray(4) };
-    });
+  const signatureLines = note.slice(gap + 2, -1).split("\n");
+  if (signatureLines.length > SIGNATURES_MAX) malformed(`at most ${SIGNATURES_MAX} signatures`, signatureLines.length); // check: note-signatures
+  const signatures = signatureLines.map((line) => {
+    const [, name, encoded] = SIGNATURE_LINE.exec(line) ?? [];
+    const bytes = encoded === undefined || !isName(name) ? null : fromBase64(encoded);
+    if (bytes === null || bytes.length < 5) malformed("a line with dash, name and signature", line); // check: note-signature-line
+    return { name, id: bytes.toString("hex", 0, 4), signature: bytes.subarray(4) };
+  });
   const lines = text.split("\n");
   if (lines.length !== 4) malformed("three lines of text", `${lines.length - 1}`); // check: note-lines
   const [origin, sizeText, rootText] = lines;
-  if (origin === "") malformed("an origin", "an empty line"); // check: note-origin
+  if (!isName(origin)) malformed("an origin", origin); // check: note-origin
   const size = Number(sizeText);
   if (!/^(0|[1-9][0-9]*)$/.test(sizeText) || !Number.isSafeInteger(size))
     malformed("a size in decimal digits", sizeText); // check: note-size-line
   const root = hashFromBase64(rootText);
   if (root === null) malformed("a root, base64 of 32 bytes", rootText); // check: note-root
+  if (size === 0 && root !== EMPTY_ROOT) malformed("the root of the empty tree for size 0", rootText); // check: note-empty
   return { text, origin, size, root, signatures };
 }
 
-/** A note under the origin that we were asked about. What a given key signed is verified here, before the text is believed. */
-function parseCheckpoint(note, trust) {
-  const checkpoint = parseNote(note);
-  const { origin } = checkpoint;
+/** The checkpoint is of the log that we were asked about, and the handovers are of the same. */
+function checkOrigins(checkpoint, handovers, trust) {
+  const { origin, size } = checkpoint;
   const asked = trust.origins.length === 0 || trust.origins.includes(origin);
-  if (!asked) fail("CHECKPOINT_MALFORMED", null, `origin ${trust.origins.join(" or ")}`, origin); // check: checkpoint-origin
-  for (const key of trust.keys) signedBy(checkpoint, key);
-  return checkpoint;
-}
-
-function parseHandovers(notes, checkpoint, trust) {
-  const handovers = notes.map(parseNote);
-  handovers.forEach((handover, i) => {
-    const { origin, size } = handover;
-    const before = handovers[i - 1]?.size ?? -1;
-    if (origin !== checkpoint.origin) fail("CHECKPOINT_MALFORMED", null, `a handover of ${checkpoint.origin}`, origin); // check: handover-origin
-    if (size <= before) fail("BUNDLE_MALFORMED", null, "handovers in order of size", `${size} after ${before}`); // check: handover-order
-    if (size > checkpoint.size) fail("HANDOVER_INVALID", null, `handovers of at most size ${checkpoint.size}`, size); // check: handover-beyond
-    for (const key of trust.keys) signedBy(handover, key);
-  });
-  return handovers;
+  if (!asked) fail("CHECKPOINT_MALFORMED", size, `origin ${trust.origins.join(" or ")}`, origin); // check: checkpoint-origin
+  for (const handover of handovers) {
+    const same = handover.origin === origin;
+    if (!same) fail("CHECKPOINT_MALFORMED", handover.size, `a handover of ${origin}`, handover.origin); // check: handover-origin
+  }
 }
 
 /** Whether this key signed the note. A line that claims to be this key's and does not verify condemns the note. */
 function signedBy(note, key) {
+  if (key.name !== note.origin) return false; // check: signer-name
   const lines = note.signatures.filter((line) => line.name === key.name && line.id === key.id);
   for (const { signature } of lines) {
     const valid = crypto.verify(null, Buffer.from(note.text), key.publicKey, signature);
-    if (!valid)
-      fail("SIGNATURE_INVALID", null, `a signature of ${key.text} on size ${note.size}`, "one that does not verify"); // check: signature
+    const expected = `a signature of ${key.text} on size ${note.size}`;
+    if (!valid) fail("SIGNATURE_INVALID", note.size, expected, "one that does not verify"); // check: signature
   }
-  if (key.name !== note.origin) return false; // check: signer-name
   return lines.length > 0;
 }
 
-/** When this witness cosigned the note, in seconds since 1970; null when it did not. */
-function cosignedAt(note, witness) {
+/** When this witness cosigned the note, in seconds since 1970; null when it did not, or says that it will. */
+function cosignedAt(note, witness, nowS) {
   let time = null;
   for (const { name, id, signature } of note.signatures) {
     if (name !== witness.name || id !== witness.id) continue;
     const said = signature.length === 72 ? signature.readBigUInt64BE(0) : -1n;
     const message = Buffer.from(`cosignature/v1\ntime ${said}\n${note.text}`);
     const wanted = `a cosignature of ${witness.text}`;
-    const timely = said >= 0n && said < 2n ** 63n;
-    if (!timely) fail("SIGNATURE_INVALID", null, wanted, "one without a time"); // check: cosignature-time
+    const timely = said >= 0n && said < 2n ** 53n;
+    if (!timely) fail("SIGNATURE_INVALID", note.size, wanted, "one without a time"); // check: cosignature-time
     const valid = crypto.verify(null, message, witness.publicKey, signature.subarray(8));
-    if (!valid) fail("SIGNATURE_INVALID", null, wanted, "one that does not verify"); // check: cosignature
-    time = said;
+    if (!valid) fail("SIGNATURE_INVALID", note.size, wanted, "one that does not verify"); // check: cosignature
+    const late = Number(said) > nowS + COSIGNATURE_AHEAD_S_MAX;
+    if (late) continue; // check: cosignature-future
+    time = Number(said);
   }
   return time;
 }
 
-// The ring of keys. A key is trusted because it was given to us, or because a key that was trusted and in force handed over to it.
+// The ring of keys: those that we trust, and for which sizes of checkpoints. A key is trusted because it was given to us, or because a key
+// that was trusted and in force handed over to it.
 
-function buildRing(trust, keyChanges, notes) {
+function createRing(keys) {
   const ring = new Map();
-  const record = (key, given) => {
-    const found = ring.get(key.text) ?? { key, given, via: null, first: 0, last: Number.POSITIVE_INFINITY };
-    ring.set(key.text, found);
-    return found;
-  };
-  for (const key of trust.keys) record(key, true);
-  for (const change of keyChanges) {
-    if (change.kind === "revoked") {
-      const revoked = record(parseVkey(change.key), false);
-      revoked.last = Math.min(revoked.last, change.trustedSize);
-    } else {
-      const size = change.sequence + 1;
-      const before = record(parseVkey(change.oldKey), false);
-      const after = record(parseVkey(change.newKey), false);
-      before.last = Math.min(before.last, size);
-      after.first = Math.max(after.first, size);
-      const handover = notes.find((note) => note.size === size);
-      if (handover !== undefined) after.via ??= { before, size };
-    }
-  }
+  for (const key of keys) ring.set(key.text, { key, first: 0, last: Number.POSITIVE_INFINITY, through: null });
   return ring;
+}
+
+/** After a rotation whose handover both keys signed. A key that has ended never begins again. */
+function rotate(ring, oldVkey, newVkey, size, isShown) {
+  const before = ring.get(oldVkey);
+  const after = ring.get(newVkey);
+  const trusted = before !== undefined && inForce(before, size);
+  if (before !== undefined) before.last = Math.min(before.last, size);
+  if (after !== undefined) after.first = Math.max(after.first, size);
+  if (!trusted) return; // check: trust-in-force
+  if (after !== undefined || !isShown) return; // check: trust-shown
+  ring.set(newVkey, { key: parseVkey(newVkey), first: size, last: Number.POSITIVE_INFINITY, through: oldVkey });
+}
+
+/** After a revocation: what was trusted only through a signature that it takes away is not trusted any more. */
+function revoke(ring, vkey, trustedSize) {
+  const revoked = ring.get(vkey);
+  if (revoked !== undefined) revoked.last = Math.min(revoked.last, trustedSize);
+  for (let fallen = [""]; fallen.length > 0; ) {
+    const lost = ({ through, first }) => through !== null && !(first <= (ring.get(through)?.last ?? -1));
+    fallen = [...ring].filter(([, record]) => lost(record)).map(([text]) => text);
+    for (const text of fallen) ring.delete(text);
+  }
+}
+
+/** A change whose handover is not shown: what it takes from a key counts, what a rotation would give to one does not. */
+function takeTrust(ring, change) {
+  if (change.kind === "revoked") revoke(ring, change.vkey, change.trustedSize);
+  else rotate(ring, change.oldVkey, change.newVkey, change.sequence + 1, false);
 }
 
 function inForce(record, size) {
@@ -752,60 +779,64 @@ function inForce(record, size) {
   return true;
 }
 
-/** Follows the handovers back to a given key; `strict` asks that every key on the way was in force when it handed over. */
-function isTrusted(record, strict, seen = new Set()) {
-  if (record.given) return true;
-  if (record.via === null || seen.has(record)) return false;
-  const { before, size } = record.via;
-  if (strict && !inForce(before, size)) return false; // check: trust-in-force
-  return isTrusted(before, strict, seen.add(record));
-}
+/** Follows rotations and revocations while the entries pass. Rotations and handovers belong together, one to one. */
+function createKeyFollower(trust, checkpoint, handovers) {
+  const ring = createRing(trust.keys);
+  const waiting = [...handovers];
 
-/** Rotations and handovers belong together, one to one, wherever both can be seen. */
-function checkHandovers(handovers, keyChanges, checkpoint, ring, roots, { from, entries }) {
-  const rotations = keyChanges.filter((change) => change.kind === "rotated");
-  const notes = handovers.some((note) => note.size === checkpoint.size) ? handovers : [...handovers, checkpoint];
-  for (const rotation of rotations) {
-    const { sequence, oldKey, newKey } = rotation;
-    const handover = notes.find((note) => note.size === sequence + 1);
-    const expected = `a handover of size ${sequence + 1}`;
-    if (handover === undefined && sequence < checkpoint.size) fail("HANDOVER_INVALID", sequence, expected, "none"); // check: handover-missing
-    if (handover === undefined || ring.size === 0) continue;
-    if (!signedBy(handover, parseVkey(oldKey)))
-      fail("HANDOVER_INVALID", sequence, `${expected} signed by ${oldKey}`, "not signed by it"); // check: handover-old
-    if (!signedBy(handover, parseVkey(newKey)))
-      fail("HANDOVER_INVALID", sequence, `${expected} signed by ${newKey}`, "not signed by it"); // check: handover-new
+  function handOver({ sequence, oldVkey, newVkey }, roots) {
+    const size = sequence + 1;
+    // The checkpoint of that size is a handover like any other.
+    const handover = [...waiting, checkpoint].find((note) => note.size === size);
+    const expected = `a handover of size ${size}`;
+    if (handover === undefined) fail("HANDOVER_INVALID", sequence, expected, "none"); // check: handover-missing
+    const [byOld, byNew] = [oldVkey, newVkey].map((vkey) => signedBy(handover, parseVkey(vkey)));
+    if (!byOld) fail("HANDOVER_INVALID", sequence, `${expected} signed by ${oldVkey}`, "not signed by it"); // check: handover-old
+    if (!byNew) fail("HANDOVER_INVALID", sequence, `${expected} signed by ${newVkey}`, "not signed by it"); // check: handover-new
+    const root = roots.get(size);
+    if (root !== handover.root) fail("ROOT_MISMATCH", size, toBase64(handover.root), toBase64(root)); // check: handover-root
+    rotate(ring, oldVkey, newVkey, size, true);
+    if (waiting[0] === handover) waiting.shift();
   }
-  for (const handover of handovers) {
-    const sequence = handover.size - 1;
-    const shown = sequence >= from && sequence < from + entries;
-    const matched = !shown || rotations.some((rotation) => rotation.sequence === sequence);
-    if (!matched) fail("HANDOVER_INVALID", sequence, "a rotation as the last entry of a handover", "another entry"); // check: handover-unfounded
-    const root = roots.get(handover.size);
-    const fits = root === undefined || root === handover.root;
-    if (!fits) fail("ROOT_MISMATCH", sequence, toBase64(handover.root), toBase64(root)); // check: handover-root
+
+  /** A handover before this entry whose rotation did not come. */
+  function expectNone(sequence) {
+    const [next] = waiting;
+    const left = next !== undefined && next.size <= sequence;
+    if (left) fail("HANDOVER_INVALID", next.size - 1, "a rotation as the last entry of a handover", "another entry"); // check: handover-unfounded
   }
+
+  return {
+    ring,
+    follow(keyChanges, sequence, roots) {
+      for (const change of keyChanges) {
+        expectNone(change.sequence);
+        if (change.kind === "rotated" && change.sequence < checkpoint.size) handOver(change, roots);
+        else takeTrust(ring, change);
+      }
+      expectNone(sequence);
+    },
+  };
 }
 
 /** Signatures, root and witnesses of the checkpoint; answers with the level that was reached. */
 function checkCheckpoint(checkpoint, ring, trust, root) {
+  const { size } = checkpoint;
   const signers = [...ring.values()].filter((record) => signedBy(checkpoint, record.key));
   if (trust.keys.length > 0) {
-    const wanted = `a signature of a trusted key on size ${checkpoint.size}`;
-    const known = signers.filter((record) => isTrusted(record, false));
-    const good = known.filter((record) => isTrusted(record, true) && inForce(record, checkpoint.size));
+    const wanted = `a signature of a trusted key on size ${size}`;
+    const good = signers.filter((record) => inForce(record, size));
     const names = checkpoint.signatures.map((line) => `${line.name}+${line.id}`).join(", ");
-    if (known.length === 0)
-      fail("SIGNATURE_INVALID", null, wanted, excerpt(`signed by ${names}, none of them trusted`)); // check: signer-trusted
-    if (good.length === 0) fail("KEY_OUT_OF_FORCE", null, wanted, excerpt(`signed by ${names}, not in force`)); // check: signer-in-force
+    if (signers.length === 0)
+      fail("SIGNATURE_INVALID", size, wanted, excerpt(`signed by ${names}, none of them trusted`)); // check: signer-trusted
+    if (good.length === 0) fail("KEY_OUT_OF_FORCE", size, wanted, excerpt(`signed by ${names}, not in force`)); // check: signer-in-force
   }
-  if (root !== checkpoint.root) fail("ROOT_MISMATCH", null, toBase64(checkpoint.root), toBase64(root)); // check: root
+  if (root !== checkpoint.root) fail("ROOT_MISMATCH", size, toBase64(checkpoint.root), toBase64(root)); // check: root
   const witnesses = trust.witnesses
-    .map((witness) => ({ name: witness.name, time: cosignedAt(checkpoint, witness) }))
-    .filter((witness) => witness.time !== null)
-    .map(({ name, time }) => ({ name, time: Number(time) }));
+    .map((witness) => ({ name: witness.name, time: cosignedAt(checkpoint, witness, trust.nowS) }))
+    .filter((witness) => witness.time !== null);
   if (witnesses.length < trust.quorum)
-    fail("WITNESSES_MISSING", null, `${trust.quorum} cosignatures`, witnesses.length); // check: quorum
+    fail("WITNESSES_MISSING", size, `${trust.quorum} cosignatures`, witnesses.length); // check: quorum
   const level = trust.keys.length === 0 ? "L0" : trust.quorum === 0 ? "L1" : "L2";
   return { level, witnesses };
 }
@@ -813,32 +844,42 @@ function checkCheckpoint(checkpoint, ring, trust, root) {
 // The proof of one entry (C2SP tlog-proof).
 
 function verifyProof(reader, trust) {
-  const wrong = (expected, actual) => fail("PROOF_INVALID", null, expected, excerpt(String(actual)));
-  const lines = reader.rest(PROOF_BYTES_MAX)?.toString("utf8").split("\n") ?? wrong("at most 1 MiB", "more");
-  const extra = lines[0].startsWith("extra ") ? fromBase64(lines.shift().slice(6)) : null;
-  if (extra === null)
-    wrong("the line extra with the entry's text: without it nobody can tell what was proved", lines[0]); // check: proof-extra
-  const indexText = /^index (0|[1-9][0-9]*)$/.exec(lines.shift() ?? "")?.[1];
-  const index = Number(indexText);
-  if (!Number.isSafeInteger(index)) wrong("the line index with a number", indexText); // check: proof-index
+  const malformed = (expected, actual) => fail("PROOF_INVALID", 0, expected, excerpt(String(actual)));
+  const file = reader.rest(PROOF_BYTES_MAX);
+  if (file === null) malformed(`at most ${PROOF_BYTES_MAX} bytes`, "more"); // check: proof-size
+  if (!isUtf8(file)) malformed("UTF-8", "other bytes"); // check: proof-utf8
+  const lines = file.toString("utf8").split("\n");
   const gap = lines.indexOf("");
-  if (gap < 0) wrong("an empty line before the checkpoint", "none"); // check: proof-gap
-  const path = lines.slice(0, gap).map(hashFromBase64);
-  if (path.includes(null)) wrong("hashes, base64 of 32 bytes each", "others"); // check: proof-hashes
-  const checkpoint = parseCheckpoint(lines.slice(gap + 1).join("\n"), trust);
+  if (gap < 0 || gap === lines.length - 1) malformed("an empty line before the checkpoint", "none"); // check: proof-gap
+  const above = lines.slice(0, gap);
+  const note = lines.slice(gap + 1).join("\n");
+  const extra = above[0]?.startsWith("extra ") ? fromBase64(above.shift().slice(6)) : undefined;
+  if (extra === null) malformed("base64 in the line extra", "something else"); // check: proof-extra-form
+  const indexText = /^index (0|[1-9][0-9]*)$/.exec(above.shift() ?? "")?.[1];
+  const index = Number(indexText);
+  if (!Number.isSafeInteger(index)) malformed("the line index with a number", indexText); // check: proof-index
+  if (above.length > PROOF_HASHES_MAX) malformed(`at most ${PROOF_HASHES_MAX} hashes`, above.length); // check: proof-hashes-max
+  const path = above.map(hashFromBase64);
+  if (path.includes(null)) malformed("hashes, base64 of 32 bytes each", "others"); // check: proof-hashes
+  const checkpoint = parseNote(note);
+  checkOrigins(checkpoint, [], trust);
 
+  const wrong = (expected, actual) => fail("PROOF_INVALID", index, expected, excerpt(String(actual)));
+  if (extra === undefined)
+    wrong("the line extra with the entry's text: without it nobody can tell what was proved", "none"); // check: proof-extra
   if (extra.includes(10)) fail("ENTRY_MALFORMED", index, "one line", "several"); // check: proof-one-line
   const bytes = Buffer.concat([Buffer.from([0]), extra, Buffer.from("\n")]);
   const leaf = leafHash(bytes, 1, bytes.length - 1);
   const previousHash = index === 0 ? ZERO_HASH : null;
   const state = { sequence: index, previousHash, previousTime: "", origin: checkpoint.origin };
   const change = checkEntry(bytes, 1, bytes.length - 1, state, {});
-  const ring = buildRing(trust, change === null ? [] : [change], []);
+  const ring = createRing(trust.keys);
+  if (change !== null) takeTrust(ring, change);
+  const vouched = checkCheckpoint(checkpoint, ring, trust, checkpoint.root);
   if (index >= checkpoint.size) wrong(`an index below ${checkpoint.size}`, index); // check: proof-index-size
   const root = rootFromPath(leaf, index, checkpoint.size, path);
   if (root !== checkpoint.root)
     wrong(`the root ${toBase64(checkpoint.root)}`, root === null ? `${path.length} hashes` : toBase64(root)); // check: proof-root
-  const vouched = checkCheckpoint(checkpoint, ring, trust, root);
   return {
     verdict: "yes",
     level: vouched.level,
@@ -879,7 +920,7 @@ function rootFromPath(leaf, index, size, path) {
 
 // What the user trusts: the log's keys, the witnesses, the origin.
 
-function trustFrom({ vkeys = [], policy, origin }) {
+function trustFrom({ vkeys = [], policy, origin, nowS = Date.now() / 1000 }) {
   const usage = (sentence) => {
     throw new UsageError(sentence);
   };
@@ -907,15 +948,15 @@ function trustFrom({ vkeys = [], policy, origin }) {
   if (!named)
     usage(`--origin ${origin} is not the name of any key given with --vkey, and a log's key has its origin as name.`); // check: usage-origin
   const origins = origin === undefined ? keys.map((key) => key.name) : [origin];
-  return { keys, witnesses, quorum, origins };
+  return { keys, witnesses, quorum, origins, nowS };
 }
 
 const PUBLIC_KEY_PREFIX = Buffer.from("302a300506032b6570032100", "hex"); // What X.509 puts before the 32 bytes of an Ed25519 key.
 
 /** A vkey as { text, name, id, type, raw, publicKey }, or null. */
 function parseVkey(text) {
-  const [, name, id, encoded] = (typeof text === "string" && /^([^\s+]+)\+([0-9a-f]{8})\+(\S+)$/u.exec(text)) || [];
-  const bytes = encoded === undefined ? null : fromBase64(encoded);
+  const [, name, id, encoded] = (typeof text === "string" && /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/u.exec(text)) || [];
+  const bytes = encoded === undefined || !isName(name) ? null : fromBase64(encoded);
   if (bytes === null || bytes.length !== 33) return null; // check: vkey-form
   const computed = crypto.hash("sha256", Buffer.concat([Buffer.from(`${name}\n`), bytes]), "hex").slice(0, 8);
   if (computed !== id) return null; // check: vkey-id
@@ -1048,8 +1089,7 @@ const LEVEL_SENTENCES = {
 
 function sentences(result) {
   if (result.verdict === "no") {
-    const where = result.sequence === null ? "" : ` at sequence ${result.sequence}`;
-    return `NO  ${result.code}${where}\n  expected  ${result.expected}\n  actual    ${result.actual}\n`;
+    return `NO  ${result.code} at sequence ${result.sequence}\n  expected  ${result.expected}\n  actual    ${result.actual}\n`;
   }
   const range = result.entries === 0 ? "none" : `${result.entries} (${result.from} to ${result.to})`;
   const witnesses = result.witnesses.map(({ name, time }) => `  witness           ${name} at time ${time}\n`);

@@ -121,7 +121,7 @@ describe("the command", () => {
       "--json",
     );
     expect(code).toBe(0);
-    const witnesses = [w1, w2].map(({ name }) => ({ name, time: 1_794_734_000 }));
+    const witnesses = [w1, w2].map(({ name }) => ({ name, time: 1_700_000_000 }));
     expect(JSON.parse(stdout)).toMatchObject({ verdict: "yes", level: "L2", entries: 50, witnesses });
   });
 

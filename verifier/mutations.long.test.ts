@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { afterAll, expect, test } from "vitest";
 import { attacks } from "./attacks/index.ts";
 import { got, verifierFile, wanted } from "./run-attack.ts";
-import type { Verdict } from "./test-log.ts";
+import { nowS, type Verdict } from "./test-log.ts";
 
 const source = readFileSync(verifierFile, "utf8").split("\n");
 const folder = mkdtempSync(join(tmpdir(), "audit-mutants-"));
@@ -29,7 +29,7 @@ function without(at: number): string {
   const place = /^\s*if \(/.test(lines[at] ?? "") ? at : at - 1;
   const changed = (lines[place] ?? "").replace(/^(\s*)if \(/, "$1if (false && ");
   const open = changed.replace(
-    /if \(false && (.*)\)( |$)(?=(fail|wrong|malformed|usage|return|checkGenesis|$))/,
+    /if \(false && (.*)\)( |$)(?=(fail|wrong|malformed|usage|return|continue|checkGenesis|$))/,
     "if (false && ($1))$2",
   );
   if (open === changed || changed === lines[place]) throw new Error(`no condition for the check on line ${at + 1}`);
@@ -51,7 +51,7 @@ const workerCode = `
 
 /** The name of the first attack that this copy answers otherwise, or undefined. */
 function firstMissed(path: string): Promise<string | undefined> {
-  const cases = attacks.map(({ bytes, trust }) => ({ bytes, trust }));
+  const cases = attacks.map(({ bytes, trust }) => ({ bytes, trust: { ...trust, nowS } }));
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(workerCode)}`), {
     workerData: { url: pathToFileURL(path).href, cases },
   });

@@ -1,6 +1,6 @@
 // How an attack is run against a verifier, and how its answer is compared; shared by the tests.
 import type { Attack } from "./attacks/shape.ts";
-import type { Verdict, Verifier } from "./test-log.ts";
+import { nowS, type Verdict, type Verifier } from "./test-log.ts";
 
 export const verifierFile = new URL("./audit-verify.js", import.meta.url);
 
@@ -22,6 +22,6 @@ export function got(result: Verdict | Error, { says }: Attack): string {
 
 export async function run(verifier: Verifier, attack: Attack): Promise<string> {
   const bytes = Buffer.from(attack.bytes);
-  const result = await verifier.verifyBytes(bytes, attack.trust).catch((error: unknown) => error as Error);
+  const result = await verifier.verifyBytes(bytes, { ...attack.trust, nowS }).catch((error: unknown) => error as Error);
   return got(result, attack);
 }

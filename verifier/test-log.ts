@@ -31,7 +31,7 @@ export interface Verdict {
   readonly verdict: "yes" | "no";
   readonly level?: string;
   readonly code?: string;
-  readonly sequence?: number | null;
+  readonly sequence?: number;
   readonly expected?: string;
   readonly actual?: string;
   readonly [field: string]: unknown;
@@ -41,6 +41,8 @@ export interface Trust {
   readonly vkeys?: readonly string[];
   readonly policy?: string;
   readonly origin?: string;
+  /** Seconds since 1970, instead of the clock's. */
+  readonly nowS?: number;
 }
 
 export interface Verifier {
@@ -50,6 +52,9 @@ export interface Verifier {
 
 export const incarnation = "0199a4c2-7f00-7000-8000-00000000c0de";
 export const origin = `portcullis/audit/${incarnation}`;
+
+/** What a verifier takes for the present: the cosignatures of these logs are a little older. */
+export const nowS = 1_794_735_000;
 
 export const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {
   const hash = createHash("sha256");
@@ -191,7 +196,7 @@ export function logKey(seed: string, name = origin): Signer {
   return { vkey, id: id.toString("hex"), name, line };
 }
 
-export function witnessKey(seed: string, name: string, time = 1_794_734_000n): Signer {
+export function witnessKey(seed: string, name: string, time = 1_700_000_000n): Signer {
   const { key, raw } = ed25519(seed);
   const { vkey, id } = vkeyOf(name, 4, raw);
   const line = (text: string): string => {
@@ -248,6 +253,8 @@ export const fileOf = (header: string, lines: readonly (string | Uint8Array)[]):
 
 export interface ProofParts {
   readonly extra?: string | Uint8Array | null;
+  /** The line extra as it stands. */
+  readonly raw?: string;
   readonly index?: string | number;
   readonly path?: readonly string[];
   readonly checkpoint?: string;
@@ -262,7 +269,7 @@ export function proof(entries: readonly Entry[], index: number, checkpoint: stri
   return Buffer.from(
     [
       bend.first ?? "c2sp.org/tlog-proof@v1",
-      ...(extra === null ? [] : [`extra ${Buffer.from(extra).toString("base64")}`]),
+      ...(extra === null ? [] : [bend.raw ?? `extra ${Buffer.from(extra).toString("base64")}`]),
       `index ${bend.index ?? index}`,
       ...path,
       "",

@@ -1,8 +1,8 @@
 // The section `audit` of the configuration: who else vouches for the audit log, and how often it verifies itself.
 import { z } from "zod";
 import { key } from "./key-facts.ts";
-import { dayS, section, whole } from "./key-forms.ts";
-import { isHttpUrl } from "./value-forms.ts";
+import { dayS, path, pathExpected, section, whole } from "./key-forms.ts";
+import { isHttpUrl, isPostgresUrl } from "./value-forms.ts";
 
 const witnessExpected = "a URL and the witness's vkey with a space between them";
 
@@ -20,6 +20,19 @@ export const audit = section({
   witnesses_needed: key(whole(1, 64).default(1), {
     sentence: "How many of the witnesses must have cosigned a checkpoint before it counts as witnessed.",
     environment: "PORTCULLIS_AUDIT_WITNESSES_NEEDED",
+  }),
+  anchor_file: key(path().optional(), {
+    sentence: "A file on another disk to which every checkpoint is appended.",
+    environment: "PORTCULLIS_AUDIT_ANCHOR_FILE",
+    expected: pathExpected("a file"),
+    whenAbsent: "no such file",
+  }),
+  anchor_database_url: key(z.string().refine(isPostgresUrl).optional(), {
+    sentence: "Another PostgreSQL, in other hands, in which every checkpoint is put into a table.",
+    environment: "PORTCULLIS_AUDIT_ANCHOR_DATABASE_URL",
+    secrecy: "credentials",
+    expected: "a URL such as postgres://user@host:5432/database",
+    whenAbsent: "no such database",
   }),
   verify_every_s: key(whole(10, 7 * dayS).default(3_600), {
     sentence:

@@ -14,6 +14,7 @@ import {
 } from "@grpc/grpc-js";
 import { mayCall, type Operation, revocationMsMax, whyNot } from "../../contracts/src/authority.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { TellRefusal } from "../../ports/attempts.ts";
 import type { Crash } from "../../ports/crash.ts";
 import type { Identity, Verifier } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
@@ -36,6 +37,8 @@ export interface IdentityPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crash: Crash;
+  /** Told of known callers who may not. */
+  readonly tellRefusal?: TellRefusal;
 }
 
 export interface IdentityGate {
@@ -79,8 +82,14 @@ export function identityGate(
         stopTimer();
         if (over) return;
         const objection = objectionTo(identity, operation, method.path);
-        if (objection === undefined) pass(identity);
-        else refuse(objection, requestId, identity);
+        if (objection === undefined) {
+          pass(identity);
+          return;
+        }
+        refuse(objection, requestId, identity);
+        if (operation === undefined) return;
+        const { code, message: reason } = objection;
+        ports.tellRefusal?.({ identity, operation, target: method.path.slice(0, pathLengthMax), code, reason });
       };
       ports.verifier.verify(token).then(judge, (thrown) => refuse(thrown, requestId, known));
     };

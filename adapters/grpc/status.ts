@@ -27,10 +27,13 @@ interface Told {
 export class DeniedCall extends Error {
   override readonly name = "DeniedCall";
   readonly denial: Denial;
+  /** The service has told of the attempt itself. */
+  readonly isTold: boolean;
 
-  constructor(denial: Denial) {
+  constructor(denial: Denial, isTold = false) {
     super(denial.reason);
     this.denial = denial;
+    this.isTold = isTold;
   }
 }
 

@@ -3,7 +3,9 @@
 // business of the gates, which saw the call before. Decoding and encoding happen here and not in the gRPC library, so that bytes
 // that are no message are the caller's mistake by name, and an answer that cannot be encoded is ours and lands in the log.
 import { type handleUnaryCall, Metadata, status } from "@grpc/grpc-js";
+import { isOperation } from "../../contracts/src/authority.ts";
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
+import type { TellRefusal } from "../../ports/attempts.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
 import type { Identity } from "../../ports/identity.ts";
@@ -29,6 +31,8 @@ export interface RpcPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracer: Tracer;
+  /** Told of known callers who were refused. */
+  readonly tellRefusal?: TellRefusal;
 }
 
 export interface UnaryProcedure {
@@ -64,6 +68,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       const told = failure(thrown, requestId);
       settle(statusNameOf(told.code), () => callback(told));
       report(thrown, procedure, requestId, ports);
+      if (identity !== undefined) tellIfRefused(thrown, procedure, identity, ports);
     };
     // The clock has been running since the headers came.
     const cancelTimeout = ports.timers.after(
@@ -127,7 +132,10 @@ async function run(procedure: UnaryProcedure, call: RpcCall, ports: RpcPorts): P
 export function answerBytes(procedure: UnaryProcedure, answer: unknown): Buffer {
   if (typeof answer === "object" && answer !== null) {
     if ("encoded" in answer) return asBuffer((answer as EncodedAnswer).encoded);
-    if ("denial" in answer) throw new DeniedCall((answer as DeniedAnswer).denial);
+    if ("denial" in answer) {
+      const { denial, isTold } = answer as DeniedAnswer;
+      throw new DeniedCall(denial, isTold);
+    }
   }
   return asBuffer(procedure.response.encode(answer).finish());
 }
@@ -154,6 +162,17 @@ export function report(thrown: unknown, procedure: UnaryProcedure, requestId: st
   ports.log.error("RPC failed", { service, method: method.name, request_id: requestId, error: thrown });
   // One turn later, so that the caller has a fair chance to hear that it was not answered.
   if (thrown instanceof Defect) ports.timers.after(0, () => ports.crash.die(thrown));
+}
+
+/** What a service denied or took for a mistake is an attempt of the operator who asked, unless the service told of it. */
+function tellIfRefused(thrown: unknown, { method }: UnaryProcedure, identity: Identity, ports: RpcPorts): void {
+  if (identity.kind !== "operator" || !isOperation(method.name)) return;
+  const told = { identity, operation: method.name, target: method.path };
+  if (thrown instanceof DeniedCall) {
+    if (!thrown.isTold) ports.tellRefusal?.({ ...told, ...thrown.denial });
+  } else if (thrown instanceof Fault && thrown.retry === "never") {
+    ports.tellRefusal?.({ ...told, code: thrown.code, reason: thrown.message });
+  }
 }
 
 export function callObserver(ports: RpcPorts) {

@@ -1,4 +1,5 @@
 // The ports that the HTTP listeners are handed.
+import type { TellRefusal } from "../../ports/attempts.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
 import type { Verifier } from "../../ports/identity.ts";
@@ -18,4 +19,6 @@ export interface HttpPorts {
   readonly tracer: Tracer;
   /** Of the listeners' it is asked only who calls; opening and closing it is its maker's business. */
   readonly verifier: Pick<Verifier, "verify">;
+  /** Told of known callers who were refused. */
+  readonly tellRefusal?: TellRefusal;
 }

@@ -8,7 +8,7 @@ import type { Identity } from "../../ports/identity.ts";
 import { challenge, type Shown, shownBy } from "./bearer.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import type { Refuse } from "./refusals.ts";
-import { type Access, factsOf } from "./route-facts.ts";
+import { type Access, factsOf, loggedPath } from "./route-facts.ts";
 
 export interface IdentityGuard {
   /** Undefined lets the request go on; a reply has already been sent. */
@@ -19,7 +19,7 @@ export interface IdentityGuard {
 
 export interface GuardOptions {
   readonly listener: Listener;
-  readonly ports: Pick<HttpPorts, "verifier" | "log">;
+  readonly ports: Pick<HttpPorts, "verifier" | "log" | "tellRefusal">;
   readonly refuse: Refuse;
   /** Where the operators' listener is reached, for the pointer to how one logs in. */
   readonly baseUrl: () => string;
@@ -46,7 +46,16 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
       identities.set(request, identity);
       if (access === "anyone with a token" || mayCall(access, identity)) return undefined;
       const { actor } = identity;
-      return options.refuse(request, reply, { code: "PERMISSION_DENIED", detail: whyNot(access), actor });
+      const refusal = { code: "PERMISSION_DENIED", detail: whyNot(access), actor } as const;
+      const told = {
+        identity,
+        operation: access,
+        target: loggedPath(request),
+        code: refusal.code,
+        reason: refusal.detail,
+      };
+      options.ports.tellRefusal?.(told);
+      return options.refuse(request, reply, refusal);
     },
   };
 }

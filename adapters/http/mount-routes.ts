@@ -2,7 +2,8 @@
 // answer. A path's other methods are refused by name.
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Defect } from "../../contracts/src/fault.ts";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { isGatewayOperation } from "../../contracts/src/state-changes.ts";
 import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
 import type { MakeAttemptLimit } from "./attempt-limits.ts";
 import { shownBy } from "./bearer.ts";
@@ -13,7 +14,7 @@ import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-gua
 import { inputProblem, transportProblem } from "./problem.ts";
 import { hasBody, type Input, readInput } from "./read-input.ts";
 import { contextOf, sendAnswer, sendProblem } from "./replies.ts";
-import type { RouteFacts } from "./route-facts.ts";
+import { loggedPath, type RouteFacts } from "./route-facts.ts";
 
 interface RouteParts {
   readonly listener: Listener;
@@ -107,14 +108,53 @@ async function answer(
   { listener, ports, guard }: RouteParts,
 ): Promise<FastifyReply> {
   const context = contextOf(request, listener);
+  const tell = refusalTeller(route, request, { ports, guard });
   const { query, body } = request;
   const read = readInput(route, { params: paramsOf(route.path, request.params), query, body });
-  if (!read.ok) return sendProblem(reply, inputProblem(read.errors, context));
+  if (!read.ok) {
+    tell("INVALID_ARGUMENT", detailOf(read.errors));
+    return sendProblem(reply, inputProblem(read.errors, context));
+  }
   const fields = { listener, method: route.method, route: route.path, request_id: request.id };
   const given = await ports.tracer.span(`${route.method} ${route.path}`, fields, () =>
-    route.handle(asked(request, read.input, guard)),
+    tellingRefusals(route, tell, () => route.handle(asked(request, read.input, guard))),
   );
   return reply.sent ? reply : sendAnswer(reply, vouched(route, given), context);
+}
+
+type TellRefused = (code: string, reason: string) => void;
+
+function refusalTeller(
+  { operation }: Route,
+  request: FastifyRequest,
+  { ports, guard }: Pick<RouteParts, "ports" | "guard">,
+): TellRefused {
+  return (code, reason) => {
+    const identity = guard.identityOf(request);
+    if (identity?.kind !== "operator") return;
+    ports.tellRefusal?.({ identity, operation, target: loggedPath(request), code, reason });
+  };
+}
+
+/** Services tell of what they refuse; what the gateway refuses by itself is told here. */
+async function tellingRefusals(
+  route: Route,
+  tell: TellRefused,
+  run: () => HttpAnswer | Promise<HttpAnswer>,
+): Promise<HttpAnswer> {
+  if (!isGatewayOperation(route.operation)) return run();
+  try {
+    const given = await run();
+    const { code, detail } = (given.status >= 400 ? given.body : {}) as {
+      readonly code?: string;
+      readonly detail?: string;
+    };
+    if (code !== undefined) tell(code, detail ?? "");
+    return given;
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.retry === "never") tell(thrown.code, thrown.message);
+    throw thrown;
+  }
 }
 
 function asked(request: FastifyRequest, input: Input, guard: IdentityGuard): HttpRequest {

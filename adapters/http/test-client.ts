@@ -3,6 +3,7 @@
 import { type Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished } from "vitest";
+import type { TellRefusal } from "../../ports/attempts.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import { everyRole, testVerifier } from "../grpc/test-verifier.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -30,6 +31,7 @@ export interface ServeOptions {
   readonly baseUrl?: string;
   readonly trustedProxies?: readonly string[];
   readonly verifier?: ReturnType<typeof testVerifier>;
+  readonly tellRefusal?: TellRefusal;
 }
 
 export async function serve(routes: readonly Route[], options: ServeOptions = {}) {
@@ -43,6 +45,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     limits: options.limits ?? {},
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
     trustedProxies: options.trustedProxies ?? [],
+    ...(options.tellRefusal === undefined ? {} : { tellRefusal: options.tellRefusal }),
     listeners: {
       operator: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_HTTP_PORT" },
       public: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_PUBLIC_PORT" },

@@ -14,6 +14,7 @@ import {
   microsecondsPerSecond,
   plusMilliseconds,
 } from "../../contracts/src/instant.ts";
+import type { FactorChanged } from "../../contracts/src/records/platform.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { freshAttempts } from "../../core/second-factor.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -140,6 +141,13 @@ async function agreeOnOperator(
              on conflict (name) do update set password_hash = $2, roles = $3`,
       values: [name, newHash ?? row?.password_hash, roles, at],
     });
+    await round.events.publish(subjects.operatorChanged, {
+      operator: `operator:${name}`,
+      change: row === undefined ? "made" : "changed",
+      roles: [...roles],
+      actor: developmentActor,
+      at: format(at),
+    });
     if (row !== undefined) await endSessions(round, name, `${options.issuer}|${name}`, options.sessionS);
   }
   return true;
@@ -171,6 +179,8 @@ async function agreeOnFactor(
 ): Promise<void> {
   const { sealing } = options;
   const owner = { subject: `${options.issuer}|${name}`, actor: `operator:${name}` };
+  const tell = (change: FactorChanged["change"]): Promise<string> =>
+    events.publish(subjects.factorChanged, { operator: owner.actor, factor: "totp", change, at: format(at) });
   const rows = await lockFactorsOfActor(sql, sealing, owner.actor);
   const current = rows.find((row) => row.subject === owner.subject);
   // The same secret under another subject: the issuer had another address.
@@ -183,12 +193,10 @@ async function agreeOnFactor(
     await saveFactor(sql, owner, { sealed, enrolledAt: moved[0]?.enrolledAt ?? at, attempts });
     await dropProofs(sql, owner.subject);
     if (moved[0] !== undefined) await moveRecoveryCodes(sql, moved[0].subject, owner.subject);
-    else {
-      const change = current === undefined ? "enrolled" : "replaced";
-      await events.publish(subjects.factorChanged, { operator: owner.actor, factor: "totp", change, at: format(at) });
-    }
+    else await tell(current === undefined ? "enrolled" : "replaced");
   }
   for (const row of moved) await deleteFactor(sql, row.subject);
+  if (moved.length > 0) await tell("moved");
 }
 
 function idOfToken(token: string): string {

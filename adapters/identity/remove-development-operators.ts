@@ -80,6 +80,13 @@ async function removePeople(
       await sql.write({ text: "delete from step_up_proof where subject = $1", values: [id] });
     }
     await events.publish(subjects.sessionClosed, { principal: actor, method: "token", at: format(at) });
+    await events.publish(subjects.operatorChanged, {
+      operator: actor,
+      change: "removed",
+      roles: [],
+      actor: developmentActor,
+      at: format(at),
+    });
   }
   await sql.write({ text: "delete from operator where development" });
   return names;

@@ -2,6 +2,7 @@
 // everything that was written, as its owner.
 import type { Role } from "../../contracts/src/authority.ts";
 import { fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { unitsOfWork, untoldChange } from "../../contracts/src/state-changes.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
@@ -117,6 +118,8 @@ export function openIdentityRig(address: DatabaseAddress): IdentityRig {
       },
       tracer: { span: (_name, _fields, work) => work() },
       source: "gateway",
+      // Tests set scenes in units of their own; the platform's own must tell.
+      untoldChange: (unit, ...rest) => (Object.hasOwn(unitsOfWork, unit) ? untoldChange(unit, ...rest) : undefined),
       wake: { poke: () => undefined },
     });
     closes.unshift(async () => {

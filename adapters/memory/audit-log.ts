@@ -1,9 +1,12 @@
 // The audit log in memory: the same promises as on the database (ports/audit-log.ts), with the world's faults instead of a disk's.
 import { Fault } from "../../contracts/src/fault.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
 import type { AuditBatch, AuditLog, NewAuditRow, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import {
   answerLost,
+  appendedKey,
+  appendedSource,
   checkBatch,
   checkCheckpoint,
   checkTile,
@@ -12,10 +15,11 @@ import {
   notOnlyGained,
   onlyGains,
   stalePen,
+  timeOfBatch,
 } from "../audit-batch.ts";
 import { createMemoryAuditReads } from "./audit-reads.ts";
 import type { AuditWorld } from "./audit-world.ts";
-import { type MemoryProcess, never, type Watcher } from "./world.ts";
+import { type MemoryProcess, type MemoryWorld, never, type Watcher } from "./world.ts";
 
 export interface MemoryAuditLogOptions {
   readonly process: MemoryProcess;
@@ -80,6 +84,7 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     const commit = (): void => {
       for (const row of rows) keep(audit, row);
       audit.head = { ...batch.head };
+      publish(world, batch, rows);
       for (const follower of [...audit.followers]) follower();
     };
     return write("audit.append", refuse, commit, () => answerLost(batch));
@@ -152,6 +157,31 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
       forget();
     },
   };
+}
+
+/** In the same step as the entries, as one commit does. */
+function publish(world: MemoryWorld, batch: AuditBatch, rows: readonly NewAuditRow[]): void {
+  const { name: subject } = subjects.auditAppended;
+  const at = timeOfBatch(batch);
+  world.append(
+    rows.map(({ text }) => {
+      const sequence = world.nextSequence();
+      return {
+        id: eventIdOf(sequence),
+        subject,
+        key: appendedKey,
+        at,
+        source: appendedSource,
+        bytes: text.slice(),
+        sequence,
+      };
+    }),
+  );
+}
+
+/** A UUID as the database would make one, but the same in every run of a seed. */
+function eventIdOf(sequence: number): string {
+  return `00000000-0000-4000-8000-${sequence.toString(16).padStart(12, "0")}`;
 }
 
 function copied({ sequence, eventId, subjectId, action, text }: NewAuditRow): NewAuditRow {

@@ -1,7 +1,7 @@
 // The bus in memory: the same promises as every transport (ports/bus.ts) over the shared log of a MemoryWorld, in virtual
 // or in real time, whichever its timers keep.
 import { Defect, Fault } from "../../contracts/src/fault.ts";
-import { validatePattern } from "../../contracts/src/subjects.ts";
+import { validatePattern, validatePatterns } from "../../contracts/src/subjects.ts";
 import type { Bus, Subscription } from "../../ports/bus.ts";
 import { mustBePublisher } from "../publish-authority.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
@@ -20,10 +20,9 @@ export function memoryBus(options: MemoryBusOptions): Bus {
   const batch = new Map<string, WrittenEvent>();
   let closed = false;
 
-  const add = (patterns: readonly string[], make: () => Subscription): Promise<Subscription> => {
+  const add = (make: () => Subscription): Promise<Subscription> => {
     if (!process.isAlive()) return never;
     if (closed) throw new Fault("BUS_UNAVAILABLE", "the bus is closed", { retry: "never" });
-    for (const pattern of patterns) validatePattern(pattern);
     const inner = make();
     const subscription: Subscription = {
       ...inner,
@@ -44,9 +43,14 @@ export function memoryBus(options: MemoryBusOptions): Bus {
   };
 
   return {
-    subscribe: async (durable, handler) => add(durable.subjects, () => durableSubscription(options, durable, handler)),
-    listen: async (ephemeral, handler) =>
-      add(ephemeral.subjects, () => ephemeralSubscription(options, ephemeral, handler)),
+    async subscribe(durable, handler) {
+      validatePatterns(durable.subjects);
+      return add(() => durableSubscription(options, durable, handler));
+    },
+    async listen(ephemeral, handler) {
+      for (const pattern of ephemeral.subjects) validatePattern(pattern);
+      return add(() => ephemeralSubscription(options, ephemeral, handler));
+    },
     broadcast(subject, payload) {
       if (subject.delivery !== "conflated") throw new Defect(`${subject.name} is durable and may not be broadcast`);
       mustBePublisher(options.mayPublish, process.name, subject.name);

@@ -1,7 +1,7 @@
 // A durable subscription on the memory log: one loop that takes the next event, hands it over until it is handled or
 // parked, and remembers its place in the world. It reads straight from the log, so it never queues anything.
 import { messageOf } from "../../contracts/src/fault.ts";
-import { matches } from "../../contracts/src/subjects.ts";
+import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import { isNotYet } from "../not-yet.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
@@ -25,7 +25,7 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   /** The running subscription's own place; the world's copy may lag behind it, and is what a successor starts from. */
   let own: DurableState | undefined;
 
-  const wanted = (entry: LogEntry) => options.subjects.some((pattern) => matches(pattern, entry.subject));
+  const wanted = (entry: LogEntry) => matchesAny(options.subjects, entry.subject);
   const registered = world.durables.get(options.name) ?? { place: 0, done: new Set(), holder: undefined };
   world.durables.set(options.name, registered);
   /** A name that was entered again is another one: who ran under the old entry has ended. */

@@ -1,5 +1,5 @@
 // An ephemeral subscription: a bounded queue between the world and one handler, with the drop policy that its owner named.
-import { matches } from "../../contracts/src/subjects.ts";
+import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { EphemeralOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode } from "./codec.ts";
@@ -24,7 +24,7 @@ export function ephemeralSubscription(
     dropped += 1;
   };
   const offer = (event: WrittenEvent) => {
-    if (!process.isReachable() || !options.subjects.some((pattern) => matches(pattern, event.subject))) return;
+    if (!process.isReachable() || !matchesAny(options.subjects, event.subject)) return;
     if (options.overflow === "keep-newest-per-key") {
       const older = queue.findIndex((queued) => queued.subject === event.subject && queued.key === event.key);
       if (older >= 0) dropAt(older);

@@ -6,6 +6,7 @@ import type { Random } from "../../ports/random.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { MayPublish } from "../publish-authority.ts";
+import { type UntoldChange, watchChanges, watchedUnit } from "../told-changes.ts";
 import { beginTransaction, conflict, type Transaction } from "./transaction.ts";
 import { type MemoryProcess, never } from "./world.ts";
 
@@ -18,6 +19,8 @@ export interface MemoryStoreOptions {
   readonly attemptsMax?: number;
   /** Which subjects this process may publish; any other is a Defect. Absent: all of them. */
   readonly mayPublish?: MayPublish;
+  /** Which changes the audit log would not know of: they are a Defect and never committed. Absent: all are let through. */
+  readonly untoldChange?: UntoldChange;
 }
 
 /** What a try came to: an answer, or a conflict after which the work may be run again. */
@@ -40,8 +43,11 @@ export function memoryStore(options: MemoryStoreOptions): Store {
     const transaction = beginTransaction(name, options);
     const forgetDeath = process.onKill(transaction.end);
     try {
-      const answer = await work(transaction.unit);
+      const watch = options.untoldChange === undefined ? undefined : watchChanges(name, options.untoldChange);
+      const { unit } = transaction;
+      const answer = await work(watch === undefined ? unit : watchedUnit(unit, watch));
       if (transaction.isDoomed()) return { conflict: conflict(name) };
+      watch?.judge();
       const failed = await commit(name, transaction);
       return failed === undefined ? { answer } : { conflict: failed };
     } catch (thrown) {

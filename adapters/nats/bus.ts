@@ -1,7 +1,7 @@
 // The bus port over NATS JetStream. Durable subscriptions are pull consumers on one stream that the relay fills from the
 // outbox; ephemeral ones and marks ride on plain NATS. NATS is transport: the record of every event is the database.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
-import { validatePattern } from "../../contracts/src/subjects.ts";
+import { validatePattern, validatePatterns } from "../../contracts/src/subjects.ts";
 import type { Bus, BusHealth, DurableOptions, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -71,7 +71,7 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
   return {
     async subscribe(durable, handler) {
       mustBeOpen();
-      for (const pattern of durable.subjects) validatePattern(pattern);
+      validatePatterns(durable.subjects);
       const known = await register(context, durable);
       mustBeOpen();
       return tracked(durables, openDurable(context, durable, handler, known));

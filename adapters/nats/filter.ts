@@ -1,6 +1,6 @@
 // Which subjects the server shall send: all patterns where it can filter by several, else the narrowest single pattern
 // that covers them, and the rest is sorted out here. Patterns that overlap go the second way too: servers refuse them.
-import { matches } from "../../contracts/src/subjects.ts";
+import { isLeftOut } from "../../contracts/src/subjects.ts";
 
 export interface ServerFilter {
   readonly subjects: readonly string[];
@@ -9,15 +9,12 @@ export interface ServerFilter {
 }
 
 export function serverFilter(patterns: readonly string[], severalAllowed: boolean): ServerFilter {
-  const needed = withoutCovered(patterns);
-  if (needed.length === 1) return { subjects: needed, loose: false };
-  if (severalAllowed && !anyOverlap(needed)) return { subjects: needed, loose: false };
+  const needed = withoutCovered(patterns.filter((pattern) => !isLeftOut(pattern)));
+  // A server cannot leave a subject out.
+  const loose = patterns.some(isLeftOut);
+  if (needed.length === 1) return { subjects: needed, loose };
+  if (severalAllowed && !anyOverlap(needed)) return { subjects: needed, loose };
   return { subjects: [commonPattern(needed)], loose: true };
-}
-
-export function matchesAny(patterns: readonly string[], name: string): boolean {
-  for (const pattern of patterns) if (matches(pattern, name)) return true;
-  return false;
 }
 
 function withoutCovered(patterns: readonly string[]): readonly string[] {

@@ -1,11 +1,12 @@
 // What happens to one message of a durable subscription: decode, recognise a repetition, try the handler, park.
+
 import { createHash } from "node:crypto";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { Handler } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { isNotYet } from "../not-yet.ts";
-import { matchesAny } from "./filter.ts";
 import type { Park, Parked } from "./park.ts";
 import type { RecentIds } from "./recent-ids.ts";
 import { type Arrival, decode, type SubjectLookup } from "./wire.ts";

@@ -2,7 +2,7 @@
 // `audit_row`.
 import { Fault } from "../../contracts/src/fault.ts";
 import type { AuditBatch, NewAuditRow } from "../../ports/audit-log.ts";
-import { answerLost, eventAgain, headElsewhere, notOnlyGained, stalePen } from "../audit-batch.ts";
+import { answerLost, eventAgain, headElsewhere, notOnlyGained, stalePen, timeOfBatch } from "../audit-batch.ts";
 import type { Call } from "./append-query.ts";
 import {
   beginCall,
@@ -27,7 +27,7 @@ import {
 import { columnOfText } from "./exact-text.ts";
 import { isDefiniteCommit, storeFault } from "./store-fault.ts";
 
-export const auditAppend: Call = { name: "audit_append", text: "select audit_append($1, $2, $3, $4, $5, $6)" };
+export const auditAppend: Call = { name: "audit_append", text: "select audit_append($1, $2, $3, $4, $5, $6, $7)" };
 /** The composite type's number in this database, which the binary form must name. */
 export const rowTypeText = "select 'audit_row'::regtype::oid as number";
 const columnCount = 5;
@@ -41,7 +41,7 @@ const eventOnce = "audit_entry_event_once";
 export function auditMessage(batch: AuditBatch, rowType: number, spare: Buffer | undefined): CallMessage {
   const { pen, after, rows, head } = batch;
   const buffer = bufferOf(bytesMaxOf(batch), spare);
-  let at = beginCall(buffer, auditAppend.name, 6);
+  let at = beginCall(buffer, auditAppend.name, 7);
   at = writeBigintParameter(buffer, at, pen);
   at = writeBigintParameter(buffer, at, after);
   const rowsAt = at;
@@ -51,6 +51,7 @@ export function auditMessage(batch: AuditBatch, rowType: number, spare: Buffer |
   at = writeBigintParameter(buffer, at, head.size);
   at = writeTextParameter(buffer, at, head.hash);
   at = writeTextParameter(buffer, at, head.timestamp);
+  at = writeBigintParameter(buffer, at, timeOfBatch(batch));
   return endCall(buffer, at);
 }
 

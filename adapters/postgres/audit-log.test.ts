@@ -140,17 +140,17 @@ describe("promise 5: entries and checkpoints are never changed or removed", () =
     const rows = (...sequences: readonly number[]) =>
       `array[${sequences.map((n) => `row(${n}, 'new-${n}', 's', 'a', 'x')`).join()}]::audit_row[]`;
     for (const [code, sql] of [
-      ["PA001", `select audit_append(${pen - 1}, 3, ${rows(3)}, 4, 'h', 't')`],
-      ["PA001", `select audit_append(null, 3, ${rows(3)}, 4, 'h', 't')`],
-      ["PA002", `select audit_append(${pen}, 2, ${rows(2)}, 3, 'h', 't')`],
-      ["PA002", `select audit_append(${pen}, null, ${rows(3)}, 4, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 5)}, 5, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(4, 3)}, 5, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 3)}, 5, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 4)}, 4, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3)}, null, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, array[]::audit_row[], 3, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, null, 3, 'h', 't')`],
+      ["PA001", `select audit_append(${pen - 1}, 3, ${rows(3)}, 4, 'h', 't', 1)`],
+      ["PA001", `select audit_append(null, 3, ${rows(3)}, 4, 'h', 't', 1)`],
+      ["PA002", `select audit_append(${pen}, 2, ${rows(2)}, 3, 'h', 't', 1)`],
+      ["PA002", `select audit_append(${pen}, null, ${rows(3)}, 4, 'h', 't', 1)`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 5)}, 5, 'h', 't', 1)`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(4, 3)}, 5, 'h', 't', 1)`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 3)}, 5, 'h', 't', 1)`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 4)}, 4, 'h', 't', 1)`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(3)}, null, 'h', 't', 1)`],
+      ["PA003", `select audit_append(${pen}, 3, array[]::audit_row[], 3, 'h', 't', 1)`],
+      ["PA003", `select audit_append(${pen}, 3, null, 3, 'h', 't', 1)`],
       ["PA001", `select audit_put_checkpoint(${pen - 1}, 9, E'a\\n\\nb', 1)`],
       ["PA001", "select audit_put_checkpoint(null, 9, E'a\\n\\nb', 1)"],
     ]) {
@@ -158,7 +158,7 @@ describe("promise 5: entries and checkpoints are never changed or removed", () =
     }
     expect((await rig.audit.head()).size).toBe(3);
     expect(await texts(rig.audit)).toEqual(entryTexts(3));
-    await rig.peer.pool.query(`select audit_append(${pen}, 3, ${rows(3)}, 4, 'h', 't')`);
+    await rig.peer.pool.query(`select audit_append(${pen}, 3, ${rows(3)}, 4, 'h', 't', 1)`);
   });
 
   it("a head that was set back does not let an entry be written over another", async () => {
@@ -248,7 +248,7 @@ describe("the audit log on PostgreSQL", () => {
     const rig = await open();
     const thrown = dice(seed);
     const { pen } = await rig.audit.takePen("one");
-    const pool = Buffer.from(Array.from({ length: 40_000 }, () => thrown.below(256)));
+    const pool = Buffer.from(Array.from({ length: 40_000 }, () => 1 + thrown.below(127)));
     const sizes = Array.from({ length: 10_000 }, (_unused, n) => (n % 500 === 0 ? 30_000 : 1 + thrown.below(800)));
     const textOf = (n: number) => pool.subarray(n % 9_000, (n % 9_000) + (sizes[n] ?? 0));
     for (let after = 0; after < sizes.length; after += 1_000) {

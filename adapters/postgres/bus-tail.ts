@@ -1,7 +1,7 @@
 // The end of the outbox as screens see it: one reader per process for all listeners, from now on, never late: a hole is
 // waited for a quarter of a second and then passed over. Missing an event is allowed here, being stuck is not.
 import { messageOf } from "../../contracts/src/fault.ts";
-import { matches } from "../../contracts/src/subjects.ts";
+import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -49,7 +49,7 @@ export function createTail(options: {
 
   function handOver(row: OutboxRow): void {
     for (const listener of listeners) {
-      if (row.id <= listener.from || !listener.patterns.some((pattern) => matches(pattern, row.subject))) continue;
+      if (row.id <= listener.from || !matchesAny(listener.patterns, row.subject)) continue;
       // Decoded for each anew, so that no listener sees what another made of the payload.
       const decoded = decodeRow(row, options.subjectByName);
       if ("event" in decoded) listener.offer(decoded.event);

@@ -3,7 +3,7 @@
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { ParkedEvent } from "../../contracts/src/records/platform.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
-import { matches, validatePattern } from "../../contracts/src/subjects.ts";
+import { matchesAny, validatePattern, validatePatterns } from "../../contracts/src/subjects.ts";
 import type { Bus, BusEvent, BusHealth, EphemeralOptions } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -66,7 +66,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       const sample = decode();
       if (sample === undefined) continue;
       for (const [listener, patterns] of markListeners) {
-        const event = patterns.some((pattern) => matches(pattern, sample.subject)) ? decode() : undefined;
+        const event = matchesAny(patterns, sample.subject) ? decode() : undefined;
         if (event !== undefined) listener.offer(event);
       }
     }
@@ -144,7 +144,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
   const watched = watchLag();
   return {
     async subscribe(wanted, handler) {
-      for (const pattern of wanted.subjects) validatePattern(pattern);
+      validatePatterns(wanted.subjects);
       await whenOpen();
       // Registered before anything else: from now on trimming waits for it.
       const entry = await session.register(wanted.name, wanted.subjects, clock.now());

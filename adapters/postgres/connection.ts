@@ -109,7 +109,7 @@ function describeTarget(target: ConnectionTarget): string {
 }
 
 /** Nothing of the URL itself is repeated in a complaint: a password may stand anywhere in a malformed one. */
-function targetFromUrl(variable: string, text: string, options: string): ConnectionTarget {
+export function targetFromUrl(variable: string, text: string, options: string): ConnectionTarget {
   const url = parseUrl(variable, text);
   const query = url.searchParams;
   const host = query.get("host") ?? decode(variable, url.hostname).replace(/^\[(.*)\]$/, "$1");

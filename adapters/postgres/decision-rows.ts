@@ -1,13 +1,13 @@
 // The journal's part of what the bus reads. A decision is one row there and no row in the outbox; both tables take their numbers from
 // one sequence, so together they are one sequence of rows without holes of its own. Only decisions are heard; every other row of
 // the journal is a number that has been seen.
-import { matches } from "../../contracts/src/subjects.ts";
+import { matchesAny } from "../../contracts/src/subjects.ts";
 import { decisionSubjects, expandedDecision } from "../decision-messages.ts";
 import type { OutboxRow } from "./outbox-reader.ts";
 
 /** Whether any message of a decision can concern who listens to these patterns: decided once, not row by row. */
 export function wantsDecisions(patterns: readonly string[]): boolean {
-  return decisionSubjects.some((subject) => covers(patterns, subject));
+  return decisionSubjects.some((subject) => matchesAny(patterns, subject));
 }
 
 /**
@@ -17,19 +17,16 @@ export function wantsDecisions(patterns: readonly string[]): boolean {
 export function messagesOf(row: OutboxRow, patterns: readonly string[]): readonly OutboxRow[] {
   if (row.record === undefined) return [row];
   const { id, eventId: decisionId, key: orderId, at, record: payload } = row;
-  const messages = expandedDecision({ decisionId, orderId, at, payload }, (subject) => covers(patterns, subject));
+  const messages = expandedDecision({ decisionId, orderId, at, payload }, (subject) => matchesAny(patterns, subject));
   return messages.map(({ id: eventId, ...message }) => ({ id, eventId, ...message }));
 }
 
 /** As the journal numbers its kinds. */
 const decisionKind = 1;
 
-function covers(patterns: readonly string[], subject: string): boolean {
-  return patterns.some((pattern) => matches(pattern, subject));
-}
-
-/** The newest number of either table; null while both are empty. */
-export const newestIdText = "greatest((select max(id) from outbox), (select max(id) from risk_journal))";
+/** The newest number of any table that is heard; null while all are empty. */
+export const newestIdText =
+  "greatest((select max(id) from outbox), (select max(id) from risk_journal), (select max(outbox_id) from audit_entry))";
 
 /**
  * The journal's half of a read, in the columns of the outbox's: the outbox's payload is null here, of whichever type it has there,

@@ -1,12 +1,12 @@
-// Reads the outbox and the journal's decisions behind a cursor, as one sequence in the order of event numbers, without ever
-// passing one that may still come.
+// Reads the outbox, the journal's decisions and the audit log's entries behind a cursor, as one sequence in the order of event numbers,
+// without ever passing one that may still come.
 //
-// Numbers come from one sequence for both, so a lower one can be committed after a higher one. Invariants (tested by number):
+// Numbers come from one sequence for all, so a lower one can be committed after a higher one. Invariants (tested by number):
 //  1. What follows the cursor without a hole is handed over at once.
 //  2. At a hole nothing beyond it is handed over until the hole is filled or known to be dead.
 //  3. A hole is dead when every transaction that could own its number has ended and a read that began after that still
 //     lacks it. Every such transaction took its own number (xid) before it took an event number (column order in the
-//     tables), hence before the higher event became visible, hence before the xid that we take as a fence afterwards. So
+//     tables; the audit log's takes it with the lock on its head), hence before the higher event became visible, hence before the xid that we take as a fence afterwards. So
 //     when a read's snapshot has an xmin at or above the fence, what that read does not see will never be there. The
 //     snapshot's own xmax must not serve as the fence: it lies just above the highest *ended* transaction, and a running
 //     one can have that number or a higher one.
@@ -19,6 +19,7 @@ import { fromMicroseconds, millisecondsBetween } from "../../contracts/src/insta
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { decisionSource } from "../decision-messages.ts";
+import { entriesPart, wantsEntries } from "./audit-rows.ts";
 import { journalHalf, wantsDecisions } from "./decision-rows.ts";
 import { regexOf } from "./outbox-pattern.ts";
 
@@ -74,7 +75,7 @@ const horizonText = "(select pg_snapshot_xmin(pg_current_snapshot())::text)";
 // The usual read. A page of payloads up to $4 bytes cannot be too large, so nothing needs to be added up; a larger one
 // comes empty, which no JSON and no decision is, and the page is read again by the careful way. Each table gives at most a page, by
 // its index, and the two are merged.
-const usualText = (decisions: boolean): string => `
+const usualText = ({ decisions, entries }: Wanted): string => `
 select ${columns}, payload, ${horizonText}, '0', record
 from ((select ${columns},
               case when subject ~ $3
@@ -82,12 +83,14 @@ from ((select ${columns},
               null::bytea as record
        from outbox where id > $1 order by id limit $2)
       union all
-      ${journalHalf(decisions, "text", "case when octet_length(j.payload) <= $4 then j.payload else ''::bytea end")}) page
+      ${journalHalf(decisions, "text", "case when octet_length(j.payload) <= $4 then j.payload else ''::bytea end")}
+      union all
+      ${entriesPart(entries, "text", "case when octet_length(a.text) <= $4 then a.text else ''::bytea end")}) page
 order by id limit $2`;
 
 // The careful read adds up the payloads, which takes the server about a quarter longer. What was sent before a row decides
 // whether it comes along: that only grows, so a page has no holes of its own.
-const carefulText = (decisions: boolean): string => `
+const carefulText = ({ decisions, entries }: Wanted): string => `
 select ${columns}, convert_from(payload, 'UTF8'), ${horizonText}, bytes, record
 from (select *, sum(own_bytes) over (order by id rows unbounded preceding) as bytes
       from (select *, coalesce(octet_length(payload), octet_length(record), 0) as own_bytes
@@ -95,9 +98,16 @@ from (select *, sum(own_bytes) over (order by id rows unbounded preceding) as by
                   from ((select ${columns}, case when subject ~ $3 then payload end as payload, null::bytea as record
                          from outbox where id > $1 order by id limit $2)
                         union all
-                        ${journalHalf(decisions, "bytea", "j.payload")}) both_tables
+                        ${journalHalf(decisions, "bytea", "j.payload")}
+                        union all
+                        ${entriesPart(entries, "bytea", "a.text")}) all_tables
                   order by id limit $2) page) sized) counted
 where bytes - own_bytes < ${pageBytesMax} order by id`;
+
+interface Wanted {
+  readonly decisions: boolean;
+  readonly entries: boolean;
+}
 
 interface Statement {
   readonly name: string;
@@ -109,16 +119,14 @@ interface Reading {
   readonly careful: Statement;
 }
 
-function readingOf(decisions: boolean): Reading {
-  const suffix = decisions ? "_with_decisions" : "";
+function readingOf(patterns: readonly string[]): Reading {
+  const wanted = { decisions: wantsDecisions(patterns), entries: wantsEntries(patterns) };
+  const suffix = `${wanted.decisions ? "_with_decisions" : ""}${wanted.entries ? "_with_entries" : ""}`;
   return {
-    usual: { name: `bus_read${suffix}`, text: usualText(decisions) },
-    careful: { name: `bus_read_carefully${suffix}`, text: carefulText(decisions) },
+    usual: { name: `bus_read${suffix}`, text: usualText(wanted) },
+    careful: { name: `bus_read_carefully${suffix}`, text: carefulText(wanted) },
   };
 }
-
-const withDecisions = readingOf(true);
-const withoutDecisions = readingOf(false);
 
 type RawRow = readonly [
   id: string,
@@ -151,7 +159,7 @@ export function createOutboxReader(options: {
   let hole: { readonly after: bigint; readonly since: Instant } | undefined;
   const wantedBy = rememberLast((patterns) => ({
     regex: regexOf(patterns),
-    reading: wantsDecisions(patterns) ? withDecisions : withoutDecisions,
+    reading: readingOf(patterns),
   }));
 
   /** Taken only when a hole is met a second time: most are filled by then, and every fence costs a transaction number. */
@@ -238,7 +246,9 @@ function rowOf(id: bigint, raw: RawRow): OutboxRow | undefined {
     source: source ?? decisionSource,
     payload: payload ?? "",
   };
-  return record === null ? row : { ...row, record };
+  if (record === null) return row;
+  // A decision has no subject of its own; of an entry the bytes are what is heard.
+  return subject === null ? { ...row, record } : { ...row, payload: record.toString("utf8") };
 }
 
 /** The patterns are nearly always the same array as last time. */

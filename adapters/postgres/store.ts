@@ -10,6 +10,7 @@ import type { Outcome, Store, StoreHealth, UnitOfWork } from "../../ports/store.
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import type { MayPublish } from "../publish-authority.ts";
+import { type ChangeWatch, statementReader, type UntoldChange, watchChanges, watchedEvents } from "../told-changes.ts";
 import { createOutboxLane } from "./outbox-lane.ts";
 import { storeFault } from "./store-fault.ts";
 import { createOutageNotes } from "./store-outage.ts";
@@ -30,6 +31,8 @@ export interface PostgresStoreOptions {
   readonly source: string;
   /** Which subjects this process may publish; any other is a Defect. Absent: all of them. */
   readonly mayPublish?: MayPublish;
+  /** Which changes the audit log would not know of: they are a Defect and never committed. Absent: all are let through. */
+  readonly untoldChange?: UntoldChange;
   /** Told after every commit that had events. */
   readonly wake: { poke(): void };
   /** Runs of one work before STORE_CONFLICT; default 8. */
@@ -52,6 +55,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   const attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
   const lane = createOutboxLane(pool);
   const outage = createOutageNotes(log);
+  const recordsOf = statementReader();
   const finished = options.metrics.counter("portcullis_store_transactions_total", "Transactions by their end.", [
     "end",
   ]);
@@ -66,14 +70,18 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   async function attempt<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T> {
     const marker = () => ({ id: options.random.uuid(), at: options.clock.now() });
     const transaction = openTransaction({ pool, name, marker });
-    const buffered = createUnitOfWork({ ...options, sql: transaction });
+    const watch = options.untoldChange === undefined ? undefined : watchChanges(name, options.untoldChange);
+    const sql = watch === undefined ? transaction : watchedSql(transaction, watch, recordsOf);
+    const buffered = createUnitOfWork({ ...options, sql });
+    const { unit } = buffered;
     let result: T;
     try {
-      result = await work(buffered.unit, transaction);
+      result = await work(watch === undefined ? unit : { ...unit, events: watchedEvents(unit.events, watch) }, sql);
       // A statement that the work did not await belongs to it all the same.
       await transaction.idle();
       const failure = transaction.failure();
       if (failure !== undefined) throw failure;
+      watch?.judge();
     } catch (thrown) {
       buffered.seal();
       await transaction.rollback();
@@ -136,6 +144,18 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     async close(): Promise<void> {
       closed = true;
       await within(timers, closeMsMax, Promise.allSettled([...running]));
+    },
+  };
+}
+
+/** A statement that changed no row changed nothing. */
+function watchedSql(sql: Sql, watch: ChangeWatch, recordsOf: ReturnType<typeof statementReader>): Sql {
+  return {
+    read: sql.read,
+    async write(statement) {
+      const result = await sql.write(statement);
+      if (result.rowCount !== 0) for (const record of recordsOf(statement.text)) watch.wrote(record);
+      return result;
     },
   };
 }

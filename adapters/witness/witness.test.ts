@@ -9,7 +9,7 @@ import { readCheckpointNote } from "../../core/audit/checkpoint.ts";
 import { countCosignatures, readPolicy } from "../../core/audit/policy.ts";
 import { addCheckpointBody } from "../../core/audit/witness.ts";
 import type { WitnessedCheckpoint } from "../../ports/witnesses.ts";
-import { firstSigner, origin, type SampleLog, sampleLog } from "../../testkit/audit/sample-log.ts";
+import { firstSigner, origin, type SampleLog, sampleLog, secondSigner } from "../../testkit/audit/sample-log.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { systemClock } from "../system-clock.ts";
 import { systemRandom } from "../system-random.ts";
@@ -31,9 +31,9 @@ async function newFolder(): Promise<string> {
   return path;
 }
 
-async function start(path: string) {
+async function start(path: string, logs = [firstSigner.key]) {
   const folder = await openWitnessFolder(path, ports);
-  const options = { name: "witness.example/w1", logs: [firstSigner.key], folder, host: "127.0.0.1", port: 0 };
+  const options = { name: "witness.example/w1", logs, folder, host: "127.0.0.1", port: 0 };
   const server = await serveWitness({ ...options, ...ports, log: quietLog });
   let isOpen = true;
   const stop = async (): Promise<void> => {
@@ -46,9 +46,9 @@ async function start(path: string) {
   return { server, folder, stop };
 }
 
-function checkpointOf(log: SampleLog, size: number): WitnessedCheckpoint {
+function checkpointOf(log: SampleLog, size: number, signers = [firstSigner]): WitnessedCheckpoint {
   const proofFrom = async (oldSize: number) => log.consistency(oldSize, size).map(base64OfHash);
-  return { origin, size, note: log.checkpoint(size), proofFrom };
+  return { origin, size, note: log.checkpoint(size, signers), proofFrom };
 }
 
 function clientOf(witness: Awaited<ReturnType<typeof start>>) {
@@ -87,6 +87,25 @@ describe("the witness", () => {
     expect(second.server.vkey).toBe(first.server.vkey);
     const { lines, complaints } = await clientOf(second).submit(checkpointOf(log, 14));
     expect({ lines: lines.length, complaints }).toEqual({ lines: 1, complaints: [] });
+  });
+
+  it("cosigns the handover to a new key, and what comes after it once it is started with that key in place of the old one", async () => {
+    const path = await newFolder();
+    const log = sampleLog(14);
+    const before = await start(path);
+    expect((await clientOf(before).submit(checkpointOf(log, 7))).complaints).toEqual([]);
+    expect((await clientOf(before).submit(checkpointOf(log, 9, [firstSigner, secondSigner]))).complaints).toEqual([]);
+    const { lines, complaints } = await clientOf(before).submit(checkpointOf(log, 12, [secondSigner]));
+    expect(lines).toEqual([]);
+    expect(complaints[0]).toContain("403");
+    await before.stop();
+    const after = await start(path, [secondSigner.key]);
+    expect((await clientOf(after).submit(checkpointOf(log, 14, [secondSigner]))).complaints).toEqual([]);
+    expect(after.folder.stateOf(origin)?.size).toBe(14);
+    // Whoever has the old key can no longer lead it astray, and the new key is held to what the old one signed.
+    expect((await clientOf(after).submit(checkpointOf(log, 14))).lines).toEqual([]);
+    const rewritten = sampleLog(14, "rewritten");
+    expect((await clientOf(after).submit(checkpointOf(rewritten, 14, [secondSigner]))).lines).toEqual([]);
   });
 
   it("A4, A5: a log that was rewritten and signed anew is refused, at the same size and at a larger one, and the proof is kept", async () => {

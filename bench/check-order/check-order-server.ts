@@ -128,8 +128,12 @@ async function startEngine(
     quotes: undefined as never,
     auditLog: undefined as never,
     signing: undefined as never,
+    subjectKeys: undefined as never,
+    cipher: undefined as never,
     sha256OfBytes: undefined as never,
     witnesses: undefined,
+    anchors: [],
+    stepUps: { redeem: async () => undefined },
     languageModel: undefined,
     settings: {
       audit: undefined as never,

@@ -1,6 +1,7 @@
 // What becomes an entry of the audit log: for every subject on the bus its action, the thing it is about and who did it, or the reason why it is no
 // entry. An entry's action is a promise to whoever searches the log: it may be added, never renamed.
 import type { z } from "zod";
+import { personalFieldsOf } from "./records/fields.ts";
 import type { Subject } from "./subject.ts";
 import { subjects } from "./subjects.ts";
 
@@ -18,6 +19,10 @@ export interface AuditedAs {
   subjectIdOf(payload: unknown): string;
   /** As proved: a payload is believed about its actor only when one of our own services wrote it. */
   actorOf(event: AuditedEvent): string;
+  /** Members of the payload that are about a person: sealed under that person's key before they are hashed. */
+  readonly personal: readonly string[];
+  /** Whom those are about. */
+  personOf(payload: unknown): string;
 }
 
 export interface NotAudited {
@@ -42,6 +47,7 @@ function audited<Key extends SubjectKey>(
   action: string,
   subjectIdOf: (payload: PayloadOf<Key>) => string,
   actorOf?: (payload: PayloadOf<Key>) => string | undefined,
+  personOf: (payload: PayloadOf<Key>) => string = subjectIdOf,
 ): AuditedAs {
   const schema = subjects[key].schema as z.ZodType<PayloadOf<Key>>;
   // The bus hands over only what matched the schema; asking again costs more than it could find.
@@ -54,6 +60,8 @@ function audited<Key extends SubjectKey>(
       if (actorOf === undefined || publisher === foreignActor) return publisher;
       return named(actorOf(payloadOf(event.payload))) ?? publisher;
     },
+    personal: personalFieldsOf(schema),
+    personOf: (payload) => personOf(payloadOf(payload)),
   };
 }
 
@@ -127,6 +135,7 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   sessionOpened: audited("sessionOpened", "session.opened", principal, principal),
   sessionClosed: audited("sessionClosed", "session.closed", principal, (of) => of.actor ?? principal(of)),
   sessionRefused: audited("sessionRefused", "session.refused", principal),
+  operatorChanged: audited("operatorChanged", "operator.changed", byOperator, actor),
   factorChanged: audited("factorChanged", "factor.changed", byOperator, operator),
   stepUpGranted: audited("stepUpGranted", "stepup.granted", byOperator, operator),
   stepUpRefused: audited("stepUpRefused", "stepup.refused", byOperator, operator),
@@ -148,5 +157,6 @@ const bySubjectName: ReadonlyMap<string, AuditRule> = new Map(
 export function auditRuleOf(event: AuditedEvent): AuditRule {
   const rule = bySubjectName.get(event.subject);
   if (rule !== undefined) return rule;
-  return { action: "event.observed", subjectIdOf: () => event.key, actorOf: publisherOf };
+  const { key } = event;
+  return { action: "event.observed", subjectIdOf: () => key, actorOf: publisherOf, personal: [], personOf: () => key };
 }

@@ -52,6 +52,13 @@ GetAuditBundleHead        .      .      x      x          x         x      x
 GetAuditStatus            .      .      x      x          x         x      x
 InspectAudit              .      .      .      x          .         x      .
 GetAuditTile              .      .      x      x          x         x      x
+BeginAuditVerification    .      .      x      x          x         x      x
+BeginAuditInspection      .      .      .      x          .         x      .
+WatchAuditRun             .      .      x      x          x         x      x
+RotateAuditKey            .      .      .      .          .         x      .
+RevokeAuditKey            .      .      .      .          .         x      .
+EraseAuditSubject         .      .      .      .          .         x      .
+ReadPersonalData          .      .      .      .          x         x      .
 ReportRegulatoryEvent     .      .      .      .          .         .      x
 SubmitOrder               .      .      .      x          .         .      x
 CancelOrder               .      .      .      x          .         .      x
@@ -187,7 +194,7 @@ describe("a service token", () => {
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListRejections", "GetDecisions", "ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile"],
-      ...["ReportRegulatoryEvent"],
+      ...["BeginAuditVerification", "WatchAuditRun", "ReportRegulatoryEvent"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions"],
       ...["ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadMetrics", "InspectInstance"],
     ]);

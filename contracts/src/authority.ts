@@ -55,6 +55,13 @@ export const operations = {
   GetAuditStatus: rule(readers, "See how far the audit chain reaches and who vouches for it."),
   InspectAudit: rule(["operator", "admin"], "Derive chain, tree and index of the audit log anew, and repair what can be derived."),
   GetAuditTile: rule(readers, "Read checkpoints, tiles and entries of the audit log as static files."),
+  BeginAuditVerification: rule(readers, "Verify the audit chain however long it takes."),
+  BeginAuditInspection: rule(["operator", "admin"], "Inspect the audit log however long it takes."),
+  WatchAuditRun: rule(readers, "See how far a long verification or inspection is, and what came of it."),
+  RotateAuditKey: rule(["admin"], "Give the audit log a new key that signs its checkpoints."),
+  RevokeAuditKey: rule(["admin"], "Take a key of the audit log out of force for good."),
+  EraseAuditSubject: rule(["admin"], "Destroy the key of what the audit log holds sealed about a person."),
+  ReadPersonalData: rule(["risk_officer", "admin"], "Read what the audit log holds sealed about persons."),
   ReportRegulatoryEvent: rule(["service"], "Report an event to the regulators of a fund."),
 
   // Orders, positions, funds and strategies.
@@ -180,6 +187,7 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   sessionOpened: ["gateway"],
   sessionClosed: ["gateway"],
   sessionRefused: ["gateway"],
+  operatorChanged: ["gateway"],
   factorChanged: ["gateway"],
   stepUpGranted: ["gateway"],
   stepUpRefused: ["gateway"],

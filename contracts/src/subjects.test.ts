@@ -2,7 +2,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Fault } from "./fault.ts";
-import { complaintAboutName, everySubject, matches, subjectByName, subjects, validatePattern } from "./subjects.ts";
+import {
+  complaintAboutName,
+  everySubject,
+  leftOut,
+  matches,
+  matchesAny,
+  subjectByName,
+  subjects,
+  validatePattern,
+  validatePatterns,
+} from "./subjects.ts";
 
 /** The subjects that the interface specification names. */
 const specified = [
@@ -137,5 +147,29 @@ describe("patterns", () => {
     "a".repeat(256),
   ])("%j is refused", (pattern) => {
     expect(() => validatePattern(pattern)).toThrow(Fault);
+  });
+
+  test("a durable subscription may leave whole names out", () => {
+    const patterns = ["svc.v1.>", leftOut("svc.v1.operations.audit.appended")];
+    expect(() => validatePatterns(patterns)).not.toThrow();
+    expect(matchesAny(patterns, "svc.v1.operations.audit.appended")).toBe(false);
+    expect(matchesAny([...patterns].reverse(), "svc.v1.operations.audit.appended")).toBe(false);
+    expect(matchesAny(patterns, "svc.v1.operations.audit.appended.more")).toBe(true);
+    expect(matchesAny(patterns, "svc.v1.operations.audit")).toBe(true);
+    expect(matchesAny(patterns, "svc.v2.operations.audit")).toBe(false);
+  });
+
+  test.each([
+    ["svc.v1.>", "!svc.v1.*"],
+    ["svc.v1.>", "!svc.v1.>"],
+    ["svc.v1.>", "!"],
+    ["svc.v1.>", "!!svc.v1.x"],
+    ["!svc.v1.x"],
+  ])("%j, %j is refused", (...patterns) => {
+    expect(() => validatePatterns(patterns)).toThrow(Fault);
+  });
+
+  test("a single pattern leaves nothing out", () => {
+    expect(() => validatePattern("!svc.v1.x")).toThrow(Fault);
   });
 });

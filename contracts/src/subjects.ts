@@ -28,6 +28,7 @@ import {
   configurationChanged,
   factorChanged,
   operatorAttempted,
+  operatorChanged,
   parkedEvent,
   secretChanged,
   serviceEvent,
@@ -106,6 +107,7 @@ export const subjects = {
   sessionOpened: subject("svc.v1.identity.session.opened", sessionEvent, (session) => session.principal, "Somebody proved who they are."),
   sessionClosed: subject("svc.v1.identity.session.closed", sessionEvent, (session) => session.principal, "Somebody logged out or their session ended."),
   sessionRefused: subject("svc.v1.identity.session.refused", sessionEvent, (session) => session.principal, "Somebody failed to prove who they are."),
+  operatorChanged: subject("svc.v1.identity.operator.changed", operatorChanged, (changed) => changed.operator, "A person who may log in was made, changed or removed."),
   factorChanged: subject("svc.v1.identity.factor.changed", factorChanged, (changed) => changed.operator, "A person's second factor was set up, replaced or used up."),
   stepUpGranted: subject("svc.v1.identity.stepup.granted", stepUpEvent, (tried) => tried.operator, "A second factor was proved for one named action."),
   stepUpRefused: subject("svc.v1.identity.stepup.refused", stepUpEvent, (tried) => tried.operator, "A second factor was asked for and not proved."),
@@ -137,6 +139,7 @@ const word = /^[!-)+\-,/-=?-~]+$/;
 export function complaintAboutName(name: string): string | undefined {
   if (name.length === 0) return "it is empty";
   if (name.length > subjectLengthMax) return `it is longer than ${subjectLengthMax} characters`;
+  if (isLeftOut(name)) return "it begins with !, which leaves a subject out of a durable subscription's patterns";
   for (const part of name.split(".")) {
     if (part === "") return "it has an empty word";
     if (!word.test(part)) return `its word ${JSON.stringify(part)} has a character that a subject may not have`;
@@ -151,10 +154,43 @@ export function complaintAboutPattern(pattern: string): string | undefined {
   return complaintAboutName(words.map((part) => (part === "*" || part === ">" ? "x" : part)).join("."));
 }
 
+/** Among the patterns of a durable subscription: hears nothing of the subject of that exact name. */
+export const leftOut = (name: string): string => `!${name}`;
+
+export function isLeftOut(pattern: string): boolean {
+  return pattern.startsWith("!");
+}
+
+/** The same for what a durable subscription asks for, which may leave subjects out. */
+export function validatePatterns(patterns: readonly string[]): void {
+  for (const pattern of patterns) {
+    if (!isLeftOut(pattern)) validatePattern(pattern);
+    else if (complaintAboutName(pattern.slice(1)) !== undefined)
+      refusePattern(pattern, "only a whole name can be left out");
+  }
+  const [first] = patterns;
+  if (first !== undefined && patterns.every(isLeftOut))
+    refusePattern(first, "nothing is asked for that it could be left out of");
+}
+
+/** Whether one of the patterns covers the subject and none leaves it out. */
+export function matchesAny(patterns: readonly string[], name: string): boolean {
+  let isCovered = false;
+  for (const pattern of patterns) {
+    if (isLeftOut(pattern)) {
+      if (pattern.length === name.length + 1 && pattern.endsWith(name)) return false;
+    } else if (!isCovered) isCovered = matches(pattern, name);
+  }
+  return isCovered;
+}
+
 /** Refuses a pattern that a server would refuse or that could never match, before anything is subscribed. */
 export function validatePattern(pattern: string): void {
   const complaint = complaintAboutPattern(pattern);
-  if (complaint === undefined) return;
+  if (complaint !== undefined) refusePattern(pattern, complaint);
+}
+
+function refusePattern(pattern: string, complaint: string): never {
   const shown = JSON.stringify(pattern.slice(0, subjectLengthMax));
   throw new Fault("INVALID_ARGUMENT", `${shown} is not a subject pattern: ${complaint}`, { retry: "never" });
 }

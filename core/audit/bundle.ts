@@ -1,6 +1,8 @@
 // The file that carries a range of entries out of the house: two lines of header, then one entry per line. Written and read here; judged in
 // verify-bundle.ts.
-import { base64OfHash, hashOfBase64, readUtf8, utf8Of } from "./base64.ts";
+import { base64OfHash, hashOfBase64, utf8Of } from "./base64.ts";
+import { decodeUtf8 } from "./canonical-json.ts";
+import { isCanonicalJson } from "./canonical-scan.ts";
 import { type CheckpointNote, readCheckpointNote } from "./checkpoint.ts";
 import { type Refused, refused } from "./fault.ts";
 import type { Hash } from "./hash.ts";
@@ -75,39 +77,33 @@ export function isBundleFirstLine(line: Uint8Array): boolean {
 /** Reads the second line: the header, whole and fitting together. */
 export function readBundleHeader(line: Uint8Array): BundleHeader | Refused {
   if (line.length > headerBytesMax) return notABundle(`a header of at most ${headerBytesMax} bytes`, `${line.length}`);
-  const text = readUtf8(line);
-  const fields = text === undefined ? undefined : readFields(text);
+  const fields = isCanonicalJson(line) ? readFields(decodeUtf8(line)) : undefined;
   if (fields === undefined) return notABundle("a header in canonical JSON", "something else");
   const left = hashesOf(fields.left);
   const right = hashesOf(fields.right);
   if (left === undefined || right === undefined) return notABundle("hashes of 32 bytes in base64", "something else");
   const signed = readCheckpointNote(fields.checkpoint);
-  if ("malformed" in signed) return refused("CHECKPOINT_MALFORMED", fields.from, "a checkpoint", signed.malformed);
+  if ("malformed" in signed) return refused("CHECKPOINT_MALFORMED", 0, "a checkpoint", signed.malformed);
   const handovers: CheckpointNote[] = [];
   for (const content of fields.handovers) {
     const handover = readCheckpointNote(content);
     if ("malformed" in handover) {
-      return refused("CHECKPOINT_MALFORMED", fields.from, "the checkpoint of a handover", handover.malformed);
+      return refused("CHECKPOINT_MALFORMED", 0, "the checkpoint of a handover", handover.malformed);
     }
     handovers.push(handover);
   }
   return fitting({ from: fields.from, entries: fields.entries, signed, handovers, left, right });
 }
 
+/** The fields of canonical JSON; undefined when it is another object, or none. */
 function readFields(text: string): HeaderFields | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value: unknown = JSON.parse(text);
   const { checkpoint, entries, from, handovers, left, right } = (value ?? {}) as Partial<Record<string, unknown>>;
   if (typeof checkpoint !== "string" || !isWhole(entries) || !isWhole(from) || !isSize(from + entries))
     return undefined;
   if (!isTexts(handovers) || !isTexts(left) || !isTexts(right)) return undefined;
   const fields = { checkpoint, entries, from, handovers, left, right };
-  // Written again it must be the same text: no other order, no space, no name twice or too much, no other way to write a number.
+  // Written again it must be the same text: no name too much.
   return headerText(fields) === text ? fields : undefined;
 }
 
@@ -129,7 +125,7 @@ function fitting(header: BundleHeader): BundleHeader | Refused {
   for (const { checkpoint } of handovers) {
     if (checkpoint.size <= last || checkpoint.size > Math.min(size, from + entries)) {
       const expected = "handovers of rotations among the entries, in order";
-      return refused("HANDOVER_INVALID", checkpoint.size, expected, `one of size ${checkpoint.size}`);
+      return refused("HANDOVER_INVALID", Math.max(0, checkpoint.size - 1), expected, `one of size ${checkpoint.size}`);
     }
     last = checkpoint.size;
   }
@@ -146,7 +142,7 @@ function hashesOf(texts: readonly string[]): readonly Hash[] | undefined {
 }
 
 function isWhole(value: unknown): value is number {
-  return typeof value === "number" && isSize(value);
+  return isSize(value as number);
 }
 
 function isTexts(value: unknown): value is string[] {

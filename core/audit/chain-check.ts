@@ -106,7 +106,7 @@ export function createChainCheck(options: ChainCheckOptions): ChainCheck {
   }
 
   function lookAtGenesis(text: Uint8Array): ChainFault | undefined {
-    const wrong = genesisFault(readEntry(text), origin);
+    const wrong = genesisFault(readEntry(text), sha256, origin);
     return wrong === undefined ? undefined : fault("GENESIS_MISMATCH", wrong.expected, wrong.actual);
   }
 

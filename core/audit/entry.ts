@@ -1,6 +1,14 @@
 // An entry of the log: made from its fields, and read back from its text, as docs/audit-format.md says. What is stored, hashed and verified is the
 // text; the record is only ever a reading of it.
-import { canonicalJson, decodeUtf8, type JsonObject, textBytesMax, utf8, ValueRefused } from "./canonical-json.ts";
+import {
+  canonicalJson,
+  decodeUtf8,
+  type JsonObject,
+  textBytesMax,
+  utf8,
+  utf8Into,
+  ValueRefused,
+} from "./canonical-json.ts";
 import { asciiBytes } from "./canonical-scan.ts";
 import {
   actionCharactersMax,
@@ -49,8 +57,58 @@ export interface Entry {
   readonly leaf: Hash;
 }
 
+export type MakeEntry = (fields: EntryFields, writeData?: typeof canonicalJson) => Entry;
+
 /** Makes an entry. Throws ValueRefused for whatever the format does not allow. */
 export function makeEntry(fields: EntryFields, sha256: Sha256OfBytes): Entry {
+  return createEntryMaker(sha256)(fields);
+}
+
+/** Texts of many entries share a piece of memory: one of their own for each costs as much as its hash. */
+const pieceBytes = 65_536;
+
+/** Makes one entry after another; `writeData` writes the data as canonical JSON. */
+export function createEntryMaker(sha256: Sha256OfBytes): MakeEntry {
+  /** What is hashed is only needed while it is. */
+  let hashedRoom = new Uint8Array(0);
+  let piece = new Uint8Array(0);
+  let pieceAt = 0;
+
+  function encode(text: string): Uint8Array {
+    if (hashedRoom.length < text.length * 3) hashedRoom = new Uint8Array(text.length * 4);
+    return utf8Into(text, hashedRoom);
+  }
+
+  /** The first gets just what it needs: most who make a single entry make no other. */
+  function take(length: number): Uint8Array {
+    if (pieceAt + length > piece.length) {
+      piece = new Uint8Array(piece.length === 0 ? length : Math.max(length, pieceBytes));
+      pieceAt = 0;
+    }
+    const taken = piece.subarray(pieceAt, pieceAt + length);
+    pieceAt += length;
+    return taken;
+  }
+
+  return (fields, writeData = canonicalJson) => {
+    const { head, tail } = writtenFields(fields, writeData);
+    const hashed = encode(fields.prev_hash + head + tail);
+    const length = hashed.length - hexLength + hashRunLength;
+    if (length > textBytesMax) throw new ValueRefused("", `${length} bytes, more than ${textBytesMax}`);
+    const hash = asHash(sha256(hashed));
+    const digits = hexBytesOfHash(hash);
+    const isAscii = hashed.length === hexLength + head.length + tail.length;
+    const hashRun = hashed.length - hexLength - (isAscii ? tail.length : utf8(tail).length);
+    // The text stands behind the zero byte with which a leaf is hashed: one piece of memory instead of two.
+    const marked = take(1 + length);
+    const text = marked.subarray(1);
+    join(text, hashed.subarray(hexLength), hashRun, digits, hashed.subarray(0, hexLength));
+    return { text, hash: decodeUtf8(digits), leaf: asHash(sha256(marked)) };
+  };
+}
+
+/** The text of the six fields around the place of the two hashes. */
+function writtenFields(fields: EntryFields, writeData: typeof canonicalJson): { head: string; tail: string } {
   const { sequence, timestamp, actor, action, subject_id: subjectId, data, prev_hash: prevHash } = fields;
   if (!Number.isSafeInteger(sequence) || sequence < 0)
     throw new ValueRefused("sequence", "not a whole number from 0 on");
@@ -64,19 +122,10 @@ export function makeEntry(fields: EntryFields, sha256: Sha256OfBytes): Entry {
   const actionText = fieldText("action", action, actionCharactersMax);
   const actorText = fieldText("actor", actor, actorCharactersMax);
   const subjectText = fieldText("subject_id", subjectId, subjectCharactersMax);
-  const head = `{"action":${actionText},"actor":${actorText},"data":${dataText(data)}`;
-  const tail = `,"sequence":${canonicalJson(sequence)},"subject_id":${subjectText},"timestamp":"${timestamp}"}`;
-  const hashed = utf8(prevHash + head + tail);
-  const length = hashed.length - hexLength + hashRunLength;
-  if (length > textBytesMax) throw new ValueRefused("", `${length} bytes, more than ${textBytesMax}`);
-  const hash = asHash(sha256(hashed));
-  const isAscii = hashed.length === hexLength + head.length + tail.length;
-  const hashRun = hashed.length - hexLength - (isAscii ? tail.length : utf8(tail).length);
-  // The text stands behind the zero byte with which a leaf is hashed: one piece of memory instead of two.
-  const marked = new Uint8Array(1 + length);
-  const text = marked.subarray(1);
-  join(text, hashed.subarray(hexLength), hashRun, hexBytesOfHash(hash), hashed.subarray(0, hexLength));
-  return { text, hash: hexOfHash(hash), leaf: asHash(sha256(marked)) };
+  return {
+    head: `{"action":${actionText},"actor":${actorText},"data":${dataText(data, writeData)}`,
+    tail: `,"sequence":${canonicalJson(sequence)},"subject_id":${subjectText},"timestamp":"${timestamp}"}`,
+  };
 }
 
 function fieldText(name: string, value: unknown, charactersMax: number): string {
@@ -89,10 +138,10 @@ function fieldText(name: string, value: unknown, charactersMax: number): string 
   return canonicalJson(value);
 }
 
-function dataText(data: unknown): string {
+function dataText(data: unknown, write: typeof canonicalJson): string {
   let text: string;
   try {
-    text = canonicalJson(data);
+    text = write(data);
   } catch (refused) {
     if (!(refused instanceof ValueRefused)) throw refused;
     const dot = refused.path === "" || refused.path.startsWith("[") ? "" : ".";

@@ -3,6 +3,7 @@
 import { ValueRefused } from "./canonical-json.ts";
 import { type Entry, type EntryRecord, makeEntry } from "./entry.ts";
 import { type Sha256OfBytes, zeroHex } from "./hash.ts";
+import { ed25519Type, isKeyName, readVerifierKey } from "./signed-note.ts";
 
 export const auditFormat = "portcullis-audit/v1";
 export const genesisAction = "chain.genesis";
@@ -13,10 +14,6 @@ const canonicalization = "rfc8785";
 const hashName = "sha-256";
 const dataKeys = "canonicalization,format,hash,incarnation,keys,origin";
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** What follows the name in a vkey: the id, the type byte and the key; 33 bytes are 44 base64 characters. */
-const keyText = /^\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/;
-/** A key's name has neither white space nor a plus sign, and the origin is the key's name. */
-const originText = /^[^\s+\p{C}]+$/u;
 
 export interface Genesis {
   readonly origin: string;
@@ -38,20 +35,24 @@ export function defaultOrigin(incarnation: string): string {
 export function makeGenesis(genesis: Genesis & { readonly timestamp: string }, sha256: Sha256OfBytes): Entry {
   const { origin, incarnation, keys, timestamp } = genesis;
   const data = { canonicalization, format: auditFormat, hash: hashName, incarnation, keys: [...keys], origin };
-  const wrong = dataWrong(data);
+  const wrong = dataWrong(data, sha256);
   if (wrong !== undefined) throw new ValueRefused("data", `expected ${wrong.expected}, not ${wrong.actual}`);
   const fields = { sequence: 0, timestamp, actor: genesisActor, action: genesisAction, subject_id: origin, data };
   return makeEntry({ ...fields, prev_hash: zeroHex }, sha256);
 }
 
 /** What keeps an entry from being entry 0 of a log, of the named one when an origin is given. */
-export function genesisFault(record: EntryRecord | undefined, origin?: string): GenesisWrong | undefined {
+export function genesisFault(
+  record: EntryRecord | undefined,
+  sha256: Sha256OfBytes,
+  origin?: string,
+): GenesisWrong | undefined {
   if (record === undefined) return { expected: "an entry", actual: "something else" };
   if (record.sequence !== 0) return { expected: "sequence 0", actual: `sequence ${record.sequence}` };
   if (record.prev_hash !== zeroHex) return { expected: zeroHex, actual: record.prev_hash };
   if (record.action !== genesisAction) return { expected: `action ${genesisAction}`, actual: record.action };
   if (record.actor !== genesisActor) return { expected: `actor ${genesisActor}`, actual: record.actor };
-  const wrong = dataWrong(record.data);
+  const wrong = dataWrong(record.data, sha256);
   if (wrong !== undefined) return wrong;
   const stated = String(record.data["origin"]);
   if (record.subject_id !== stated) return { expected: `subject_id ${stated}`, actual: record.subject_id };
@@ -59,14 +60,7 @@ export function genesisFault(record: EntryRecord | undefined, origin?: string): 
   return undefined;
 }
 
-/** What entry 0 says; undefined when it is not one. */
-export function readGenesis(record: EntryRecord): Genesis | undefined {
-  if (genesisFault(record) !== undefined) return undefined;
-  const { origin, incarnation, keys } = record.data as unknown as Genesis;
-  return { origin, incarnation, keys };
-}
-
-function dataWrong(data: Readonly<Record<string, unknown>>): GenesisWrong | undefined {
+function dataWrong(data: Readonly<Record<string, unknown>>, sha256: Sha256OfBytes): GenesisWrong | undefined {
   const { incarnation, keys, origin } = data;
   const names = Object.keys(data).sort().join();
   if (names !== dataKeys) return { expected: `data of ${dataKeys}`, actual: names };
@@ -74,15 +68,20 @@ function dataWrong(data: Readonly<Record<string, unknown>>): GenesisWrong | unde
   if (data["format"] !== auditFormat) return unlike("format", auditFormat, data);
   if (data["hash"] !== hashName) return unlike("hash", hashName, data);
   if (typeof incarnation !== "string" || !uuid.test(incarnation)) return unlike("incarnation", "a UUID", data);
-  if (typeof origin !== "string" || !originText.test(origin) || !origin.endsWith(incarnation)) {
+  if (typeof origin !== "string" || !isKeyName(origin) || !origin.endsWith(incarnation)) {
     return unlike("origin", `a name that ends in ${incarnation}`, data);
   }
-  const isKeys = Array.isArray(keys) && keys.length > 0 && keys.length <= keysMax && keys.every(isKeyOf(origin));
+  const isKeys =
+    Array.isArray(keys) && keys.length > 0 && keys.length <= keysMax && keys.every(isKeyOf(origin, sha256));
   return isKeys ? undefined : unlike("keys", `public keys of ${origin}`, data);
 }
 
-function isKeyOf(origin: string): (key: unknown) => boolean {
-  return (key) => typeof key === "string" && key.startsWith(origin) && keyText.test(key.slice(origin.length));
+/** The origin is the name of the log's keys, and they sign with Ed25519. */
+function isKeyOf(origin: string, sha256: Sha256OfBytes): (vkey: unknown) => boolean {
+  return (vkey) => {
+    const key = typeof vkey === "string" ? readVerifierKey(vkey, sha256) : undefined;
+    return key?.name === origin && key.type === ed25519Type;
+  };
 }
 
 function unlike(name: string, expected: string, data: Readonly<Record<string, unknown>>): GenesisWrong {

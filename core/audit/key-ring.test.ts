@@ -161,21 +161,21 @@ describe("A28: a bundle over a rotation", () => {
     expect(verdictOf(whole(head, []), k1)).toBe("HANDOVER_INVALID 6");
     expect(verdictOf(whole(head, [log.checkpoint(6, [k1, k2]), handover]), k1)).toBe("HANDOVER_INVALID 5");
     expect(verdictOf(whole(head, [handover, log.checkpoint(8, [k1, k2])]), k1)).toBe("HANDOVER_INVALID 7");
-    expect(verdictOf(whole(head, [handover, handover]), k1)).toBe("HANDOVER_INVALID 7");
+    expect(verdictOf(whole(head, [handover, handover]), k1)).toBe("HANDOVER_INVALID 6");
     const later = log.bundle({ from: 8, entries: 2, size: 10, checkpoint: head, handovers: [handover] });
-    expect(verdictOf(later, k1)).toBe("HANDOVER_INVALID 7");
+    expect(verdictOf(later, k1)).toBe("HANDOVER_INVALID 6");
     const ahead = [handover, log.checkpoint(9, [k1, k2])];
     const earlier = log.bundle({ from: 0, entries: 8, size: 10, checkpoint: head, handovers: ahead });
-    expect(verdictOf(earlier, k1)).toBe("HANDOVER_INVALID 9");
+    expect(verdictOf(earlier, k1)).toBe("HANDOVER_INVALID 8");
     const beyond = log.bundle({ from: 0, entries: 10, size: 6, checkpoint: log.checkpoint(6), handovers: [handover] });
-    expect(verdictOf(beyond, k1)).toBe("HANDOVER_INVALID 7");
+    expect(verdictOf(beyond, k1)).toBe("HANDOVER_INVALID 6");
   });
 
   it("a handover that one of the two did not sign", () => {
     expect(verdictOf(whole(head, [log.checkpoint(7, [k1])]), k1)).toBe("HANDOVER_INVALID 6");
     expect(verdictOf(whole(head, [log.checkpoint(7, [k2])]), k1)).toBe("HANDOVER_INVALID 6");
     const forged = { key: k1.key, sign: k3.sign };
-    expect(verdictOf(whole(head, [log.checkpoint(7, [forged, k2])]), k1)).toBe("SIGNATURE_INVALID 6");
+    expect(verdictOf(whole(head, [log.checkpoint(7, [forged, k2])]), k1)).toBe("SIGNATURE_INVALID 7");
   });
 
   it("a handover of another tree or another log", () => {
@@ -194,7 +194,7 @@ describe("A28: a bundle over a rotation", () => {
       forged.bundle({ from, entries: 8 - from, size: 8, checkpoint: forged.checkpoint(8, [eve]), handovers });
     expect(verdictOf(make([forged.checkpoint(7, [eve])]), k1)).toBe("HANDOVER_INVALID 6");
     expect(verdictOf(make([forged.checkpoint(7, [{ key: k1.key, sign: eve.sign }, eve])]), k1)).toBe(
-      "SIGNATURE_INVALID 6",
+      "SIGNATURE_INVALID 7",
     );
     expect(verdictOf(make([], 7), k1)).toBe("SIGNATURE_INVALID 8");
   });
@@ -212,11 +212,20 @@ describe("A28: a bundle over a rotation", () => {
   it("a rotation that is no rotation", () => {
     const odd = sampleLog(6);
     odd.append({ action: "key.rotated", subject_id: "someone", data: {} });
-    expect(verdictOf(odd.bundle({ from: 0, entries: 7, size: 7 }), k1)).toBe("HANDOVER_INVALID 6");
+    expect(verdictOf(odd.bundle({ from: 0, entries: 7, size: 7 }), k1)).toBe("ENTRY_MALFORMED 6");
   });
 
   it("a rotation in the unanchored tail changes nothing yet", () => {
     expect(verdictOf(log.bundle({ from: 0, entries: 10, size: 6, checkpoint: log.checkpoint(6) }), k1)).toBe("L1");
+  });
+
+  it("a checkpoint that is itself the handover need not stand among the handovers", () => {
+    const under = (checkpoint: string, handovers: readonly string[] = []) =>
+      verdictOf(log.bundle({ from: 0, entries: 7, size: 7, checkpoint, handovers }), k1);
+    expect(under(handover)).toBe("L1");
+    expect(under(handover, [handover])).toBe("L1");
+    expect(under(log.checkpoint(7, [k1]), [handover])).toBe("L1");
+    expect(under(log.checkpoint(7, [k1]))).toBe("HANDOVER_INVALID 6");
   });
 });
 
@@ -252,6 +261,6 @@ describe("A28: a revoked key", () => {
   it("is revoked by nobody in an entry that is no revocation", () => {
     const log = sampleLog(3);
     log.append({ action: "key.revoked", subject_id: k1.key.id, data: { key: k1.key.vkey, trusted_size: -1 } });
-    expect(verdictOf(log.bundle({ from: 0, entries: 4, size: 4 }), k1)).toBe("HANDOVER_INVALID 3");
+    expect(verdictOf(log.bundle({ from: 0, entries: 4, size: 4 }), k1)).toBe("ENTRY_MALFORMED 3");
   });
 });

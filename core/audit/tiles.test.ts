@@ -10,7 +10,6 @@ import {
   decodeTile,
   encodeEntries,
   encodeTile,
-  entriesPath,
   hashAtOfTiles,
   readTilePath,
   type Tile,
@@ -19,7 +18,7 @@ import {
   tilesForConsistency,
   tilesForInclusion,
   tilesForSpan,
-  tilesSince,
+  tileWidth,
 } from "./tiles.ts";
 
 const tree = createTreeHash((content) => hash("sha256", content, "binary"));
@@ -55,43 +54,23 @@ function reader(tiles: readonly Tile[]): (tile: Tile) => readonly Hash[] {
 
 describe("tiles", () => {
   it("have the widths of the published example: 70,000 entries", () => {
-    const tiles = [...tilesSince(0, 70_000)];
-    expect(tiles.filter(({ level, width }) => level === 0 && width === 256)).toHaveLength(273);
-    expect(tiles.filter(({ width }) => width < 256)).toEqual([
-      { level: 0, index: 273, width: 112 },
-      { level: 1, index: 1, width: 17 },
-      { level: 2, index: 0, width: 1 },
-    ]);
-    expect(tiles.filter(({ level, width }) => level === 1 && width === 256)).toHaveLength(1);
-    expect([...tilesSince(0, 256)].map(tilePath)).toEqual(["tile/0/000", "tile/1/000.p/1"]);
-    expect([...tilesSince(0, 0)]).toEqual([]);
-  });
-
-  it("of a tree that grew are those that are new or wider", () => {
-    for (const [before, size] of [
-      [0, 1],
-      [1, 2],
-      [255, 256],
-      [256, 256],
-      [256, 257],
-      [300, 65_536],
-      [65_535, 65_537],
-    ] as const) {
-      const had = new Set([...tilesSince(0, before)].map(tilePath));
-      const fresh = [...tilesSince(0, size)].map(tilePath).filter((path) => !had.has(path));
-      expect([...tilesSince(before, size)].map(tilePath).sort()).toEqual(fresh.sort());
-    }
-    expect(() => [...tilesSince(2, 1)]).toThrow(RangeError);
+    expect([0, 1, 272, 273, 274].map((index) => tileWidth(70_000, 0, index))).toEqual([256, 256, 256, 112, 0]);
+    expect([0, 1, 2].map((index) => tileWidth(70_000, 1, index))).toEqual([256, 17, 0]);
+    expect([0, 1].map((index) => tileWidth(70_000, 2, index))).toEqual([1, 0]);
+    expect(tileWidth(70_000, 3, 0)).toBe(0);
+    expect([0, 1].map((level) => tileWidth(256, level, 0))).toEqual([256, 1]);
+    expect(tileWidth(0, 0, 0)).toBe(0);
   });
 
   it("have one path each, and no other text is one", () => {
     expect(tilePath({ level: 0, index: 1_234_067, width: 256 })).toBe("tile/0/x001/x234/067");
     expect(tilePath({ level: 5, index: 67, width: 12 })).toBe("tile/5/067.p/12");
-    expect(entriesPath({ index: 1_067, width: 255 })).toBe("tile/entries/x001/067.p/255");
+    expect(readTilePath("tile/entries/x001/067.p/255")).toEqual({ kind: "entries", index: 1_067, width: 255 });
     for (const index of [0, 7, 999, 1_000, 999_999, 1_000_000, 123_456_789, 35_184_372_088_831]) {
       for (const width of [1, 99, 255, 256]) {
         expect(readTilePath(tilePath({ level: 3, index, width }))).toEqual({ kind: "tile", level: 3, index, width });
-        expect(readTilePath(entriesPath({ index, width }))).toEqual({ kind: "entries", index, width });
+        const entries = tilePath({ level: 3, index, width }).replace("/3/", "/entries/");
+        expect(readTilePath(entries)).toEqual({ kind: "entries", index, width });
       }
     }
     const wrong = [

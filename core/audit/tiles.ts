@@ -28,26 +28,8 @@ export function tileWidth(size: number, level: number, index: number): number {
   return Math.max(0, Math.min(tileWidthMax, hashes - index * tileWidthMax));
 }
 
-/** The tiles that a tree of `size` has and that of `before` had not, or not as wide, from the lowest level up; all of them when `before` is 0. */
-export function* tilesSince(before: number, size: number): Generator<Tile> {
-  if (!isSize(before) || !isSize(size) || before > size)
-    throw new RangeError(`no tree grows from ${before} to ${size}`);
-  for (let level = 0, unit = 1; unit <= size; level += 1, unit *= tileWidthMax) {
-    const hashesBefore = Math.floor(before / unit);
-    const hashes = Math.floor(size / unit);
-    if (hashes === hashesBefore) return;
-    for (let index = Math.floor(hashesBefore / tileWidthMax); index * tileWidthMax < hashes; index += 1) {
-      yield { level, index, width: tileWidth(size, level, index) };
-    }
-  }
-}
-
 export function tilePath({ level, index, width }: Tile): string {
   return `tile/${level}/${numberPath(index, width)}`;
-}
-
-export function entriesPath({ index, width }: EntryBundle): string {
-  return `tile/entries/${numberPath(index, width)}`;
 }
 
 function numberPath(index: number, width: number): string {

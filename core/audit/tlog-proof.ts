@@ -1,11 +1,11 @@
 // The proof of one entry as a file of its own (C2SP tlog-proof): the entry, its place, the hashes up to the root, and the checkpoint. Whoever has
 // the log's public key needs nothing else.
 import { base64OfHash, decodeBase64, encodeBase64, hashOfBase64, readDecimal } from "./base64.ts";
-import { type CheckpointNote, readCheckpointNote } from "./checkpoint.ts";
-import { hashOfSix, readEntry, withoutHashes } from "./entry.ts";
+import { createChainCheck } from "./chain-check.ts";
+import { readCheckpointNote } from "./checkpoint.ts";
 import { type Refused, refused } from "./fault.ts";
-import { genesisFault } from "./genesis.ts";
 import type { Hash, Sha256OfBytes } from "./hash.ts";
+import { keyChangeOf, originAsked, takeTrust } from "./key-entry.ts";
 import { type KeyRing, startKeyRing } from "./key-ring.ts";
 import { createTreeHash } from "./merkle.ts";
 import type { Policy } from "./policy.ts";
@@ -31,17 +31,17 @@ export interface TlogProof {
 export interface TlogProofOptions {
   /** Either the keys, or the ring of whoever has followed the log's rotations. Without any, the level is L0. */
   readonly trustedKeys?: readonly VerifierKey[];
-  readonly keyRing?: KeyRing;
+  readonly keyRing?: KeyRing | undefined;
   readonly policy?: Policy | undefined;
   /** The log that it must be of; if absent, that of the keys, and without keys that of the checkpoint. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** The text of the entry, for a file without it; a file with another one is refused. */
   readonly entry?: Uint8Array;
   readonly sha256: Sha256OfBytes;
   readonly verifySignature: VerifySignature;
   /** Microseconds since 1970. */
   readonly nowUs: number;
-  readonly aheadSMax?: number;
+  readonly aheadSMax?: number | undefined;
 }
 
 export interface TlogProofReport extends TrustedCheckpoint {
@@ -82,47 +82,37 @@ export function readTlogProof(content: string): TlogProof | Malformed {
   return { entry, index, hashes, note: content.slice(split + 2) };
 }
 
-/** Whether the entry is in the log: what the entry says of itself, the checkpoint's signatures, and the way up to its root. */
+/** Whether the entry is in the log: whose checkpoint it is, what the entry says of itself, who signed, and the way up to the root. */
 export function verifyTlogProof(content: string, options: TlogProofOptions): TlogProofReport | Refused {
   const proof = readTlogProof(content);
   if ("malformed" in proof) return refused("PROOF_INVALID", 0, "a tlog-proof", proof.malformed);
   const { index, hashes, note } = proof;
   const signed = readCheckpointNote(note);
-  if ("malformed" in signed) return refused("CHECKPOINT_MALFORMED", index, "a checkpoint", signed.malformed);
+  if ("malformed" in signed) return refused("CHECKPOINT_MALFORMED", 0, "a checkpoint", signed.malformed);
+  const { size, root } = signed.checkpoint;
+  const trustedRing = options.keyRing ?? startKeyRing(options.trustedKeys ?? []);
+  const origin = originAsked(options.origin, trustedRing, signed.checkpoint.origin);
+  if (signed.checkpoint.origin !== origin) {
+    return refused("CHECKPOINT_MALFORMED", size, origin, signed.checkpoint.origin);
+  }
   const entry = options.entry ?? proof.entry;
   if (entry === undefined) return refused("PROOF_INVALID", index, "the text of the entry", "none");
   if (proof.entry !== undefined && encodeBase64(proof.entry) !== encodeBase64(entry)) {
     return refused("PROOF_INVALID", index, "the entry that was asked for", "another one");
   }
-  const { origin, size, root } = signed.checkpoint;
-  const hash = judgeEntry(entry, index, origin, options.sha256);
-  if (typeof hash !== "string") return hash;
-  const trusted = judgeSigned(signed, options);
+  const { sha256, policy, verifySignature, nowUs, aheadSMax } = options;
+  const chain = createChainCheck({ sha256, from: index, origin });
+  const broken = chain.next(entry);
+  if (broken !== undefined) return { fault: broken };
+  const change = keyChangeOf(entry, index, origin, sha256);
+  if (change !== undefined && "fault" in change) return change;
+  // The entry may take trust from the very key that signed.
+  const ring = change === undefined ? trustedRing : takeTrust(trustedRing, change);
+  const trusted = judgeCheckpoint(signed, undefined, { ring, origin, policy, verifySignature, nowUs, aheadSMax });
   if ("fault" in trusted) return trusted;
-  const tree = createTreeHash(options.sha256);
+  const tree = createTreeHash(sha256);
   if (!verifyInclusion(tree, { leaf: tree.leaf(entry), index, size, root, proof: hashes })) {
     return refused("PROOF_INVALID", index, `a way to the root ${base64OfHash(root)}`, "hashes that lead elsewhere");
   }
-  return { ...trusted, origin, size, index, hash, entry };
-}
-
-/** The entry's hash in hex, if it is an entry, has this number and is hashed as it says. */
-function judgeEntry(text: Uint8Array, index: number, origin: string, sha256: Sha256OfBytes): string | Refused {
-  const record = readEntry(text);
-  const six = withoutHashes(text);
-  if (record === undefined || six === undefined) {
-    return refused("ENTRY_MALFORMED", index, "the canonical text of an entry", "something else");
-  }
-  if (record.sequence !== index) return refused("SEQUENCE_MISMATCH", index, `${index}`, `${record.sequence}`);
-  const hash = hashOfSix(record.prev_hash, six, sha256);
-  if (hash !== record.hash) return refused("HASH_MISMATCH", index, hash, record.hash);
-  const wrong = index === 0 ? genesisFault(record, origin) : undefined;
-  return wrong === undefined ? hash : refused("GENESIS_MISMATCH", index, wrong.expected, wrong.actual);
-}
-
-function judgeSigned(signed: CheckpointNote, options: TlogProofOptions): TrustedCheckpoint | Refused {
-  const ring = options.keyRing ?? startKeyRing(options.trustedKeys ?? []);
-  const origin = options.origin ?? ring.terms[0]?.key.name ?? signed.checkpoint.origin;
-  const { policy, verifySignature, nowUs, aheadSMax } = options;
-  return judgeCheckpoint(signed, undefined, { ring, origin, policy, verifySignature, nowUs, aheadSMax });
+  return { ...trusted, origin, size, index, hash: chain.hash ?? "", entry };
 }

@@ -4,17 +4,18 @@
 // Invariants:
 //  1. Every entry is a link of the chain and a leaf of the tree; neither stands in for the other.
 //  2. A key that was not given is trusted only when the tree at its handover is the one that was read.
-//  3. What comes after the checkpoint's size is counted as unanchored, and no key in it counts.
+//  3. What comes after the checkpoint's size is counted as unanchored: it can take trust from a key, and give it to none.
 //  4. The first fault is the answer, now and for whatever comes after.
 import { base64OfHash } from "./base64.ts";
 import { type BundleHeader, bundleFirstLine, isBundleFirstLine, readBundleHeader } from "./bundle.ts";
+import { textBytesMax } from "./canonical-json.ts";
 import { type ChainCheck, createChainCheck } from "./chain-check.ts";
 import type { CheckpointNote } from "./checkpoint.ts";
-import { readEntry } from "./entry.ts";
 import { type Refused, refused } from "./fault.ts";
 import { closeWithRight, createFrontier, type Frontier } from "./frontier.ts";
 import type { Hash, Sha256OfBytes } from "./hash.ts";
-import { type KeyRing, type KeyRotation, readKeyChange, revokeKey, rotateKey, startKeyRing } from "./key-ring.ts";
+import { keyChangeOf, originAsked, takeTrust } from "./key-entry.ts";
+import { type KeyRing, type KeyRotation, rotateKey, startKeyRing } from "./key-ring.ts";
 import { createTreeHash, type TreeHash } from "./merkle.ts";
 import type { Policy } from "./policy.ts";
 import { openNote, type VerifierKey, type VerifySignature } from "./signed-note.ts";
@@ -112,6 +113,11 @@ export function createBundleVerifier(options: BundleOptions): BundleVerifier {
       const { entries, from } = body.header;
       const count = body.chain.sequence - from;
       if (count < entries) {
+        // A line that is too long has ended already, whether its end is there or not.
+        if (rest.length > textBytesMax) {
+          const expected = `an entry of at most ${textBytesMax} bytes`;
+          return refused("ENTRY_MALFORMED", body.chain.sequence, expected, `${rest.length} without an end`);
+        }
         return refused("TRUNCATED", body.chain.sequence, `${entries} entries from ${from} on`, `${count} whole ones`);
       }
       if (rest.length > 0) return notABundle("the end after the last entry", `${rest.length} more bytes`);
@@ -136,7 +142,7 @@ interface Body {
 function beginBody(header: BundleHeader, options: BundleOptions): Body | Refused {
   const { checkpoint } = header.signed;
   const ring = options.keyRing ?? startKeyRing(options.trustedKeys);
-  const origin = options.origin ?? ring.terms[0]?.key.name ?? checkpoint.origin;
+  const origin = originAsked(options.origin, ring, checkpoint.origin);
   for (const { checkpoint: each } of [header.signed, ...header.handovers]) {
     if (each.origin !== origin) return refused("CHECKPOINT_MALFORMED", each.size, origin, each.origin);
   }
@@ -159,51 +165,37 @@ function nextEntry(body: Body, text: Uint8Array): Refused | undefined {
   const { header, chain, frontier, tree } = body;
   const { sequence } = chain;
   if (sequence === header.from + header.entries) return notABundle(`${header.entries} entries`, "another line");
-  const fault = chain.next(text);
-  if (fault !== undefined) return { fault };
+  const broken = chain.next(text);
+  if (broken !== undefined) return { fault: broken };
   if (sequence === header.from) body.firstHash = chain.hash;
-  if (sequence >= header.signed.checkpoint.size) return undefined;
-  frontier.append(tree.leaf(text));
-  const handover = header.handovers[body.handovers];
-  const isDue = handover !== undefined && handover.checkpoint.size === sequence + 1;
-  if (isKeyEntry(text)) return changeKeys(body, text, sequence, isDue ? handover : undefined);
-  return isDue ? withoutRotation(sequence) : undefined;
-}
-
-const keyEntryStart: readonly number[] = [...'{"action":"key.r'].map((character) => character.charCodeAt(0));
-
-/** Whether the entry may change a key: `action` is the first member of its text, so a few bytes tell. */
-function isKeyEntry(text: Uint8Array): boolean {
-  for (let at = keyEntryStart.length - 1; at >= 0; at -= 1) if (text[at] !== keyEntryStart[at]) return false;
-  return true;
-}
-
-function changeKeys(
-  body: Body,
-  text: Uint8Array,
-  sequence: number,
-  handover: CheckpointNote | undefined,
-): Refused | undefined {
-  const record = readEntry(text);
-  if (record === undefined) return refused("ENTRY_MALFORMED", sequence, "an entry", "something else");
-  const { action, subject_id: subjectId, data } = record;
-  const change = readKeyChange({ action, sequence, subjectId, data }, body.origin, body.options.sha256);
-  if (change === undefined) return handover === undefined ? undefined : withoutRotation(sequence);
-  if ("malformed" in change)
-    return refused("HANDOVER_INVALID", sequence, "a change of this log's keys", change.malformed);
-  if (change.kind === "revoked") {
-    if (handover !== undefined) return withoutRotation(sequence);
-    body.ring = revokeKey(body.ring, change);
+  const { size } = header.signed.checkpoint;
+  if (sequence < size) frontier.append(tree.leaf(text));
+  const change = keyChangeOf(text, sequence, body.origin, body.options.sha256);
+  if (change !== undefined && "fault" in change) return change;
+  const listed = header.handovers[body.handovers];
+  const isListed = listed?.checkpoint.size === sequence + 1;
+  if (change?.kind === "rotated" && sequence < size) {
+    // The checkpoint of that size is a handover like any other.
+    const due = isListed ? listed : size === sequence + 1 ? header.signed : undefined;
+    const fault = handOver(body, change, due);
+    if (fault !== undefined) return fault;
+    if (isListed) body.handovers += 1;
     return undefined;
   }
+  if (change !== undefined) body.ring = takeTrust(body.ring, change);
+  return isListed
+    ? refused("HANDOVER_INVALID", sequence, "a rotation before its handover", "another entry")
+    : undefined;
+}
+
+function handOver(body: Body, change: KeyRotation, handover: CheckpointNote | undefined): Refused | undefined {
+  const { sequence } = change;
   if (handover === undefined) {
     return refused("HANDOVER_INVALID", sequence, `the handover of size ${sequence + 1}`, "none");
   }
   const fault = judgeHandover(body, change, handover);
-  if (fault !== undefined) return fault;
-  body.ring = rotateKey(body.ring, change);
-  body.handovers += 1;
-  return undefined;
+  if (fault === undefined) body.ring = rotateKey(body.ring, change);
+  return fault;
 }
 
 /** A handover is the checkpoint that ends with the rotation, of the tree that was read so far, signed by both keys. */
@@ -215,7 +207,7 @@ function judgeHandover(
   const { note, checkpoint } = handover;
   const opened = openNote(note, [oldKey, newKey], body.options.verifySignature);
   if (opened.kind === "bad signature") {
-    return refused("SIGNATURE_INVALID", sequence, `a valid signature of ${opened.by}`, "one that does not verify");
+    return refused("SIGNATURE_INVALID", sequence + 1, `a valid signature of ${opened.by}`, "one that does not verify");
   }
   const signedBy = opened.kind === "opened" ? opened.signedBy : [];
   if (signedBy.length !== 2) {
@@ -236,8 +228,11 @@ function closeBody(body: Body): BundleReport | Refused {
   const { policy, verifySignature, nowUs, aheadSMax } = options;
   const trusted = judgeCheckpoint(signed, root, { ring, origin, policy, verifySignature, nowUs, aheadSMax });
   if ("fault" in trusted) return trusted;
+  // A checkpoint that covers none of the entries shown vouches for none of them.
+  const level = entries > 0 && from >= size ? "L0" : trusted.level;
   return {
     ...trusted,
+    level,
     origin,
     from,
     entries,
@@ -248,10 +243,6 @@ function closeBody(body: Body): BundleReport | Refused {
     lastHash: entries === 0 ? undefined : chain.hash,
     keyRing: ring,
   };
-}
-
-function withoutRotation(sequence: number): Refused {
-  return refused("HANDOVER_INVALID", sequence, "a rotation before its handover", "another entry");
 }
 
 function notABundle(expected: string, actual: string): Refused {

@@ -7,8 +7,6 @@ import type { Answer } from "./verbs/verb.ts";
 
 /** What the server takes in one answer. */
 export const pageSize = 500;
-/** For what reads the whole log: longer than the server's own bound, so that it is the server who says that it was late. */
-export const wholeLogTimeoutMs = 30_000;
 
 export interface Page {
   readonly from: number;
@@ -60,7 +58,7 @@ export function entryLine(text: string): string {
   return clean([sequence, timestamp, actor, action, subject_id, shortData(data)].map(String).join("  "));
 }
 
-interface IntegrityError {
+export interface IntegrityError {
   readonly code: string;
   readonly sequence: number;
   readonly expected: string;
@@ -81,15 +79,18 @@ export async function orBrokenChain(verify: () => Promise<Answer>): Promise<Answ
 }
 
 function brokenText(detail: string, error: IntegrityError | undefined): string {
-  if (error === undefined) return clean(detail);
-  const { code, sequence, expected, actual } = error;
+  return error === undefined ? clean(detail) : `${brokenAt(error)}\n${clean(detail)}`;
+}
+
+/** Where the chain is broken, what should stand there and what does. */
+export function brokenAt({ code, sequence, expected, actual }: IntegrityError): string {
   const facts = pairs([
     ["Sequence", String(sequence)],
     ["Code", code],
     ["Expected", expected],
     ["Actual", actual],
   ]);
-  return `The audit chain is broken at sequence ${sequence}.\n${facts}\n${clean(detail)}`;
+  return `The audit chain is broken at sequence ${sequence}.\n${facts}`;
 }
 
 function integrityErrorOf(problem: unknown): IntegrityError | undefined {
@@ -109,10 +110,12 @@ const levels: Readonly<Record<string, string>> = {
 export function verdictLines(verdict: {
   readonly trust_level: string;
   readonly unanchored_count: number;
+  readonly covered_size: number;
 }): readonly (readonly [string, string])[] {
   const meaning = levels[verdict.trust_level];
   return [
     ["Trust level", `${verdict.trust_level}${meaning === undefined ? "" : ` (${meaning})`}`],
+    ["Covered", verdict.covered_size === 0 ? "by no checkpoint" : `the first ${entries(verdict.covered_size)}`],
     ["Unanchored", `${entries(verdict.unanchored_count)} after the last checkpoint that this rests on`],
   ];
 }

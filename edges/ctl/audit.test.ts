@@ -57,6 +57,18 @@ const broken: FakeAnswer = {
   },
 };
 
+/** A run of that kind: how far it is at each question, and then its end. */
+function serveRun(kind: string, end: object, steps: readonly number[] = []): void {
+  const left = [...steps];
+  const run = { run_id: "r-1", done: false, next_sequence: 0, size: 10_000_000 };
+  server.on(`POST ${place}/${kind}`, { status: 201, body: run });
+  server.on(`GET ${place}/runs/r-1`, () => {
+    const next = left.shift();
+    if (next !== undefined) return { body: { ...run, next_sequence: next } };
+    return { body: { ...run, done: true, next_sequence: run.size, ...end } };
+  });
+}
+
 describe("show", () => {
   it("is a chronological table, CSV with the hashes, and JSON", async () => {
     const rows = [entry(3), { ...entry(7), data: { long: "x".repeat(500) } }];
@@ -81,22 +93,38 @@ describe("show", () => {
 });
 
 describe("verify", () => {
-  const clean = { entry_count: 12, gap_count: 0, trust_level: "L1", unanchored_count: 3 };
+  const clean = { entry_count: 12, gap_count: 0, trust_level: "L1", unanchored_count: 3, covered_size: 9 };
 
   it("counts the entries of a whole chain and says on what it rests", async () => {
-    server.on(`GET ${place}/verify?from_sequence=0`, { body: clean });
+    serveRun("verifications", { verification: clean });
     const done = await run("verify");
     expect(done).toMatchObject({ exit: 0, stderr: "" });
     expect(done.stdout).toContain("The audit chain is whole: 12 entries from sequence 0 on, no gaps.");
     expect(done.stdout).toMatch(/^Trust level +L1 \(as our own signed checkpoints say\)$/m);
+    expect(done.stdout).toMatch(/^Covered +the first 9 entries$/m);
     expect(done.stdout).toMatch(/^Unanchored +3 entries after/m);
-    server.on(`GET ${place}/verify?from_sequence=5`, { body: clean });
     const json = await run("verify --from-sequence 5 --json");
     expect(JSON.parse(json.stdout)).toEqual({ verified: true, ...clean });
+    expect(JSON.parse(server.calls(`POST ${place}/verifications`).at(-1)?.body ?? "")).toEqual({ from_sequence: 5 });
+  });
+
+  it("of a long chain goes on asking, and says on stderr how far it is", async () => {
+    serveRun("verifications", { verification: clean }, [2_500_000, 7_500_000]);
+    const done = await run("verify --json");
+    expect(done.exit).toBe(0);
+    expect(done.stderr).toBe("2500000 of 10000000 entries (25 %), 0 s\n7500000 of 10000000 entries (75 %), 0 s\n");
+    expect(JSON.parse(done.stdout)).toEqual({ verified: true, ...clean });
+  });
+
+  it("whose run the server has lost ends badly, and not as a verdict", async () => {
+    serveRun("verifications", { verification: clean });
+    server.on(`GET ${place}/runs/r-1`, problem(404, "NOT_FOUND", "There is no run any more. Begin again."));
+    expect(await run("verify")).toMatchObject({ exit: 1, stdout: "", stderr: expect.stringContaining("Begin again") });
   });
 
   it("of a broken chain ends with 10, and has the sequence, the code, what was expected and what is there", async () => {
-    server.on(`GET ${place}/verify?from_sequence=0`, broken);
+    serveRun("verifications", {});
+    server.on(`GET ${place}/runs/r-1`, broken);
     const done = await run("verify");
     expect(done.exit).toBe(10);
     for (const line of [
@@ -114,7 +142,7 @@ describe("verify", () => {
   });
 
   it("ends with 10 also without the place, and otherwise as everything ends", async () => {
-    const route = `GET ${place}/verify?from_sequence=0`;
+    const route = `POST ${place}/verifications`;
     server.on(route, problem(409, "CHAIN_INTEGRITY", "It is broken."));
     expect(await run("verify")).toMatchObject({ exit: 10, stdout: "It is broken.\n" });
     server.on(route, problem(503, "SERVICE_UNAVAILABLE", "Nobody."));
@@ -127,7 +155,15 @@ describe("verify", () => {
 describe("status and fsck", () => {
   const status = {
     ...{ origin: "portcullis/audit/x", size: 9, hash: "ab".repeat(32), checkpoint_size: 8, trust: "operator-trusted" },
-    ...{ witnesses_needed: 0, witnesses: [], keys: ["k+1+x"] },
+    ...{
+      witnesses_needed: 0,
+      witnesses: [],
+      keys: ["k+1+x"],
+      witnessed_size: 0,
+      witness_complaints: [] as string[],
+      anchors: [],
+    },
+    key_terms: [{ vkey: "k+1+x", key_id: "1", from_size: 0, revoked: false }],
   };
 
   it("says plainly who vouches", async () => {
@@ -136,8 +172,10 @@ describe("status and fsck", () => {
     for (const line of [
       /^Size +9 entries$/m,
       /^Checkpoint +covers 8 entries, 1 entry after it$/m,
-      /^Trust +operator-trusted$/m,
+      /^Trust +operator-trusted: whoever runs the platform and its database could write another history and sign it$/m,
       /^Witnesses +none$/m,
+      /^Anchors +none$/m,
+      /^Key +k\+1\+x \(signs from size 0 on\)$/m,
       /^Verified +never$/m,
     ]) {
       expect(alone).toMatch(line);
@@ -146,27 +184,121 @@ describe("status and fsck", () => {
     server.on(`GET ${place}/status`, { body: { ...status, ...more } });
     const watched = (await run("status")).stdout;
     expect(watched).toMatch(/^Witnesses +2 of a, b, c$/m);
+    expect(watched).toMatch(/^Witnessed +nothing since the start$/m);
+    expect(watched).not.toContain("WRONG");
+    const behind = { ...more, witnessed_size: 5, witness_complaints: ["The witness at b did not cosign: 403."] };
+    server.on(`GET ${place}/status`, { body: { ...status, ...behind } });
+    const late = (await run("status")).stdout;
+    expect(late).toMatch(/^Witnessed +the first 5 entries, 3 entries behind the checkpoint$/m);
+    expect(late).toMatch(/^WRONG +The witness at b did not cosign: 403\.$/m);
     expect(watched).toMatch(/^Verified +2026-11-15T13:29:00Z \(1 min ago\): L2$/m);
   });
 
+  it("shows the anchors with their size and lag and what they add, old keys, and what is wrong", async () => {
+    const anchors = [
+      { name: "file /mnt/a.jsonl", size: 8, behind_s: 0 },
+      { name: "database x at y:5432", size: 3, behind_s: 600, complaint: "It does not \u001b[2Janswer." },
+      { name: "away", size: 0, behind_s: 0, complaint: "Nobody." },
+    ];
+    const key_terms = [
+      { vkey: "k+1+x", key_id: "1", from_size: 0, to_size: 5, revoked: true },
+      { vkey: "k+2+y", key_id: "2", from_size: 5, revoked: false },
+    ];
+    const trust = "operator-trusted, anchored in 2 places";
+    server.on(`GET ${place}/status`, { body: { ...status, anchors, key_terms, trust, complaint: "No checkpoint." } });
+    const { stdout } = await run("status");
+    for (const line of [
+      /^Trust +operator-trusted, anchored in 2 places: a history that was cut or rewritten is found .* unless/m,
+      /^Anchor +file \/mnt\/a\.jsonl: 8 entries, up to date$/m,
+      /^Anchor +database x at y:5432: 3 entries, behind for 10 min\. It does not answer\.$/m,
+      /^Anchor +away: 0 entries known\. Nobody\.$/m,
+      /^Old key +k\+1\+x \(signed sizes 0 to 5, revoked\)$/m,
+      /^Key +k\+2\+y \(signs from size 5 on\)$/m,
+      /^WRONG +No checkpoint\.$/m,
+    ]) {
+      expect(stdout).toMatch(line);
+    }
+  });
+
   it("inspects, and ends with 10 when something differs, repaired or not", async () => {
-    const route = `POST ${place}/inspect`;
-    const found = { entry_count: 9, trust_level: "L1", unanchored_count: 1, findings: [] as string[], rebuilt: [] };
-    server.on(route, { body: found });
+    const route = `POST ${place}/inspections`;
+    const found = {
+      entry_count: 9,
+      trust_level: "L1",
+      unanchored_count: 1,
+      findings: [] as string[],
+      rebuilt: [],
+      covered_size: 8,
+    };
+    serveRun("inspections", { inspection: found });
     const well = await run("fsck");
     expect(well).toMatchObject({
       exit: 0,
       stdout: expect.stringContaining("9 entries looked at, all as it should be"),
     });
     expect(JSON.parse(server.calls(route).at(-1)?.body ?? "")).toEqual({ rebuild: false });
-    server.on(route, { body: { ...found, findings: ["A tile \u001b[2Jdiffers."], rebuilt: ["tile/0/000"] } });
+    const differs = { ...found, findings: ["A tile \u001b[2Jdiffers."], rebuilt: ["tile/0/000"] };
+    serveRun("inspections", { inspection: differs }, [5]);
     const repaired = await run("fsck --rebuild");
     expect(repaired.exit).toBe(10);
     expect(repaired.stdout).toMatch(/^finding {2}A tile differs\.$/m);
     expect(repaired.stdout).toMatch(/^rebuilt {2}tile\/0\/000$/m);
     expect(JSON.parse(server.calls(route).at(-1)?.body ?? "")).toEqual({ rebuild: true });
-    server.on(route, broken);
-    expect(await run("fsck")).toMatchObject({ exit: 10, stdout: expect.stringContaining("at sequence 5") });
+    serveRun("inspections", { inspection: { ...found, findings: ["broken"], fault: integrity } });
+    const done = await run("fsck");
+    expect(done.exit).toBe(10);
+    expect(done.stdout).toMatch(
+      /at sequence 5\.\nSequence +5\nCode +HASH_MISMATCH\nExpected +(ab){32}\nActual +(cd){32}\n$/,
+    );
+  });
+});
+
+describe("key", () => {
+  const change = { sequence: 41, key: "log+2b2b2b2b+B", old_key: "log+1a1a1a1a+A", trusted_size: 42 };
+  const proof = { status: 201, body: { proof: "psu_x", expires_at: entry(1).timestamp } };
+  const bodyOf = (route: string) => JSON.parse(server.calls(route).at(-1)?.body ?? "{}") as object;
+
+  it("rotate proves the second factor for exactly this, sends the reason, and says whom to tell", async () => {
+    server.on("POST /v1/auth/step-up", proof);
+    server.on(`POST ${place}/keys/rotate`, { body: change });
+    const done = await run("key rotate --reason yearly --totp 123456");
+    expect(done.exit).toBe(0);
+    expect(bodyOf("POST /v1/auth/step-up")).toEqual({ action: "RotateAuditKey", parameters: {}, totp: "123456" });
+    expect(bodyOf(`POST ${place}/keys/rotate`)).toEqual({ reason: "yearly", step_up_proof: "psu_x" });
+    expect(done.stdout).toMatch(/^New key +log\+2b2b2b2b\+B$/m);
+    expect(done.stderr).toContain("--log 'log+2b2b2b2b+B'");
+    expect(await run("key rotate --totp 123456")).toMatchObject({ exit: 2, stdout: "" });
+  });
+
+  it("revoke names the key in the proof, and takes nothing that is no id", async () => {
+    server.on("POST /v1/auth/step-up", proof);
+    server.on(`POST ${place}/keys/1a1a1a1a/revoke`, { body: change });
+    const done = await run("key revoke --key-id 1A1A1A1A --reason leaked --totp 123456");
+    expect(done.exit).toBe(0);
+    expect(bodyOf("POST /v1/auth/step-up")).toMatchObject({ parameters: { key_id: "1a1a1a1a" } });
+    expect(done.stdout).toMatch(/^Counts +up to size 42$/m);
+    expect(await run("key revoke --key-id 1a --reason leaked --totp 123456")).toMatchObject({ exit: 2 });
+    server.on(`POST ${place}/keys/1a1a1a1a/revoke`, problem(403, "STEP_UP_WRONG", "Get a new one."));
+    expect((await run("key revoke --key-id 1a1a1a1a --reason leaked --totp 123456")).exit).toBe(5);
+  });
+});
+
+describe("erase", () => {
+  it("wants the word, proves the second factor for this person, and says where it stands", async () => {
+    const route = `POST ${place}/erasures`;
+    const proof = { status: 201, body: { proof: "psu_x", expires_at: entry(1).timestamp } };
+    server.on("POST /v1/auth/step-up", proof);
+    server.on(route, { body: { subject_id: "operator:ada", sequences: [50] } });
+    const command = "erase --subject-id operator:ada --reason leaver --totp 123456";
+    for (const wrong of ["", " --confirm erase"]) expect((await run(`${command}${wrong}`)).exit).toBe(3);
+    expect(server.calls("POST /v1/auth/step-up")).toHaveLength(0);
+    const done = await run(`${command} --confirm ERASE`);
+    expect(done).toMatchObject({ exit: 0, stdout: expect.stringContaining("is erased; entry 50 says so.") });
+    const [asked, sent] = ["POST /v1/auth/step-up", route].map((one) => JSON.parse(server.calls(one)[0]?.body ?? "{}"));
+    expect(asked).toMatchObject({ action: "EraseAuditSubject", parameters: { subject_id: "operator:ada" } });
+    expect(sent).toEqual({ subject_id: "operator:ada", reason: "leaver", step_up_proof: "psu_x" });
+    server.on(route, { body: { subject_id: "operator:ada", sequences: [] } });
+    expect((await run(`${command} --confirm ERASE`)).stdout).toContain("Nothing is sealed about operator:ada.");
   });
 });
 

@@ -54,6 +54,11 @@ describe("the gateway's routes", () => {
       "operator GET /v1/operations/audit/bundle-head getAuditBundleHead GetAuditBundleHead",
       "operator GET /v1/operations/audit/status getAuditStatus GetAuditStatus",
       "operator POST /v1/operations/audit/inspect inspectAudit InspectAudit",
+      "operator POST /v1/operations/audit/verifications beginAuditVerification BeginAuditVerification",
+      "operator POST /v1/operations/audit/inspections beginAuditInspection BeginAuditInspection",
+      "operator GET /v1/operations/audit/runs/:run_id watchAuditRun WatchAuditRun",
+      "operator POST /v1/operations/audit/keys/rotate rotateAuditKey RotateAuditKey",
+      "operator POST /v1/operations/audit/keys/:key_id/revoke revokeAuditKey RevokeAuditKey",
       "operator GET /v1/operations/audit/log/checkpoint getAuditCheckpoint GetAuditTile",
       "operator GET /v1/operations/audit/log/tile/:path* getAuditTile GetAuditTile",
     ]);

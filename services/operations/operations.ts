@@ -5,6 +5,7 @@ import type { Health } from "../../ports/health.ts";
 import type { Service } from "../service.ts";
 import { type RunningAudit, startAudit } from "./audit/audit.ts";
 import { auditDesk } from "./audit/audit-desk.ts";
+import { startSecretWatch } from "./audit/secret-watch.ts";
 import { startMarks } from "./marks.ts";
 import { riskDesk } from "./risk-desk.ts";
 import { watchLeases } from "./watch-leases.ts";
@@ -22,6 +23,11 @@ export const operations: Service = {
       async (event) => observed.add(1, { subject: event.subject }),
     );
     const audit = await startAudit({ ...ports, auditSettings: ports.settings.audit });
+    const secretWatch = startSecretWatch({
+      ...ports,
+      folder: ports.settings.audit.signingKeyPath.split("/").slice(0, -2).join("/"),
+      onDefect: ports.crash.die,
+    });
     const leases = watchLeases(ports);
     const marks = startMarks(ports);
     return {
@@ -30,6 +36,7 @@ export const operations: Service = {
       stop: async () => {
         await marks.stop();
         await leases.stop();
+        await secretWatch.stop();
         await audit.stop();
         await observer.close();
       },

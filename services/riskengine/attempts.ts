@@ -47,7 +47,7 @@ export function createAttempts({ store, clock }: Pick<ServicePorts, "store" | "c
           unit.events.publish(subjects.operatorAttempted, record(attempt, denial)),
         );
       }
-      return { denial };
+      return { denial, isTold: true };
     },
   };
 }

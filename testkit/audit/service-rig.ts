@@ -1,11 +1,14 @@
 // The audit log's shell on the memory world, in virtual time: it can be killed and started again, its commits can be made to fail or to lose their
 // answer, and what is on the simulated disk can be looked at and tampered with.
+import { type AnchorWorld, memoryAnchor } from "../../adapters/anchors/memory-anchor.ts";
 import { memoryAuditLog } from "../../adapters/memory/audit-log.ts";
 import { type AuditWorld, auditWorld } from "../../adapters/memory/audit-world.ts";
 import { memoryBus } from "../../adapters/memory/bus.ts";
 import { type CommitFate, noFaults } from "../../adapters/memory/faults.ts";
 import { memoryStore } from "../../adapters/memory/store.ts";
+import { memorySubjectKeys, type SubjectKeyWorld } from "../../adapters/memory/subject-keys.ts";
 import { type MemoryProcess, memoryWorld } from "../../adapters/memory/world.ts";
+import { systemCipher } from "../../adapters/system-cipher.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
@@ -16,6 +19,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Secret, Secrets } from "../../ports/secrets.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
 import { type AuditSettings, type RunningAudit, startAudit } from "../../services/operations/audit/audit.ts";
+import { untoldInPlatform } from "../told-changes.ts";
 import { type Scheduler, scheduler } from "../virtual/scheduler.ts";
 
 const silence = (): undefined => undefined;
@@ -25,6 +29,8 @@ const dayMs = 86_400_000;
 export interface AuditRigOptions {
   readonly seed: number;
   readonly witnesses?: Witnesses;
+  /** What the anchor keeps, if there is one. */
+  readonly anchor?: AnchorWorld;
   readonly settings?: Partial<AuditSettings>;
 }
 
@@ -58,13 +64,18 @@ export function auditRig(options: AuditRigOptions) {
   });
   const disk: AuditWorld = auditWorld();
   const secrets = plainSecrets();
+  const subjectKeys: SubjectKeyWorld = new Map();
   let lives = 0;
   const finish = <Value>(promise: Promise<Value>): Promise<Value> => time.finish("the audit rig", promise, 1_000_000);
 
   function portsOf(process: MemoryProcess) {
     lives += 1;
     const basic = { process, clock, timers: time.timers, random: time.dice.fork(`${process.name} ${lives}`) };
-    return { ...basic, store: memoryStore(basic), bus: memoryBus({ ...basic, subjectByName }) };
+    return {
+      ...basic,
+      store: memoryStore({ ...basic, untoldChange: untoldInPlatform }),
+      bus: memoryBus({ ...basic, subjectByName }),
+    };
   }
 
   async function start(more: { readonly witnesses?: Witnesses } = {}): Promise<AuditLife> {
@@ -84,7 +95,10 @@ export function auditRig(options: AuditRigOptions) {
         auditLog: memoryAuditLog({ process, timers: time.timers, audit: disk }),
         signing: systemSigning(),
         sha256OfBytes: systemSha256OfBytes,
+        subjectKeys: memorySubjectKeys(subjectKeys),
+        cipher: systemCipher,
         witnesses: more.witnesses ?? options.witnesses,
+        anchors: options.anchor === undefined ? [] : [memoryAnchor(options.anchor)],
         auditSettings: {
           signingKeyPath: "secret/portcullis/audit/signing-key",
           verifyFirstAfterMs: 30 * dayMs,
@@ -103,7 +117,7 @@ export function auditRig(options: AuditRigOptions) {
     return finish(ports.store.transact("outside", (unit) => unit.events.publish(subject, payload)));
   }
 
-  return { time, world, disk, secrets, fates, delays, skew, commits, finish, start, publish };
+  return { time, world, disk, secrets, subjectKeys, fates, delays, skew, commits, finish, start, publish };
 }
 
 function plainSecrets(): Secrets {

@@ -1,8 +1,9 @@
-// Checks of promises 1 to 4 and 6: one writer, whole batches, no event twice, and everything read back byte for byte.
+// Checks of promises 1 to 4, 6 and 7: one writer, whole batches, no event twice, everything read back byte for byte, and every entry heard of.
 import { expect } from "vitest";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { format } from "../../contracts/src/instant.ts";
 import type { AuditLog } from "../../ports/audit-log.ts";
-import { type AuditLogCheck, batch, bytesOf, entryTexts, hashOf, noHash, row, texts } from "./audit-log-rig.ts";
+import { type AuditLogCheck, batch, bytesOf, entryTexts, hashOf, noHash, row, texts, timeOf } from "./audit-log-rig.ts";
 import { eventually, rejection } from "./waiting.ts";
 
 export const batchIsDurable: AuditLogCheck = {
@@ -17,9 +18,9 @@ export const batchIsDurable: AuditLogCheck = {
     await rig.audit.append(batch(pen, 1, 4));
     await rig.audit.append(batch(pen, 5, 0));
     const other = await rig.another();
-    expect(await other.head()).toEqual({ size: 5, hash: hashOf(5), timestamp: "time 5" });
+    expect(await other.head()).toEqual({ size: 5, hash: hashOf(5), timestamp: timeOf(5) });
     expect(await texts(other)).toEqual(entryTexts(5));
-    expect((await other.takePen("two")).head).toEqual({ size: 5, hash: hashOf(5), timestamp: "time 5" });
+    expect((await other.takePen("two")).head).toEqual({ size: 5, hash: hashOf(5), timestamp: timeOf(5) });
   },
 };
 
@@ -33,7 +34,7 @@ export const batchIsWholeOrNothing: AuditLogCheck = {
     expect(await rejection(rig.audit.append(again), "an event again")).toMatchObject({ code: "INVALID_ARGUMENT" });
     const twice = batch(pen, 3, 3, () => ({ eventId: "event-x" }));
     expect(await rejection(rig.audit.append(twice), "an event twice")).toMatchObject({ code: "INVALID_ARGUMENT" });
-    expect(await rig.audit.head()).toEqual({ size: 3, hash: hashOf(3), timestamp: "time 3" });
+    expect(await rig.audit.head()).toEqual({ size: 3, hash: hashOf(3), timestamp: timeOf(3) });
     expect(await texts(rig.audit)).toEqual(entryTexts(3));
     await rig.audit.append(batch(pen, 3, 3));
     expect(await texts(rig.audit)).toEqual(entryTexts(6));
@@ -172,11 +173,17 @@ export const byteForByte: AuditLogCheck = {
   async run(rig) {
     const { pen } = await rig.audit.takePen("one");
     const sizes = [1, 2, 255, 256, 2_000, 8_191, 65_535];
-    const textOf = (sequence: number) =>
-      Uint8Array.from(
-        { length: sizes[sequence] ?? 1 },
-        (_unused, place) => (sequence * 7 + place * 13 + place / 256) % 256,
-      );
+    // Characters of one, two and three bytes, and at the end as many of one byte as are missing.
+    const textOf = (sequence: number) => {
+      const length = sizes[sequence] ?? 1;
+      let text = "";
+      for (let place = 0, left = length; left > 0; place += 1) {
+        const code = left < 3 ? 0x78 : ((sequence * 7 + place * 13) % 0x1000) + 1;
+        text += String.fromCharCode(code);
+        left -= code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+      }
+      return bytesOf(text);
+    };
     await rig.audit.append(batch(pen, 0, 5, (sequence) => ({ text: textOf(sequence) })));
     await rig.audit.append(batch(pen, 5, 2, (sequence) => ({ text: textOf(sequence) })));
     for (const page of [1, 3, 7, 100]) {
@@ -203,6 +210,44 @@ export const laterChangesDoNotMatter: AuditLogCheck = {
     await appending;
     (await rig.audit.read(0, 1))[0]?.text.fill(0x79);
     expect(await texts(rig.audit)).toEqual(["entry 0"]);
+  },
+};
+
+export const everyEntryIsHeardOf: AuditLogCheck = {
+  promise: 7,
+  sentence:
+    "an append publishes each of its entries once, in the order of the log; what was refused or lost is not heard of",
+  async run(rig) {
+    const first = await rig.audit.takePen("one");
+    await rig.audit.append(batch(first.pen, 0, 1));
+    await rig.audit.append(batch(first.pen, 1, 3, (sequence) => ({ text: bytesOf(`größer ${sequence}`) })));
+    const again = batch(first.pen, 4, 2, () => ({ eventId: "event-1" }));
+    await rejection(rig.audit.append(again), "an event again");
+    await rejection(rig.audit.append(batch(first.pen, 3, 2, fresh)), "another head");
+    await rejection(rig.audit.append(batch(first.pen + 1, 4, 2)), "another pen");
+    await rig.loseNextAnswer("not committed");
+    await rejection(rig.audit.append(batch(first.pen, 4, 2)), "the lost answer");
+    let pen = 0;
+    await eventually(rig, "the pen can be taken again", async () => {
+      const taken = await rig.audit.takePen("two").catch((thrown: unknown) => thrown);
+      if (taken instanceof Error) return false;
+      ({ pen } = taken as { pen: number });
+      return true;
+    });
+    await rig.audit.append(batch(pen, 4, 2));
+    const published = await rig.published();
+    expect(published.map(({ payload }) => payload)).toEqual([
+      "entry 0",
+      ...[1, 2, 3].map((sequence) => `größer ${sequence}`),
+      "entry 4",
+      "entry 5",
+    ]);
+    expect(new Set(published.map(({ id }) => id)).size).toBe(6);
+    expect(published.map(({ at }) => format(at))).toEqual([1, 4, 4, 4, 6, 6].map(timeOf));
+    for (const { key, source, id } of published) {
+      expect({ key, source }).toEqual({ key: "audit", source: "operations" });
+      expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    }
   },
 };
 
@@ -242,5 +287,6 @@ export const appendChecks: readonly AuditLogCheck[] = [
   lostAnswer,
   byteForByte,
   laterChangesDoNotMatter,
+  everyEntryIsHeardOf,
   toldOfAppends,
 ];

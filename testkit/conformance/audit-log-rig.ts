@@ -1,6 +1,6 @@
 // What the suite of the audit log asks of the log that is put under it, the shape of one check, and entries to append. The log does not look
 // into an entry, so these are easy to recognise and no entries to whoever would verify them.
-import type { Instant } from "../../contracts/src/instant.ts";
+import { format, fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import type { AuditBatch, AuditLog, NewAuditRow } from "../../ports/audit-log.ts";
 import type { Outcome } from "../../ports/store.ts";
 import type { Patience } from "./waiting.ts";
@@ -12,8 +12,18 @@ export interface AuditLogRig extends Patience {
   another(): Promise<AuditLog>;
   /** Loses the answer to the next append, which in truth has this outcome. */
   loseNextAnswer(outcome: Outcome): Promise<void>;
+  /** Every `audit.appended` that was published so far, in the order in which a subscription would get them. */
+  published(): Promise<readonly PublishedEntry[]>;
   now(): Instant;
   close(): Promise<void>;
+}
+
+export interface PublishedEntry {
+  readonly id: string;
+  readonly key: string;
+  readonly source: string;
+  readonly at: Instant;
+  readonly payload: string;
 }
 
 export interface AuditLogCheck {
@@ -28,6 +38,11 @@ export const noHash = "0".repeat(64);
 /** 64 hex digits that are the same for the same number. */
 export function hashOf(n: number): string {
   return n.toString(16).padStart(64, "0");
+}
+
+/** A time that is the same for the same number, and later for a larger one. */
+export function timeOf(n: number): string {
+  return format(fromMicroseconds(1_800_000_000_000_000 + n));
 }
 
 export function bytesOf(text: string): Uint8Array {
@@ -54,7 +69,7 @@ export function batch(
 ): AuditBatch {
   const rows = Array.from({ length: count }, (_unused, place) => row(after + place, change(after + place)));
   const size = after + count;
-  return { pen, after, rows, head: { size, hash: hashOf(size), timestamp: `time ${size}` } };
+  return { pen, after, rows, head: { size, hash: hashOf(size), timestamp: timeOf(size) } };
 }
 
 /** The texts of the whole log, read in pages; a hole or an entry out of its place is an error. */

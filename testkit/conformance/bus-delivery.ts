@@ -1,6 +1,7 @@
 // Checks of promises 1 and 2: what was committed arrives, as bytes that were encoded and decoded, nothing else arrives,
 // and what arrives again after a crash can be recognised by its id.
 import { expect } from "vitest";
+import { leftOut } from "../../contracts/src/subjects.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import type { BusCheck } from "./bus-rig.ts";
@@ -174,7 +175,8 @@ export const unknownKeysStayOut: BusCheck = {
 
 export const wildcards: BusCheck = {
   promise: 1,
-  sentence: "`*` stands for exactly one word, a closing `>` for one or more, and overlapping patterns deliver once",
+  sentence:
+    "`*` stands for exactly one word, a closing `>` for one or more, a `!` leaves one name out, and overlapping patterns deliver once",
   async run(rig) {
     const fruits = { red: appleRed, green: appleGreen, dark: appleRedDark, pear: pearRed };
     const matrix: readonly (readonly [patterns: readonly string[], heard: readonly (keyof typeof fruits)[]])[] = [
@@ -195,12 +197,20 @@ export const wildcards: BusCheck = {
         ["pear.red", "apple.green"],
         ["green", "pear"],
       ],
+      [
+        ["apple.>", "!apple.red"],
+        ["green", "dark"],
+      ],
     ];
     const recorders = await Promise.all(
       matrix.map(([patterns], index) =>
         record(rig.bus, {
           name: `conformance.wildcard-${index}`,
-          subjects: patterns.map((pattern) => `${conformanceRoot}.${pattern}`),
+          subjects: patterns.map((pattern) =>
+            pattern.startsWith("!")
+              ? leftOut(`${conformanceRoot}.${pattern.slice(1)}`)
+              : `${conformanceRoot}.${pattern}`,
+          ),
         }),
       ),
     );

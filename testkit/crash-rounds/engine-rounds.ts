@@ -5,7 +5,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import type { HaltRequest } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { eventually, pause } from "../platform.ts";
 import { type Dice, dice } from "../virtual/dice.ts";
-import { type Blow, strike } from "./engine-blows.ts";
+import { type Blow, strike } from "./blows.ts";
 import { type JournalReader, liftHalts, parkedEvents, readJournal, storedHalts } from "./engine-journal.ts";
 import { createModel, type Model } from "./engine-model.ts";
 import { desks } from "./engine-orders.ts";

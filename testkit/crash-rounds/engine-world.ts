@@ -18,7 +18,7 @@ import { developmentCredentials, logInAs } from "../login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../platform.ts";
 import { openPeer } from "../postgres-rig.ts";
 import type { Dice } from "../virtual/dice.ts";
-import type { Struck } from "./engine-blows.ts";
+import type { Aim, Struck } from "./blows.ts";
 import { type Broker, runBroker } from "./engine-broker.ts";
 import { type Line, streamLine, unaryLine } from "./engine-lines.ts";
 import type { Holding } from "./engine-model.ts";
@@ -46,6 +46,12 @@ risk: { snapshot_every_entries: 400 }
 lifecycle: { restart_backoff_first_ms: 50, restart_backoff_max_ms: 200, restart_failures_max: 1000 }
 `;
 const orderRateMaxPerS = 10_000;
+const aim: Aim = {
+  part: "riskengine",
+  append: "risk_append",
+  answerLost: "the answer to a commit was lost",
+  outcomeKnown: "the outcome of the commit is known",
+};
 
 export async function openEngineWorld(throws: Dice): Promise<EngineWorld> {
   removeAbandoned(tmpdir(), "portcullis-engine");
@@ -103,6 +109,7 @@ async function furnish({ throws, current, printed, startNext, end }: Frame): Pro
   const broker = runBroker(peer.store, throws.fork("broker"));
   const traders = runTraders({ lines, throws: throws.fork("traders"), witness, approved: broker.approved });
   return {
+    aim,
     platform: current,
     printed,
     owner,

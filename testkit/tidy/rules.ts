@@ -79,6 +79,8 @@ const clockCalls: Readonly<Record<string, string>> = {
 
 function* clocksAndDice(file: SourceFile): Iterable<Complaint> {
   if (isTool(file.path) || /^adapters\/system-[a-z]+\.ts$/.test(file.path)) return;
+  // The offline verifier is a program of its own that shares no code: it has no adapters to take a clock from.
+  if (file.path === "verifier/audit-verify.js") return;
   const found: Complaint[] = [];
   visit(file.tree, (node) => {
     if (ts.isPropertyAccessExpression(node)) {

@@ -7,6 +7,7 @@ import { memoryRiskStore } from "../../adapters/memory/risk-store.ts";
 import { memoryStore } from "../../adapters/memory/store.ts";
 import { type MemoryWorld, memoryWorld } from "../../adapters/memory/world.ts";
 import { paperMarket } from "../../adapters/paper-market.ts";
+import { systemCipher } from "../../adapters/system-cipher.ts";
 import { systemSha256, systemSha256Binary } from "../../adapters/system-hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
 import { mayPublish } from "../../contracts/src/authority.ts";
@@ -17,6 +18,7 @@ import { paperListings } from "../../services/paper-seeds.ts";
 import type { ServiceName, ServicePorts } from "../../services/service.ts";
 import { quietLog } from "../global-setup.ts";
 import { noMetrics, noTracer } from "../postgres-rig.ts";
+import { untoldInPlatform } from "../told-changes.ts";
 import { type Scheduler, scheduler } from "./scheduler.ts";
 
 export const testSettings: Settings = {
@@ -77,7 +79,7 @@ export function serviceRig(seed: number): ServiceRig {
         log: quietLog,
         metrics: noMetrics,
         tracer: noTracer,
-        store: memoryStore({ ...base, mayPublish: allowed }),
+        store: memoryStore({ ...base, mayPublish: allowed, untoldChange: untoldInPlatform }),
         bus: memoryBus({ ...base, subjectByName, mayPublish: allowed }),
         secrets: notHere("secrets"),
         sha256: systemSha256,
@@ -89,7 +91,11 @@ export function serviceRig(seed: number): ServiceRig {
         auditLog: notHere("audit log"),
         signing: systemSigning(),
         sha256OfBytes: systemSha256OfBytes,
+        subjectKeys: notHere("subject keys"),
+        cipher: systemCipher,
         witnesses: undefined,
+        anchors: [],
+        stepUps: { redeem: async () => undefined },
         quotes: paperMarket({ clock, timers, ...settings.market, listings: paperListings }),
         languageModel: undefined,
         settings,

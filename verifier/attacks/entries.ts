@@ -7,6 +7,7 @@ import {
   type Fields,
   fileOf,
   genesis,
+  incarnation,
   type Json,
   leavesOf,
   log,
@@ -16,6 +17,7 @@ import {
   subtrees,
   textOf,
   timeAt,
+  witnessKey,
 } from "../test-log.ts";
 import {
   type Attack,
@@ -52,6 +54,8 @@ function onEntries(): readonly Attack[] {
   const without = [...fifty.slice(0, 20), ...fifty.slice(21)];
   const renumbered = without.map((entry, sequence) => ({ ...entry, sequence }));
   const other = log(50, logKey("other log"));
+  // A table that has lost a row and says so is shorter than its checkpoint before anybody looks at the entries.
+  const short = { answer: "TRUNCATED", sequence: 49 };
   const early = { ...ordinary(50), timestamp: timeAt(48) };
   return [
     ...edits.map(([field, value, code]) =>
@@ -60,6 +64,7 @@ function onEntries(): readonly Attack[] {
     attack("A2 an edit at L0", forged(replaced(20, { actor: "eve" })), "HASH_MISMATCH", { sequence: 20, trust: {} }),
     attack("A3 edited, own hash recomputed", forged(ownHash(20, { actor: "eve" })), "LINK_MISMATCH", { sequence: 21 }),
     attack("A4 rechained under the old checkpoint", forged(changed), "ROOT_MISMATCH"),
+    attack("A4 the same without a key", forged(changed), "ROOT_MISMATCH", { trust: {} }),
     attack("A4 rechained, checkpoint by a stranger", resigned(changed, [stranger]), "SIGNATURE_INVALID"),
     attack("A4 the same without a key is consistent", resigned(changed, [stranger]), "L0", { trust: {} }),
     attack("A5 rechained with the log's key passes L1", resigned(changed), "L1"),
@@ -68,13 +73,13 @@ function onEntries(): readonly Attack[] {
       "A6 middle entry deleted",
       fileOf(headerOf(fifty, fiftyCheckpoint), without.map(textOf)),
       "SEQUENCE_MISMATCH",
-      { sequence: 20 },
+      { sequence: 20, database: short },
     ),
     attack(
       "A6 deleted and renumbered",
       fileOf(headerOf(fifty, fiftyCheckpoint), renumbered.map(textOf)),
       "LINK_MISMATCH",
-      { sequence: 20 },
+      { sequence: 20, database: short },
     ),
     attack("A6 deleted and rechained", bundle(rechained(fifty.slice(21), 20), fiftyCheckpoint), "TRUNCATED", {
       sequence: 49,
@@ -98,10 +103,23 @@ function onEntries(): readonly Attack[] {
       "LINK_MISMATCH",
       { sequence: 20 },
     ),
-    attack("A12 an entry twice", forged(replaced(21, entryAt(fifty, 20))), "SEQUENCE_MISMATCH", { sequence: 21 }),
+    attack(
+      "A12 C6 an entry twice, in the place of another",
+      forged(replaced(21, entryAt(fifty, 20))),
+      "SEQUENCE_MISMATCH",
+      { sequence: 21 },
+    ),
     attack("A12 an old suffix again", bundle([...fifty, ...fifty.slice(45)], fiftyCheckpoint), "SEQUENCE_MISMATCH", {
       sequence: 50,
     }),
+    attack(
+      "C5 a byte of an old entry that rotted",
+      forged(replaced(7, { action: "nalt.requested" })),
+      "HASH_MISMATCH",
+      {
+        sequence: 7,
+      },
+    ),
     attack("A13 spliced with another log", forged([...fifty.slice(0, 25), ...other.slice(25)]), "LINK_MISMATCH", {
       sequence: 25,
     }),
@@ -163,10 +181,18 @@ function onBundles(): readonly Attack[] {
     }),
     attack("honest, a range", cut(33, { from: 7 }), "L1"),
     attack("honest, nothing of it", cut(7, { from: 7 }), "L1"),
-    attack("A7 last line cut off", Buffer.from(honest.subarray(0, honest.length - last.length - 1)), "TRUNCATED", {
+    attack(
+      "A7 last line cut off",
+      Buffer.from(honest.subarray(0, honest.length - Buffer.byteLength(last) - 1)),
+      "TRUNCATED",
+      {
+        sequence: 49,
+      },
+    ),
+    attack("A7 C4 cut in the middle of a line", honest.subarray(0, honest.length - 10), "TRUNCATED", {
       sequence: 49,
+      database: { answer: "ENTRY_MALFORMED", sequence: 49 },
     }),
-    attack("A7 cut in the middle of a line", honest.subarray(0, honest.length - 10), "TRUNCATED", { sequence: 49 }),
     attack("A7 cut to the header", fileOf(plain, []), "TRUNCATED", { sequence: 0 }),
     attack("A7 cut, header adjusted", cut(45, { header: { right: [] } }), "TRUNCATED", { sequence: 45 }),
     attack("A7 cut to zero, header adjusted", cut(0, { header: { right: [] } }), "TRUNCATED", { sequence: 0 }),
@@ -183,15 +209,21 @@ function onBundles(): readonly Attack[] {
     ),
     malformed("A9 an empty file", Buffer.alloc(0)),
     malformed("A9 another file", Buffer.from("hello\n")),
+    malformed("A9 of another version", Buffer.concat([Buffer.from("portcullis-audit-bundle/v2"), honest.subarray(26)])),
+    malformed(
+      "A9 half of the first line",
+      Buffer.concat([Buffer.from("portcullis-audit-bundle/v"), honest.subarray(26)]),
+    ),
+    malformed("A27 a header of more than 4 MiB", header({ handovers: ["x".repeat(4_194_304)] }), "a header line"),
     malformed("A9 no header", Buffer.from("portcullis-audit-bundle/v1\n"), "a header line"),
-    attack("A9 an empty log under its checkpoint", fileOf(headerOf([], checkpointOf([], 0, [first])), []), "L1"),
+    attack("A9 an empty log under its checkpoint", fileOf(headerOf([], checkpointOf([], 0, [first])), []), "L1", {
+      database: { answer: "TRUNCATED", sequence: 0 },
+    }),
     attack("A14 an older backup under the newer checkpoint", bundle(fifty.slice(0, 30), fiftyCheckpoint), "TRUNCATED", {
       sequence: 30,
     }),
-    attack("A12 more lines than announced", fileOf(plain, [...lines, last]), "BUNDLE_MALFORMED", { sequence: 50 }),
-    attack("A12 bytes after the last line", Buffer.concat([honest, Buffer.from("x")]), "BUNDLE_MALFORMED", {
-      sequence: 50,
-    }),
+    malformed("A12 more lines than announced", fileOf(plain, [...lines, last]), "the end of the file"),
+    malformed("A12 bytes after the last line", Buffer.concat([honest, Buffer.from("x")]), "the end of the file"),
     malformed("A21 a subtree too many on the left", header({ left: [zero] }), "0 hashes in left"),
     malformed("A21 a subtree too many on the right", header({ right: [zero] }), "0 hashes in right"),
     malformed(
@@ -205,7 +237,9 @@ function onBundles(): readonly Attack[] {
       "32 bytes",
     ),
     attack("A21 a false subtree on the left", cut(33, { from: 8, header: { left: [zero] } }), "ROOT_MISMATCH"),
-    attack("A21 a false subtree on the right", cut(49, { header: { right: [zero] } }), "ROOT_MISMATCH"),
+    attack("A21 a false subtree on the right", cut(49, { header: { right: [zero] } }), "ROOT_MISMATCH", {
+      database: { none: "In the table entries stand for themselves, not hashes in their place." },
+    }),
     attack(
       "A23 forged link at the start of a range",
       bundle(forgedFrom, fiftyCheckpoint, { from: 20 }),
@@ -244,7 +278,7 @@ function onBundles(): readonly Attack[] {
       "A27 a line without end",
       Buffer.concat([fileOf(plain, []), Buffer.alloc(3_000_000, 0x41)]),
       "ENTRY_MALFORMED",
-      { sequence: 0 },
+      { sequence: 0, database: { none: "A row has an end." } },
     ),
   ];
 }
@@ -286,8 +320,12 @@ function onGenesis(): readonly Attack[] {
     bent("an incarnation that is no uuid", uuidless, "a uuid", "mill/7"),
     bent("an origin without incarnation", named, "ends in", "mill"),
     withData("no keys", { keys: [] }, "vkeys"),
+    withData("17 keys", { keys: Array.from({ length: 17 }, () => first.vkey) }, "1 to 16"),
     withData("keys as text", { keys: first.vkey }, "vkeys"),
     withData("a witness's key", { keys: [w1.vkey] }, "vkeys"),
+    withData("a witness's key of the log's name", { keys: [witnessKey("w", origin).vkey] }, "vkeys"),
+    withData("an incarnation in a list", { incarnation: [incarnation] }, "a uuid"),
+    withData("an origin in a list", { origin: [origin] }, "origin"),
     withData("a key that is none", { keys: ["x"] }, "vkeys"),
     withData("a key of another name", { keys: [logKey("first", "elsewhere").vkey] }, "vkeys"),
   ];

@@ -21,7 +21,9 @@ export interface Attack {
   readonly trust: Trust;
   /** The level when the answer is yes, "usage", or a code. */
   readonly answer: string;
-  readonly sequence: number | null;
+  readonly sequence: number;
+  /** What the same entries and notes as rows of the platform's database give, where that differs; or why there is no such thing. */
+  readonly database?: { readonly answer: string; readonly sequence?: number } | { readonly none: string };
   /** What the verdict's `expected` (or the usage sentence) must contain, where the code alone would not tell checks apart. */
   readonly says: string;
 }
@@ -41,8 +43,12 @@ export const twoOfThree: Trust = { vkeys: [first.vkey], policy: `2 of ${w1.vkey}
 export const fifty = log(50, first);
 export const fiftyCheckpoint = checkpointOf(fifty, 50, [first, w1, w2]);
 
+/** What is wrong with a checkpoint is said at its size, and most of them are of this one; what has no place is said at 0. */
+const sizeSaid: readonly string[] = ["ROOT_MISMATCH", "SIGNATURE_INVALID", "KEY_OUT_OF_FORCE", "WITNESSES_MISSING"];
+
 export function attack(name: string, bytes: Uint8Array, answer: string, rest: Partial<Attack> = {}): Attack {
-  return { name, bytes, trust: trustFirst, answer, sequence: null, says: "", ...rest };
+  const sequence = sizeSaid.includes(answer) ? fifty.length : 0;
+  return { name, bytes, trust: trustFirst, answer, sequence, says: "", ...rest };
 }
 
 /** The honest bundle's header over other lines. */

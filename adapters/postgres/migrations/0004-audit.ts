@@ -4,6 +4,9 @@
 //  - `audit_append` is the one way in: it locks the head, refuses a stale pen (PA001) and a batch that does not begin at the head (PA002),
 //    inserts the whole batch and moves the head, in one statement that is its own transaction. The app role may call it and may
 //    not insert, so a row that came another way came from the owner.
+//  - An entry is its own event on the bus: it takes a number of the outbox's own sequence, behind whose cursors it is read, so that what was
+//    not committed is never heard of and what was committed is heard. The lock on the head comes first and gives the transaction its own number
+//    before it takes one of those, as readers rely on. Who begins to listen hears of entries from the outbox's floor on.
 //  - What is kept as `text` is the bytes that were hashed. The columns beside it are an index that can be derived from them, and whoever
 //    verifies believes the bytes. Entries up to a page stay in their row uncompressed.
 //  - Entries are never changed: the app role has no right to, and triggers refuse everybody else, also in a session that plays a replica. A
@@ -19,15 +22,24 @@ create table audit_entry (
   subject_id text   not null collate "C",
   action     text   not null collate "C",
   text       bytea  not null check (octet_length(text) between 1 and 65535),
+  at_us       bigint not null default 0 check (at_us between -9007199254740991 and 9007199254740991),
+  appended_id uuid   not null default gen_random_uuid(),
+  outbox_id   bigint not null,
   constraint audit_entry_event_once unique (event_id)
 ) with (
   toast_tuple_target = 8160,
   autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_scale_factor = 0.2
 );
 alter table audit_entry alter column text set storage external;
+do $$
+begin
+  execute format('alter table audit_entry alter column outbox_id set default nextval(%L::regclass)', pg_get_serial_sequence('outbox', 'id'));
+end $$;
+create unique index audit_entry_heard on audit_entry (outbox_id);
 create index audit_entry_by_subject on audit_entry (subject_id, sequence);
 comment on table audit_entry is 'The audit chain. Append only for everybody.';
 comment on column audit_entry.text is 'All eight fields as canonical JSON in UTF-8: the bytes that are verified.';
+comment on column audit_entry.outbox_id is 'Where the event about the entry stands among those of the outbox; at_us and appended_id are its time and its id.';
 comment on column audit_entry.event_id is 'What the entry was made of; with subject_id and action an index, not the record.';
 
 create table audit_head (
@@ -66,12 +78,14 @@ comment on type audit_row is 'A row of the log on its way in. Sent in binary for
 create function audit_take_pen(by_incarnation text, at_us bigint)
 returns table (pen bigint, size bigint, hash text, "timestamp" text)
 language sql security definer set search_path = portcullis, pg_temp as $$
+  -- The strongest lock: whoever appends or puts a checkpoint is waited for.
+  select 1 from audit_head for update;
   update audit_head set pen = audit_head.pen + 1, incarnation = by_incarnation, taken_us = at_us
   returning audit_head.pen, audit_head.size, audit_head.hash, audit_head."timestamp"
 $$;
 
 create function audit_append(
-  with_pen bigint, after bigint, entries audit_row[], new_size bigint, new_hash text, new_timestamp text
+  with_pen bigint, after bigint, entries audit_row[], new_size bigint, new_hash text, new_timestamp text, at_us bigint
 ) returns bigint language plpgsql security definer set search_path = portcullis, pg_temp as $$
 declare
   head  record;
@@ -85,8 +99,8 @@ begin
   if head.size is distinct from after then
     raise exception 'the log has % entries and not %', head.size, after using errcode = 'PA002';
   end if;
-  insert into audit_entry (sequence, event_id, subject_id, action, text)
-    select e.sequence, e.event_id, e.subject_id, e.action, e.text
+  insert into audit_entry (sequence, event_id, subject_id, action, text, at_us)
+    select e.sequence, e.event_id, e.subject_id, e.action, e.text, audit_append.at_us
     from unnest(entries) with ordinality as e (sequence, event_id, subject_id, action, text, place)
     where e.sequence = after + e.place - 1;
   get diagnostics added = row_count;
@@ -100,7 +114,8 @@ end $$;
 create function audit_put_checkpoint(with_pen bigint, of_size bigint, new_note text, new_at_us bigint) returns void
 language plpgsql security definer set search_path = portcullis, pg_temp as $$
 begin
-  perform from audit_head where pen = with_pen for share;
+  -- In the way of whoever takes the pen, and not in that of an append.
+  perform from audit_head where pen = with_pen for key share;
   if not found then
     raise exception 'the pen % is not in force', with_pen using errcode = 'PA001';
   end if;
@@ -144,13 +159,63 @@ alter table audit_checkpoint enable always trigger only_gains;
 alter table audit_head enable always trigger stays;
 `;
 
+// Readers follow three tables behind one cursor now.
+const followers = `
+create or replace function check_cursor() returns trigger language plpgsql set search_path = portcullis, pg_temp as $$
+begin
+  if new.cursor_id < old.cursor_id then
+    raise exception 'the cursor of % cannot go back', new.name using errcode = 'check_violation';
+  end if;
+  if new.cursor_id > old.cursor_id and new.cursor_id > coalesce((select max(id) from outbox), 0)
+     and new.cursor_id > coalesce((select max(id) from risk_journal), 0)
+     and new.cursor_id > coalesce((select max(outbox_id) from audit_entry), 0)
+     and new.cursor_id > (select trimmed_id from outbox_floor) then
+    raise exception 'the cursor of % cannot pass the newest event', new.name using errcode = 'check_violation';
+  end if;
+  return new;
+end $$;
+
+create or replace function trim_history(older_than_us bigint, rows_max integer) returns bigint
+language plpgsql security definer set search_path = portcullis, pg_temp as $$
+declare
+  kept_us bigint;
+  removed bigint;
+  total   bigint := 0;
+  newest  xid8;
+begin
+  -- An event that is still kept may be handed over again, so what is known of it must be kept as well. One hour covers
+  -- clocks that disagree and events that were numbered in another order than they were dated. Journal and audit log are never
+  -- trimmed, but nothing of them at or before the floor is handed to anybody.
+  kept_us := least(
+    (select at_us from outbox order by id limit 1),
+    (select at_us from risk_journal where id > (select trimmed_id from outbox_floor) order by id limit 1),
+    (select at_us from audit_entry where outbox_id > (select trimmed_id from outbox_floor) order by outbox_id limit 1))
+    - 3600000000;
+  delete from handled_event where ctid = any (array(
+    select ctid from handled_event where handled_us < least(older_than_us, kept_us) limit rows_max));
+  get diagnostics removed = row_count;
+  total := total + removed;
+  with gone as (
+    delete from commit_marker where ctid = any (array(
+      select ctid from commit_marker where at_us < older_than_us limit rows_max)) returning xid)
+    select count(*), (select xid from gone order by xid desc limit 1) into removed, newest from gone;
+  if removed > 0 then
+    update outbox_floor set trimmed_xid = greatest(trimmed_xid, newest);
+  end if;
+  total := total + removed;
+  delete from service_instance where lease_until_us < older_than_us;
+  get diagnostics removed = row_count;
+  return total + removed;
+end $$;
+`;
+
 const rights = `
-revoke all on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text),
+revoke all on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text, bigint),
   audit_put_checkpoint(bigint, bigint, text, bigint), audit_checkpoint_gains(), audit_refuse_rewriting() from public;
-grant execute on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text),
+grant execute on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text, bigint),
   audit_put_checkpoint(bigint, bigint, text, bigint) to portcullis_app;
 grant select on audit_entry, audit_head, audit_checkpoint to portcullis_app;
 grant select, insert, update (hashes) on audit_tile to portcullis_app;
 `;
 
-export const auditMigration: Migration = { number: 4, name: "audit", sql: tables + functions + rights };
+export const auditMigration: Migration = { number: 4, name: "audit", sql: tables + functions + followers + rights };

@@ -13,6 +13,7 @@ export const alarms = {
   BUS_DISCONNECTED: alarm("warning", "The message bus is out of reach; events wait in the outbox."),
   STATE_MISMATCH: alarm("critical", "State that is kept along the way differs from its recomputation."),
   AUDIT_CHAIN_BROKEN: alarm("critical", "The audit chain does not verify."),
+  AUDIT_ANCHOR_BEHIND: alarm("warning", "An anchor has not taken the audit log's checkpoints for minutes."),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
 
   // Trading.

@@ -29,6 +29,22 @@ export function lineText(lengthMax: number): z.ZodString {
 export const nameText = lineText(200).min(1);
 export const reasonText = lineText(2_000);
 
+const personalFields = z.registry<{ readonly personal: true }>();
+
+/** Marks a member of an event as being about a person, such as an address: the audit log seals it under that person's key. */
+export function personal<Field extends z.ZodType>(field: Field): Field {
+  personalFields.add(field, { personal: true });
+  return field;
+}
+
+/** The members of a record that are about a person. Only its own members: none lies deeper. */
+export function personalFieldsOf(schema: z.ZodType): readonly string[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape).flatMap(([name, field]) =>
+    personalFields.has(field as z.ZodType) ? [name] : [],
+  );
+}
+
 /** A decimal as text, of either sign: "-12.5". */
 export const decimalText = z.string().refine(decimal.isDecimalText, "expected a decimal such as 12.5");
 

@@ -1,6 +1,16 @@
 // What the platform tells about itself: its processes, its bus, its configuration, its alarms and the people who operate it.
 import { z } from "zod";
-import { countNumber, factsRecord, hashText, idText, instantText, nameText, reasonText } from "./fields.ts";
+import {
+  countNumber,
+  factsRecord,
+  hashText,
+  idText,
+  instantText,
+  lineText,
+  nameText,
+  personal,
+  reasonText,
+} from "./fields.ts";
 
 /** One running process of a service; a restarted one is a new incarnation. */
 export const serviceEvent = z.object({
@@ -46,7 +56,14 @@ export const configurationChanged = z.object({
 export type ConfigurationChanged = z.infer<typeof configurationChanged>;
 
 /** A secret got a new version. Never its value. */
-export const secretChanged = z.object({ path: nameText, version: countNumber, actor: nameText, at: instantText });
+export const secretChanged = z.object({
+  path: lineText(512).min(1),
+  version: countNumber,
+  actor: nameText,
+  /** It was found to have changed while nobody told: who did it is not known, and the actor is who noticed. */
+  noticed: z.literal(true).optional(),
+  at: instantText,
+});
 export type SecretChanged = z.infer<typeof secretChanged>;
 
 /** Somebody logged in, logged out or was refused. */
@@ -57,7 +74,7 @@ export const sessionEvent = z.object({
   method: z.enum(["password", "totp", "webauthn", "oidc", "token"]),
   /** Why it was refused, as a code of the registry. */
   code: z.string().optional(),
-  remote_address: nameText.optional(),
+  remote_address: personal(nameText.optional()),
   /** Who ended it and why, when it was not its owner. */
   actor: nameText.optional(),
   reason: reasonText.optional(),
@@ -65,12 +82,23 @@ export const sessionEvent = z.object({
 });
 export type SessionEvent = z.infer<typeof sessionEvent>;
 
+/** A person who may log in at the embedded provider was made, changed or removed. */
+export const operatorChanged = z.object({
+  /** `operator:<name>`. */
+  operator: nameText,
+  change: z.enum(["made", "changed", "removed"]),
+  roles: z.array(nameText),
+  actor: nameText,
+  at: instantText,
+});
+export type OperatorChanged = z.infer<typeof operatorChanged>;
+
 /** A person's second factor was set up, replaced or used up. */
 export const factorChanged = z.object({
   /** `operator:<name>`, as authenticated. */
   operator: nameText,
   factor: z.enum(["totp", "recovery_codes", "webauthn"]),
-  change: z.enum(["begun", "enrolled", "replaced", "recovery_code_used", "removed"]),
+  change: z.enum(["begun", "enrolled", "replaced", "moved", "recovery_code_used", "removed"]),
   at: instantText,
 });
 export type FactorChanged = z.infer<typeof factorChanged>;

@@ -14,8 +14,11 @@ import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
 import { help } from "./help.ts";
+import { operationsAuditErase } from "./operations-audit-erase.ts";
 import { operationsAuditExport } from "./operations-audit-export.ts";
 import { operationsAuditFsck } from "./operations-audit-fsck.ts";
+import { operationsAuditKeyRevoke } from "./operations-audit-key-revoke.ts";
+import { operationsAuditKeyRotate } from "./operations-audit-key-rotate.ts";
 import { operationsAuditProof } from "./operations-audit-proof.ts";
 import { operationsAuditShow } from "./operations-audit-show.ts";
 import { operationsAuditStatus } from "./operations-audit-status.ts";
@@ -73,6 +76,9 @@ export const verbs: readonly Verb[] = [
   operationsAuditFsck,
   operationsAuditProof,
   operationsAuditExport,
+  operationsAuditKeyRotate,
+  operationsAuditKeyRevoke,
+  operationsAuditErase,
   completion,
   help,
 ];
@@ -91,4 +97,5 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "treasury reference": { heading: "Reference data", sentence: "Reference data by kind: show, set." },
   operations: { heading: "The record", sentence: "What happened, and the proof of it." },
   "operations audit": { heading: "The record", sentence: "The audit chain: show, follow, verify, prove, export." },
+  "operations audit key": { heading: "The key", sentence: "The key that signs its checkpoints: rotate, revoke." },
 };

@@ -1,7 +1,9 @@
 // `ctl operations audit fsck`: derives chain, tree, tiles and index anew and compares, and writes what is derived when asked to.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import { entries, orBrokenChain, verdictLines, wholeLogTimeoutMs } from "../audit-pages.ts";
+import { brokenAt, entries, orBrokenChain, verdictLines } from "../audit-pages.ts";
+import { watched } from "../audit-runs.ts";
 import type { Context } from "../context.ts";
+import { Refusal } from "../failure.ts";
 import { clean, pairs } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -10,23 +12,33 @@ export const operationsAuditFsck: Verb = {
   heading: "Verifying",
   sentence: "Derive chain, tree, tiles and index of the audit log anew and compare.",
   about:
-    "Exit 10 when something differs, also when --rebuild has just written it anew: run it again to see that all is well. Entries and checkpoints are never written, only what follows from them.",
+    "Exit 10 when something differs, also when --rebuild has just written it anew: run it again to see that all is well. Entries and checkpoints are never written, only the tiles of the tree, which follow from them. A long log takes minutes; how far it is, is said on stderr.",
   arguments: [],
   options: [{ name: "rebuild", sentence: "Write anew what can be derived from the entries." }],
   examples: [
     { command: "ctl operations audit fsck", sentence: "Only look." },
-    { command: "ctl operations audit fsck --rebuild", sentence: "Repair tiles and index." },
+    { command: "ctl operations audit fsck --rebuild", sentence: "Write wrong or missing tiles anew." },
   ],
-  operation: "InspectAudit",
+  operation: "BeginAuditInspection",
   changesState: true,
   run,
 };
+
+/** Tiles of a broken chain would only make it look like a whole one. */
+const nothingWritten: readonly string[] = [
+  "ctl operations audit status",
+  "Nothing was written. docs/audit.md says what to do with a broken chain.",
+];
 
 async function run(context: Context): Promise<Answer> {
   const rebuild = context.switched("rebuild");
   const client = await context.client();
   return orBrokenChain(async () => {
-    const found = await client.inspectAudit({ rebuild }, { timeoutMs: wholeLogTimeoutMs });
+    const { inspection: found } = await watched(context, client, await client.beginAuditInspection({ rebuild }));
+    if (found === undefined) throw new Refusal(exitCodes.failed, "INTERNAL", "The server told no findings.");
+    if (found.fault !== undefined) {
+      return { data: found, text: brokenAt(found.fault), exit: exitCodes.verificationFailed, next: nothingWritten };
+    }
     const isWell = found.findings.length === 0;
     const lines = [
       `${entries(found.entry_count)} looked at, ${isWell ? "all as it should be" : `${found.findings.length} findings`}.`,

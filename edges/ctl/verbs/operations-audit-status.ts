@@ -2,7 +2,7 @@
 import type { AnswerOf } from "../../client/src/types.ts";
 import { entries } from "../audit-pages.ts";
 import type { Context } from "../context.ts";
-import { moment, pairs } from "../text.ts";
+import { clean, moment, pairs, span } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const operationsAuditStatus: Verb = {
@@ -12,7 +12,7 @@ export const operationsAuditStatus: Verb = {
   arguments: [],
   options: [],
   examples: [
-    { command: "ctl operations audit status", sentence: "Size, checkpoint, witnesses, keys." },
+    { command: "ctl operations audit status", sentence: "Size, checkpoint, who vouches, keys, what is wrong." },
     { command: "ctl operations audit status --json", sentence: "With the newest checkpoint itself." },
   ],
   operation: "GetAuditStatus",
@@ -25,7 +25,41 @@ async function run(context: Context): Promise<Answer> {
   return { data: status, text: textOf(status, context) };
 }
 
-function textOf(status: AnswerOf<"getAuditStatus">, { clock }: Context): string {
+/** What the word means for whoever has to rely on it. */
+function trustText({ trust, witnesses, anchors }: Status): string {
+  if (witnesses.length > 0) return trust;
+  const alone = "whoever runs the platform and its database could write another history and sign it";
+  if (anchors.length === 0) return `${trust}: ${alone}`;
+  return `${trust}: a history that was cut or rewritten is found by comparing with the anchors, unless whoever did it can write to them as well`;
+}
+
+function witnessedText({ witnessed_size: size, checkpoint_size: signed }: Status): string {
+  if (size === 0) return "nothing since the start";
+  return size < signed
+    ? `the first ${entries(size)}, ${entries(signed - size)} behind the checkpoint`
+    : `the first ${entries(size)}`;
+}
+
+function anchorLines(anchors: Status["anchors"]): readonly (readonly [string, string])[] {
+  if (anchors.length === 0) return [["Anchors", "none"]];
+  return anchors.map(({ name, size, behind_s: behindS, complaint }) => {
+    const isAway = behindS === 0 && complaint !== undefined;
+    const late = isAway ? " known" : behindS === 0 ? ", up to date" : `, behind for ${span(behindS * 1_000)}`;
+    const why = complaint === undefined ? "" : `. ${clean(complaint)}`;
+    return ["Anchor", `${clean(name)}: ${entries(size)}${late}${why}`];
+  });
+}
+
+function keyLines({ key_terms: terms }: Status): readonly (readonly [string, string])[] {
+  return terms.map(({ vkey, from_size: from, to_size: to, revoked }) => {
+    const reach = to === undefined ? `signs from size ${from} on` : `signed sizes ${from} to ${to}`;
+    return [to === undefined ? "Key" : "Old key", `${clean(vkey)} (${reach}${revoked ? ", revoked" : ""})`];
+  });
+}
+
+type Status = AnswerOf<"getAuditStatus">;
+
+function textOf(status: Status, { clock }: Context): string {
   const { witnesses, verified, verified_at } = status;
   const verifiedText = verified_at === undefined ? "never" : `${moment(verified_at, clock.now())}: ${verified ?? ""}`;
   const open = Math.max(0, status.size - status.checkpoint_size);
@@ -34,9 +68,13 @@ function textOf(status: AnswerOf<"getAuditStatus">, { clock }: Context): string 
     ["Size", entries(status.size)],
     ["Newest hash", status.hash],
     ["Checkpoint", `covers ${entries(status.checkpoint_size)}, ${entries(open)} after it`],
-    ["Trust", status.trust],
+    ["Trust", trustText(status)],
     ["Witnesses", witnesses.length === 0 ? "none" : `${status.witnesses_needed} of ${witnesses.join(", ")}`],
-    ["Keys", status.keys.join(", ")],
+    ...(witnesses.length === 0 ? [] : [["Witnessed", witnessedText(status)] as const]),
+    ...anchorLines(status.anchors),
+    ...keyLines(status),
     ["Verified", verifiedText],
+    ...(status.complaint === undefined ? [] : [["WRONG", clean(status.complaint)] as const]),
+    ...status.witness_complaints.map((complaint) => ["WRONG", clean(complaint)] as const),
   ]);
 }

@@ -1,6 +1,9 @@
 // `ctl operations audit verify`: whether the chain is whole; a broken one is shown with its place and exit code 10.
-import { entries, orBrokenChain, verdictLines, wholeLogTimeoutMs } from "../audit-pages.ts";
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { entries, orBrokenChain, verdictLines } from "../audit-pages.ts";
+import { watched } from "../audit-runs.ts";
 import type { Context } from "../context.ts";
+import { Refusal } from "../failure.ts";
 import { countOf } from "../numbers.ts";
 import { pairs } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -10,7 +13,7 @@ export const operationsAuditVerify: Verb = {
   heading: "Verifying",
   sentence: "Verify the audit chain on the server.",
   about:
-    "Exit 10 when it is broken, with the sequence, what is wrong, what was expected and what is there. Who does not trust the server verifies an export.",
+    "Exit 10 when it is broken, with the sequence, what is wrong, what was expected and what is there. A long log takes minutes; how far it is, is said on stderr, and Ctrl-C ends it. Who does not trust the server verifies an export.",
   arguments: [],
   options: [{ name: "from-sequence", value: "N", standard: "0", sentence: "Begin with this entry." }],
   examples: [
@@ -20,7 +23,7 @@ export const operationsAuditVerify: Verb = {
       sentence: "The newer part, for a script.",
     },
   ],
-  operation: "VerifyAudit",
+  operation: "BeginAuditVerification",
   changesState: false,
   run,
 };
@@ -29,7 +32,12 @@ async function run(context: Context): Promise<Answer> {
   const fromSequence = countOf("from-sequence", context.option("from-sequence") ?? "");
   const client = await context.client();
   return orBrokenChain(async () => {
-    const found = await client.verifyAudit({ fromSequence }, { timeoutMs: wholeLogTimeoutMs });
+    const { verification: found } = await watched(
+      context,
+      client,
+      await client.beginAuditVerification({ fromSequence }),
+    );
+    if (found === undefined) throw new Refusal(exitCodes.failed, "INTERNAL", "The server told no verdict.");
     const lead = `The audit chain is whole: ${entries(found.entry_count)} from sequence ${fromSequence} on, no gaps.`;
     return { data: { verified: true, ...found }, text: `${lead}\n${pairs(verdictLines(found))}` };
   });

@@ -1,5 +1,5 @@
 // `ctl operations audit witness`: runs a C2SP witness in the foreground. It needs no platform: it belongs on another machine, in other hands.
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { Context } from "../context.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -53,7 +53,7 @@ async function run(context: Context): Promise<Answer> {
     {
       logs: context.optionsOf("log"),
       name: context.option("name") ?? "",
-      folder: join(context.folder, context.option("witness-folder") ?? "witness"),
+      folder: resolve(context.folder, context.option("witness-folder") ?? "witness"),
       host: context.option("host") ?? "127.0.0.1",
       port,
     },

@@ -17,11 +17,12 @@ export function auditAppend(parts: Pick<GatewayParts, "services">): Route {
     body: appendBody,
     answers: { 201: entryAnswer },
     handle: async (request) => {
-      const { action, subject_id, data } = request.body;
+      const { action, subject_id, data, idempotency_key } = request.body;
+      const key = idempotency_key === undefined ? {} : { idempotency_key };
       return askAudit<AppendAuditRequest, AuditEntry>(parts, request, {
         service: "Operations",
         method: "AppendAudit",
-        message: { actor: callerOf(request).actor, action, subject_id, data: data ?? {} },
+        message: { actor: callerOf(request).actor, action, subject_id, data: data ?? {}, ...key },
         status: 201,
         tell: entryJson,
       });

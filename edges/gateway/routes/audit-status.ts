@@ -28,12 +28,15 @@ export function auditStatus(parts: Pick<GatewayParts, "services">): Route {
 
 /** On the wire what was never there is an empty text; in JSON it is not there. */
 function told(status: AuditStatus): object {
-  const { checkpoint, verified_at, verified, ...rest } = status;
+  const { checkpoint, verified_at, verified, key_terms, anchors, complaint, ...rest } = status;
   const orNothing = (text: string): string | undefined => (text === "" ? undefined : text);
   return plain({
     ...rest,
     checkpoint: orNothing(checkpoint),
     verified_at: orNothing(verified_at),
     verified: orNothing(verified),
+    key_terms: key_terms.map((term) => ({ ...term, to_size: term.to_size === 0 ? undefined : term.to_size })),
+    anchors: anchors.map((anchor) => ({ ...anchor, complaint: orNothing(anchor.complaint) })),
+    complaint: orNothing(complaint),
   });
 }

@@ -12,7 +12,8 @@ export function auditVerify(parts: Pick<GatewayParts, "services">): Route {
     method: "GET",
     path: "/v1/operations/audit/verify",
     listeners: ["operator"],
-    sentence: "Verify the audit chain; a broken one is the problem CHAIN_INTEGRITY with the place.",
+    sentence:
+      "Verify the audit chain within 25 s; a broken one is the problem CHAIN_INTEGRITY with the place, for a long one begin a verification.",
     operation: "VerifyAudit",
     query: verifyQuery,
     answers: { 200: verificationAnswer },

@@ -7,11 +7,17 @@ import { auditAppend } from "./audit-append.ts";
 import { auditBundleHead } from "./audit-bundle-head.ts";
 import { auditCheckpoint } from "./audit-checkpoint.ts";
 import { auditEntries } from "./audit-entries.ts";
+import { auditErasure } from "./audit-erasure.ts";
 import { auditInspect } from "./audit-inspect.ts";
+import { auditInspectionBegin } from "./audit-inspection-begin.ts";
+import { auditKeyRevoke } from "./audit-key-revoke.ts";
+import { auditKeyRotate } from "./audit-key-rotate.ts";
 import { auditProof } from "./audit-proof.ts";
+import { auditRun } from "./audit-run.ts";
 import { auditStatus } from "./audit-status.ts";
 import { auditTile } from "./audit-tile.ts";
 import { auditTrail } from "./audit-trail.ts";
+import { auditVerificationBegin } from "./audit-verification-begin.ts";
 import { auditVerify } from "./audit-verify.ts";
 
 type Parts = ReturnType<typeof testParts>["parts"];
@@ -75,6 +81,8 @@ describe("appendAudit", () => {
     expect(calls[0]).toEqual(["Operations/AppendAudit", { actor: "service:feed", ...body }, options]);
     await ask(route, { identity: machine, body: { action: "a", subject_id: "s" } });
     expect(calls[1]?.[1]).toEqual({ actor: "service:feed", action: "a", subject_id: "s", data: {} });
+    await ask(route, { identity: machine, body: { ...body, idempotency_key: "k-1" } });
+    expect(calls[2]?.[1]).toEqual({ actor: "service:feed", ...body, idempotency_key: "k-1" });
   });
 
   const deep = (levels: number): object => (levels === 1 ? {} : { in: deep(levels - 1) });
@@ -82,6 +90,7 @@ describe("appendAudit", () => {
   it.each([
     ["an actor of the caller's own choice", { ...body, actor: "operator:somebody" }],
     ["no action", { ...body, action: "" }],
+    ["an empty key", { ...body, idempotency_key: "" }],
     ["an action that is too long", { ...body, action: "a".repeat(129) }],
     ["no subject", { action: "a" }],
     ["data that is a list", { ...body, data: [1] }],
@@ -215,14 +224,20 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
 
   const status = {
     ...{ origin: "portcullis/audit/x", size: 9, hash: "ab".repeat(32), checkpoint_size: 8, trust: "operator-trusted" },
-    ...{ witnesses_needed: 0, witnesses: [], keys: ["k+1+x"] },
+    ...{ witnesses_needed: 0, witnesses: [], keys: ["k+1+x"], witnessed_size: 0, witness_complaints: [] },
   };
+  const signs = { vkey: "k+1+x", key_id: "1", from_size: 0, revoked: false };
+  const file = { name: "file a", size: 8, behind_s: 0 };
 
   it("tells the status without what there never was", async () => {
-    const never = { ...status, checkpoint: "", verified_at: "", verified: "" };
-    const once = { ...status, checkpoint: "note\n", verified_at: entry.timestamp, verified: "L1, 9 entries" };
+    const texts = { checkpoint: "", verified_at: "", verified: "", complaint: "" };
+    const never = { ...status, ...texts, key_terms: [{ ...signs, to_size: 0 }], anchors: [{ ...file, complaint: "" }] };
+    const once = {
+      ...{ ...status, checkpoint: "note\n", verified_at: entry.timestamp, verified: "L1, 9 entries" },
+      ...{ key_terms: [{ ...signs, to_size: 5 }], anchors: [{ ...file, complaint: "away" }], complaint: "broken" },
+    };
     for (const [given, told] of [
-      [never, status],
+      [never, { ...status, key_terms: [signs], anchors: [file] }],
       [once, once],
     ]) {
       const { route } = rig(auditStatus, { procedures: { "AuditDesk/GetAuditStatus": given } });
@@ -237,6 +252,7 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
       unanchored_count: 1,
       findings: ["A tile differs."],
       rebuilt: [],
+      covered_size: 8,
     };
     const { route, calls } = rig(auditInspect, { procedures: { "AuditDesk/InspectAudit": found } });
     expect(await ask(route, { body: {} })).toEqual({ status: 200, body: found });
@@ -253,6 +269,71 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
     });
     expect(await askText(route)).toEqual({ status: 200, body: note, headers: { "cache-control": "no-store" } });
     expect(calls).toEqual([["AuditDesk/GetAuditTile", { path: "checkpoint" }, options]]);
+  });
+});
+
+describe("runs", () => {
+  const run = { run_id: "0f-1", done: false, next_sequence: 3, size: 9 };
+  const verification = { entry_count: 9, trust_level: "L1", unanchored_count: 1, covered_size: 8 };
+
+  it("begin a verification or an inspection, and are told while they go on", async () => {
+    const begun = { ...run, verification: undefined, inspection: undefined };
+    const verify = rig(auditVerificationBegin, { procedures: { "AuditDesk/BeginAuditVerification": begun } });
+    expect(await ask(verify.route, { body: { from_sequence: 3 } })).toEqual({ status: 201, body: run });
+    expect(verify.calls[0]).toEqual(["AuditDesk/BeginAuditVerification", { from_sequence: 3 }, options]);
+    expect(await ask(verify.route, { body: { from_sequence: -1 } })).toMatchObject({ status: 400 });
+    const inspect = rig(auditInspectionBegin, { procedures: { "AuditDesk/BeginAuditInspection": begun } });
+    expect(await ask(inspect.route, { body: { rebuild: true } })).toEqual({ status: 201, body: run });
+    expect(inspect.calls[0]?.[1]).toEqual({ rebuild: true });
+  });
+
+  it("tell their end: a verdict without gaps, or a broken chain with its place", async () => {
+    const ended = { ...run, done: true, verification, inspection: undefined };
+    const { route } = rig(auditRun, { procedures: { "AuditDesk/WatchAuditRun": ended } });
+    const params = { run_id: "0f-1" };
+    const told = { ...run, done: true, verification: { ...verification, gap_count: 0 } };
+    expect(await ask(route, { params })).toEqual({ status: 200, body: told });
+    const facts = { code: "LINK_MISMATCH", sequence: 5, expected: "a", actual: "b" };
+    const broken = failing(auditRun, new Fault("CHAIN_INTEGRITY", "Broken.", { retry: "never", facts }));
+    expect(await ask(broken, { params })).toMatchObject({ status: 409, body: { chain_integrity_error: facts } });
+    expect(await ask(route, { params: { run_id: "../x" } })).toMatchObject({ status: 400 });
+  });
+});
+
+describe("keys", () => {
+  const change = { sequence: 41, key: "k+2+B", old_key: "k+1+A", trusted_size: 42 };
+
+  it("are rotated and revoked with the reason and the proof as they came; whether they suffice is the service's to say", async () => {
+    const rotate = rig(auditKeyRotate, { procedures: { "AuditDesk/RotateAuditKey": change } });
+    expect(await ask(rotate.route, { body: { reason: "yearly", step_up_proof: "psu_x" } })).toEqual({
+      status: 200,
+      body: change,
+    });
+    await ask(rotate.route, { body: {} });
+    expect(rotate.calls.map((call) => call[1])).toEqual([
+      { reason: "yearly", step_up_proof: "psu_x" },
+      { reason: "", step_up_proof: "" },
+    ]);
+    const revoke = rig(auditKeyRevoke, { procedures: { "AuditDesk/RevokeAuditKey": change } });
+    await ask(revoke.route, { params: { key_id: "1a2b3c4d" }, body: { reason: "leaked", step_up_proof: "psu_x" } });
+    expect(revoke.calls[0]?.[1]).toEqual({ key_id: "1a2b3c4d", reason: "leaked", step_up_proof: "psu_x" });
+    expect(await ask(revoke.route, { params: { key_id: "1a2b" }, body: {} })).toMatchObject({ status: 400 });
+    const denial = { code: "STEP_UP_REQUIRED", reason: "Prove it." } as const;
+    expect(await ask(rig(auditKeyRotate, { denial }).route, { body: {} })).toMatchObject({
+      status: 403,
+      body: { code: "STEP_UP_REQUIRED" },
+    });
+  });
+});
+
+describe("eraseAuditSubject", () => {
+  it("sends the person, the reason and the proof as they came", async () => {
+    const done = { subject_id: "operator:ada", sequences: [50] };
+    const { route, calls } = rig(auditErasure, { procedures: { "AuditDesk/EraseAuditSubject": done } });
+    const body = { subject_id: "operator:ada", reason: "leaver", step_up_proof: "psu_x" };
+    expect(await ask(route, { body })).toEqual({ status: 200, body: done });
+    expect(calls[0]?.[1]).toEqual(body);
+    expect(await ask(route, { body: { reason: "leaver" } })).toMatchObject({ status: 400 });
   });
 });
 

@@ -6,11 +6,17 @@ import { auditAppend } from "./audit-append.ts";
 import { auditBundleHead } from "./audit-bundle-head.ts";
 import { auditCheckpoint } from "./audit-checkpoint.ts";
 import { auditEntries } from "./audit-entries.ts";
+import { auditErasure } from "./audit-erasure.ts";
 import { auditInspect } from "./audit-inspect.ts";
+import { auditInspectionBegin } from "./audit-inspection-begin.ts";
+import { auditKeyRevoke } from "./audit-key-revoke.ts";
+import { auditKeyRotate } from "./audit-key-rotate.ts";
 import { auditProof } from "./audit-proof.ts";
+import { auditRun } from "./audit-run.ts";
 import { auditStatus } from "./audit-status.ts";
 import { auditTile } from "./audit-tile.ts";
 import { auditTrail } from "./audit-trail.ts";
+import { auditVerificationBegin } from "./audit-verification-begin.ts";
 import { auditVerify } from "./audit-verify.ts";
 import { decisions } from "./decisions.ts";
 import { envelope } from "./envelope.ts";
@@ -80,6 +86,12 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   auditBundleHead,
   auditStatus,
   auditInspect,
+  auditVerificationBegin,
+  auditInspectionBegin,
+  auditRun,
+  auditKeyRotate,
+  auditKeyRevoke,
+  auditErasure,
   auditCheckpoint,
   auditTile,
 ];

@@ -2,7 +2,8 @@
 // bounded, so that nothing reaches the codec that it could choke on.
 import { z } from "zod";
 import { countNumber, hashText } from "../../../contracts/src/records/fields.ts";
-import { timeText } from "./fields.ts";
+import { reasonLine, timeText } from "./fields.ts";
+import { proofText } from "./second-factor.ts";
 
 const sequenceAsked = z.coerce.number().int().min(0);
 const sequence = countNumber.meta({ description: "The entry's number; contiguous from 0." });
@@ -65,6 +66,9 @@ export const appendBody = z.strictObject({
     .refine((value) => isWithin(value, levelsMax), `expected at most ${levelsMax} levels`)
     .optional()
     .meta({ description: "Everything else; money and quantities as text, whole numbers only. Empty when absent." }),
+  idempotency_key: z.string().min(1).max(200).optional().meta({
+    description: "The same key with the same content answers with the entry that it made; with another it is refused.",
+  }),
 });
 
 export const inspectBody = z.strictObject({
@@ -123,11 +127,37 @@ export const statusAnswer = z.object({
   checkpoint_size: countNumber.meta({ description: "How many of them the newest checkpoint covers." }),
   checkpoint: z.string().optional().meta({ description: "The newest checkpoint with all its signatures." }),
   trust: z.string().meta({ description: "Who vouches for it: operator-trusted while no witness is configured." }),
+  witnessed_size: countNumber.meta({ description: "How many of them enough witnesses have cosigned since the start." }),
   witnesses_needed: countNumber.meta({ description: "How many of the witnesses must cosign." }),
   witnesses: z.array(z.string()),
+  witness_complaints: z
+    .array(z.string())
+    .meta({ description: "Why some did not cosign the last one they were shown." }),
   keys: z.array(z.string()).meta({ description: "The keys in force, as vkeys." }),
   verified_at: timeText.optional().meta({ description: "When it last verified itself." }),
   verified: z.string().optional().meta({ description: "What came of it." }),
+  key_terms: z
+    .array(
+      z.object({
+        vkey: z.string(),
+        key_id: z.string().meta({ description: "Eight hex digits." }),
+        from_size: countNumber.meta({ description: "The first size of a checkpoint that it may sign." }),
+        to_size: countNumber.optional().meta({ description: "The last one; absent while it signs." }),
+        revoked: z.boolean(),
+      }),
+    )
+    .meta({ description: "Every key that the log ever signed with, the oldest first." }),
+  anchors: z
+    .array(
+      z.object({
+        name: z.string(),
+        size: countNumber.meta({ description: "Of the newest checkpoint that it has." }),
+        behind_s: countNumber.meta({ description: "For how long it has not had the newest one." }),
+        complaint: z.string().optional().meta({ description: "Why the last attempt failed." }),
+      }),
+    )
+    .meta({ description: "The places outside the database that have a copy of the checkpoints." }),
+  complaint: z.string().optional().meta({ description: "What is wrong right now; absent when nothing is." }),
 });
 
 export const inspectionAnswer = z.object({
@@ -136,4 +166,59 @@ export const inspectionAnswer = z.object({
   unanchored_count: unanchored,
   findings: z.array(z.string()).meta({ description: "What was not as it should be; empty when all is well." }),
   rebuilt: z.array(z.string()).meta({ description: "What was written anew." }),
+  covered_size: countNumber.meta({ description: "The size of the largest checkpoint that the level rests on." }),
+  fault: z
+    .object({ code: z.string(), sequence: countNumber, expected: z.string(), actual: z.string() })
+    .optional()
+    .meta({ description: "Where the chain is broken; absent when it is not." }),
+});
+
+export const beginVerificationBody = z.strictObject({
+  from_sequence: countNumber.optional().meta({ description: "Verify from this entry on; 0 when absent." }),
+});
+
+export const runParams = z.strictObject({
+  run_id: z.string().regex(/^[0-9a-f-]{1,64}$/, "expected the id of a run"),
+});
+
+export const runAnswer = z
+  .object({
+    run_id: z.string(),
+    done: z.boolean(),
+    next_sequence: countNumber.meta({ description: "The next entry that it looks at." }),
+    size: countNumber.meta({ description: "How many entries the log had when it began." }),
+    verification: verificationAnswer
+      .extend({ covered_size: countNumber.meta({ description: "Of the largest checkpoint that the level rests on." }) })
+      .optional(),
+    inspection: inspectionAnswer.optional(),
+  })
+  .meta({
+    description:
+      "A verification or an inspection that may take long. It goes on while somebody asks about it, and is given up a minute after the last question.",
+  });
+
+const keyId = z.string().regex(/^[0-9a-f]{8}$/, "expected the eight hex digits of a key's id");
+
+export const keyParams = z.strictObject({ key_id: keyId });
+
+export const keyChangeBody = z.strictObject({ reason: reasonLine, step_up_proof: proofText.optional() });
+
+export const keyChangeAnswer = z.object({
+  sequence: countNumber.meta({ description: "Of the entry that says so." }),
+  key: z.string().meta({ description: "The key that signs now, as a vkey." }),
+  old_key: z.string().meta({ description: "The key that does not any more." }),
+  trusted_size: countNumber.meta({ description: "Up to which size the old key's checkpoints count." }),
+});
+
+export const erasureBody = z.strictObject({
+  subject_id: z.string().min(1).max(256).meta({ description: "The person, as entries name them: operator:ada." }),
+  reason: reasonLine,
+  step_up_proof: proofText.optional(),
+});
+
+export const erasureAnswer = z.object({
+  subject_id: z.string(),
+  sequences: z.array(countNumber).meta({
+    description: "Of the entries that say that a key is gone; empty when nothing is sealed about the person.",
+  }),
 });

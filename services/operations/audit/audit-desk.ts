@@ -8,11 +8,14 @@ import type {
   AuditPage,
   AuditProof,
   AuditProofRequest,
+  AuditRun,
   AuditStatus,
   AuditTile,
   AuditTileRequest,
+  BeginAuditVerificationRequest,
   InspectAuditRequest,
   ReadAuditRequest,
+  WatchAuditRunRequest,
 } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import * as instant from "../../../contracts/src/instant.ts";
 import { utf8Of } from "../../../core/audit/base64.ts";
@@ -25,12 +28,20 @@ import { writeTlogProof } from "../../../core/audit/tlog-proof.ts";
 import type { AuditLog, StoredCheckpoint } from "../../../ports/audit-log.ts";
 import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { Sha256OfBytes } from "../../../ports/signing.ts";
-import type { RunningAudit } from "./audit.ts";
+import type { RunningAudit, RunResult } from "./audit.ts";
+import { broken } from "./audit-rpc.ts";
+import { type EraseDeskPorts, eraseHandlers } from "./erase-desk.ts";
+import type { FsckReport } from "./fsck.ts";
 import { hashesOf } from "./growing-tree.ts";
+import { type KeyDeskPorts, keyHandlers } from "./key-desk.ts";
 import { invalid } from "./reserved.ts";
+import type { RunState } from "./runs.ts";
 import { sentenceOf } from "./self-verification.ts";
 
-export interface AuditDeskPorts extends Pick<RunningAudit, "status" | "fsck" | "flush"> {
+export interface AuditDeskPorts
+  extends Pick<RunningAudit, "status" | "fsck" | "flush" | "beginVerification" | "beginInspection" | "watchRun">,
+    KeyDeskPorts,
+    EraseDeskPorts {
   readonly auditLog: AuditLog;
   readonly sha256OfBytes: Sha256OfBytes;
 }
@@ -65,6 +76,16 @@ export function auditDesk(ports: AuditDeskPorts): RpcService {
         }
       },
       GetAuditTile: (request: AuditTileRequest) => tileAt(ports, request),
+      async BeginAuditVerification({ from_sequence: from }: BeginAuditVerificationRequest): Promise<AuditRun> {
+        const { size } = await ports.auditLog.head();
+        if (from > size) throw invalid(`from_sequence is ${from}: the log has ${size} entries, counted from 0.`);
+        return runMessage(await ports.beginVerification(from));
+      },
+      BeginAuditInspection: async ({ rebuild }: InspectAuditRequest) =>
+        runMessage(await ports.beginInspection(rebuild)),
+      WatchAuditRun: async ({ run_id: runId }: WatchAuditRunRequest) => runMessage(await ports.watchRun(runId)),
+      ...keyHandlers(ports),
+      ...eraseHandlers(ports),
     },
   };
 }
@@ -131,7 +152,7 @@ async function bundleHeadOf(
   );
   if (hashAt === undefined) throw tilesMissing();
   const hashesAt = (parts: ReturnType<typeof perfectSubtrees>) => parts.map(({ level, index }) => hashAt(level, index));
-  const handovers = await handoversIn(auditLog, from, entries);
+  const handovers = await handoversIn(ports, from, entries);
   const head = bundleHead({
     ...{ from, entries, checkpoint: note, handovers },
     left: hashesAt(spans.left),
@@ -141,7 +162,18 @@ async function bundleHeadOf(
 }
 
 /** The checkpoints that stand right after a rotation of keys among these entries. */
-async function handoversIn(auditLog: AuditLog, from: number, entries: number): Promise<string[]> {
+async function handoversIn({ auditLog, status }: AuditDeskPorts, from: number, entries: number): Promise<string[]> {
+  const { keyTerms } = status();
+  if (keyTerms.length === 0) return handoversFound(auditLog, from, entries);
+  const sizes = keyTerms.map(({ fromSize }) => fromSize).filter((size) => size > from && size <= from + entries);
+  const stored = await Promise.all(sizes.map((size) => auditLog.checkpoints(size, 1)));
+  return stored.flatMap(([checkpoint], at) =>
+    checkpoint !== undefined && checkpoint.size === sizes[at] ? [checkpoint.note] : [],
+  );
+}
+
+/** Without the secret nobody knows which they are: every checkpoint is looked at, as far as that goes. */
+async function handoversFound(auditLog: AuditLog, from: number, entries: number): Promise<string[]> {
   const notes: string[] = [];
   for (const { size, note } of await auditLog.checkpoints(from + 1, checkpointsMax)) {
     if (size > from + entries) break;
@@ -168,6 +200,16 @@ async function statusOf({ auditLog, status }: AuditDeskPorts): Promise<AuditStat
     keys: [...now.keys],
     verified_at: now.lastVerifiedAt === undefined ? "" : instant.format(now.lastVerifiedAt),
     verified: last === undefined ? "" : last.fault === undefined ? "clean" : sentenceOf(last.fault),
+    key_terms: now.keyTerms.map(({ key, fromSize, toSize, revoked }) => ({
+      ...{ vkey: key.vkey, key_id: key.id, from_size: fromSize, revoked },
+      to_size: toSize === Number.MAX_SAFE_INTEGER ? 0 : toSize,
+    })),
+    anchors: now.anchors.map(({ name, size, behindMs, complaint }) => ({
+      ...{ name, size, behind_s: Math.floor(behindMs / 1_000), complaint: complaint ?? "" },
+    })),
+    complaint: now.complaint ?? "",
+    witnessed_size: now.witnessedSize,
+    witness_complaints: [...now.witnessComplaints],
   };
 }
 
@@ -176,7 +218,10 @@ async function inspect(
   { rebuild }: InspectAuditRequest,
   call: RpcCall,
 ): Promise<AuditInspection> {
-  const report = await fsck({ rebuild, signal: call.signal });
+  return inspectionMessage(await fsck({ rebuild, signal: call.signal }));
+}
+
+function inspectionMessage(report: FsckReport): AuditInspection {
   const findings = report.tilesWrong.map((path) => `The tile ${path} is missing or is not what the entries say.`);
   if (report.fault !== undefined) findings.unshift(sentenceOf(report.fault));
   return {
@@ -185,7 +230,27 @@ async function inspect(
     unanchored_count: report.verified?.unanchoredTail ?? 0,
     findings,
     rebuilt: report.tilesRebuilt === 0 ? [] : [`${report.tilesRebuilt} tiles were written anew.`],
+    covered_size: report.verified?.coveredSize ?? 0,
+    fault: report.fault,
   };
+}
+
+/** A run that found the chain broken is told as VerifyAudit tells it; an inspection has it among its findings. */
+function runMessage({ runId, nextSequence, size, result }: RunState<RunResult>): AuditRun {
+  const run = { run_id: runId, next_sequence: nextSequence, size, done: result !== undefined };
+  const none = { verification: undefined, inspection: undefined };
+  if (result === undefined) return { ...run, ...none };
+  if (result.kind === "inspected") return { ...run, ...none, inspection: inspectionMessage(result.report) };
+  const { verdict } = result;
+  if ("fault" in verdict) throw broken(verdict.fault);
+  const { entries, level, unanchoredTail, coveredSize } = verdict;
+  const told = {
+    entry_count: entries,
+    trust_level: level,
+    unanchored_count: unanchoredTail,
+    covered_size: coveredSize,
+  };
+  return { ...run, ...none, verification: told };
 }
 
 async function tileAt({ auditLog }: AuditDeskPorts, { path }: AuditTileRequest): Promise<AuditTile> {

@@ -7,7 +7,7 @@ import { auditRig, rewriteAndRechain } from "../../../testkit/audit/service-rig.
 
 const call = {
   requestId: "r-1",
-  identity: { kind: "service", actor: "service:oms", name: "oms" } as Identity,
+  identity: { kind: "service", actor: "service:oms", name: "oms", roles: ["service"] } as unknown as Identity,
   isGone: () => false,
   signal: new AbortController().signal,
   requestBytes: new Uint8Array(10),
@@ -45,6 +45,29 @@ describe("AppendAudit", () => {
     });
     const trail = (await ask("GetAuditTrail", { subject_id: "order-1" })) as AuditTrail;
     expect(trail.entries).toEqual([first, second]);
+  });
+
+  it("answers a key that was used before with the entry it made, refuses it for another content, and keeps callers apart", async () => {
+    const { ask, rig } = await procedures(60);
+    const keyed = { ...request, idempotency_key: 'k "1"' };
+    const first = (await ask("AppendAudit", keyed)) as AuditEntry;
+    expect(await ask("AppendAudit", keyed)).toEqual(first);
+    const others = [{ data: {} }, { subject_id: "order-2" }, { action: "note.changed" }, { actor: "operator:ada" }];
+    for (const other of others) {
+      const refused = expect(ask("AppendAudit", { ...keyed, ...other })).rejects;
+      await refused.toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("entry 1 already") });
+    }
+    const treasury = {
+      ...call,
+      identity: { kind: "service", actor: "service:treasury", name: "treasury" } as Identity,
+    };
+    expect(await ask("AppendAudit", keyed, treasury)).toMatchObject({ sequence: 2, actor: "service:treasury" });
+    expect(await ask("AppendAudit", { ...keyed, idempotency_key: "k-2" })).toMatchObject({ sequence: 3 });
+    for (const key of ["", "k".repeat(201)]) {
+      const asked = ask("AppendAudit", { ...keyed, idempotency_key: key });
+      await expect(asked).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    expect(rig.disk.head.size).toBe(4);
   });
 
   it("refuses what is no entry or not the caller's to write", async () => {

@@ -1,5 +1,6 @@
 // The audit log's remote procedures. Who appends is who proved it: a name in the request is at most a claim, and is kept as one.
 
+import { mayCall } from "../../../contracts/src/authority.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type {
   AppendAuditRequest,
@@ -19,8 +20,8 @@ import type { RunningAudit } from "./audit.ts";
 import { invalid } from "./reserved.ts";
 import { sentenceOf } from "./self-verification.ts";
 
-export interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "verify"> {
-  readonly auditLog: Pick<AuditLog, "head">;
+export interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "verify" | "unseal"> {
+  readonly auditLog: Pick<AuditLog, "head" | "read">;
   readonly random: Random;
 }
 
@@ -28,13 +29,15 @@ export interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "
 const requestBytesMax = 100_000;
 /** Each reads the whole log. */
 const verificationsMax = 2;
+/** As an order's. */
+const keyUnitsMax = 200;
 const claimedActor = "claimed_actor";
 
 export function auditHandlers(ports: AuditRpcPorts): Readonly<Record<string, UnaryHandler>> {
   let verifications = 0;
   return {
     AppendAudit: (request: AppendAuditRequest, call: RpcCall) => appendAudit(ports, request, call),
-    GetAuditTrail: (request: AuditTrailRequest) => getAuditTrail(ports, request),
+    GetAuditTrail: (request: AuditTrailRequest, call: RpcCall) => getAuditTrail(ports, request, call),
     async VerifyAudit(request: VerifyAuditRequest, call: RpcCall): Promise<AuditVerification> {
       if (verifications >= verificationsMax) throw busy();
       verifications += 1;
@@ -56,13 +59,29 @@ async function appendAudit(ports: AuditRpcPorts, request: AppendAuditRequest, ca
     if (Object.hasOwn(data, claimedActor)) throw invalid(`${claimedActor} in the data is the audit log's own.`);
     data[claimedActor] = claimed;
   }
-  const { entry } = await ports.append({ eventId: `rpc/${ports.random.uuid()}`, actor, action, subjectId, data });
-  const record = entry === undefined ? undefined : readEntry(entry.text);
+  const eventId = eventIdOf(ports, actor, request.idempotency_key);
+  const { sequence, entry } = await ports.append({ eventId, actor, action, subjectId, data });
+  // Under a key that was used before, the entry is the one that stands in the log.
+  const text = entry?.text ?? (await ports.auditLog.read(sequence, 1))[0]?.text;
+  const record = text === undefined ? undefined : readEntry(text);
   if (record === undefined) throw new Fault("INTERNAL", "The entry that was made cannot be read.", { retry: "never" });
   return messageOfEntry(record);
 }
 
-async function getAuditTrail(ports: AuditRpcPorts, { subject_id: subjectId }: AuditTrailRequest): Promise<AuditTrail> {
+/** A key is the caller's own: another's is another key. Both stand as JSON, so that no two pairs are written alike. */
+function eventIdOf({ random }: AuditRpcPorts, actor: string, key: string | undefined): string {
+  if (key === undefined) return `rpc/${random.uuid()}`;
+  if (key.length >= 1 && key.length <= keyUnitsMax) return `rpc-key/${JSON.stringify([actor, key])}`;
+  throw invalid(
+    `An idempotency_key has 1 to ${keyUnitsMax} characters, not ${key.length}: leave it away or choose another.`,
+  );
+}
+
+async function getAuditTrail(
+  ports: AuditRpcPorts,
+  { subject_id: subjectId }: AuditTrailRequest,
+  { identity }: RpcCall,
+): Promise<AuditTrail> {
   if (subjectId === "" || subjectId.length > 2 * subjectCharactersMax) {
     throw invalid(
       `subject_id has 1 to ${subjectCharactersMax} characters: name an order, a fund or whatever it is about.`,
@@ -70,7 +89,8 @@ async function getAuditTrail(ports: AuditRpcPorts, { subject_id: subjectId }: Au
   }
   const trail = await ports.trail(subjectId);
   if ("fault" in trail) throw broken(trail.fault);
-  return { entries: trail.entries.map(messageOfEntry) };
+  const mayRead = mayCall("ReadPersonalData", identity);
+  return { entries: (mayRead ? await ports.unseal(trail.entries) : trail.entries).map(messageOfEntry) };
 }
 
 async function verifyAudit(

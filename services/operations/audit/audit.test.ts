@@ -322,6 +322,22 @@ describe("verify", () => {
   });
 });
 
+describe("fsck", () => {
+  it("finds a tile with more hashes than there are entries, and says so only when it could be written anew", async () => {
+    const rig = await signedLog(26, 100);
+    const { audit } = await rig.start();
+    const tile = rig.disk.tiles.get("0/0");
+    if (tile === undefined) throw new Error("no tile");
+    const wide = new Uint8Array(120 * 32);
+    wide.set(tile.hashes);
+    rig.disk.tiles.set("0/0", { ...tile, hashes: wide });
+    expect(await rig.finish(audit.fsck())).toMatchObject({ fault: undefined, tilesWrong: ["tile/0/000.p/100"] });
+    const { tilesRebuilt } = await rig.finish(audit.fsck({ rebuild: true }));
+    const { tilesWrong } = await rig.finish(audit.fsck());
+    expect(tilesWrong).toHaveLength(1 - tilesRebuilt);
+  });
+});
+
 describe("trail and index (A22)", () => {
   it("is complete and in order; an entry that is left out, at the end too, added or misattributed is found", async () => {
     const rig = await signedLog(31, 61);

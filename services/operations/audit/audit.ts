@@ -1,27 +1,35 @@
 // The audit log of a running platform, put together: the pen and the sequencer, the checkpoints, the intake from the bus, the self-verification, and
 // what may be asked about it all. One process has it at a time.
 import { type Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
-import { format, type Instant } from "../../../contracts/src/instant.ts";
+import { format } from "../../../contracts/src/instant.ts";
 import { canonicalJson, ValueRefused } from "../../../core/audit/canonical-json.ts";
 import { readEntry } from "../../../core/audit/entry.ts";
 import type { AuditFault } from "../../../core/audit/fault.ts";
 import { type Policy, readPolicy } from "../../../core/audit/policy.ts";
+import type { Anchor } from "../../../ports/anchors.ts";
 import type { AuditLog } from "../../../ports/audit-log.ts";
 import type { Subscription } from "../../../ports/bus.ts";
 import type { UnaryHandler } from "../../../ports/rpc.ts";
 import type { Sha256OfBytes, Signing } from "../../../ports/signing.ts";
+import type { Cipher, SubjectKeys } from "../../../ports/subject-keys.ts";
 import type { Witnesses } from "../../../ports/witnesses.ts";
 import type { ServicePorts } from "../../service.ts";
 import { createAuditAlarms } from "./alarms.ts";
+import { startAnchoring } from "./anchoring.ts";
 import { auditHandlers } from "./audit-rpc.ts";
+import { type AuditStatus, type StatusParts, statusOf } from "./audit-status.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
 import { type FsckOptions, type FsckReport, fsckLog } from "./fsck.ts";
 import { startIntake } from "./intake.ts";
+import { createKeyKeeper, type KeyChangeDone, type SettledKey, settleKey } from "./key-rotation.ts";
 import { openLog } from "./open-log.ts";
+import { openPersonalData, type PersonalData } from "./personal-data.ts";
 import { invalid, refuseReserved, subjectPrevious } from "./reserved.ts";
-import { restore } from "./restore.ts";
-import { type SelfVerification, sentenceOf, startSelfVerification } from "./self-verification.ts";
-import { type Appended, type AuditWish, createSequencer, type Sequencer, type SequencerState } from "./sequencer.ts";
+import { createRuns, type RunState, type Runs } from "./runs.ts";
+import { sentenceOf, startSelfVerification } from "./self-verification.ts";
+import { type Appended, type AuditWish, createSequencer } from "./sequencer.ts";
+import type { KeyPorts } from "./signing-key.ts";
+import { lookAtLog, verifyPortsOf } from "./start-look.ts";
 import { readTrail, type Trail } from "./trail.ts";
 import { type Verdict, type VerifyPorts, verifyLog } from "./verify.ts";
 
@@ -35,6 +43,10 @@ export interface AuditPorts
   readonly sha256OfBytes: Sha256OfBytes;
   /** Undefined when none is configured: then whoever runs the platform must be trusted, and the status says so. */
   readonly witnesses: Witnesses | undefined;
+  /** Where checkpoints are kept a second time. */
+  readonly anchors: readonly Anchor[];
+  readonly subjectKeys: SubjectKeys;
+  readonly cipher: Cipher;
   readonly auditSettings: AuditSettings;
 }
 
@@ -47,42 +59,36 @@ export interface AuditSettings {
   readonly verifyEveryMs?: number;
 }
 
-export interface AuditStatus {
-  readonly state: SequencerState;
-  readonly origin: string;
-  readonly size: number;
-  readonly signedSize: number;
-  /** "operator-trusted" when no witness is configured, else "witnessed by k of n". */
-  readonly trust: string;
-  readonly witnessedSize: number;
-  /** How many must cosign, and who counts, as vkeys; 0 and none without witnesses. */
-  readonly witnessesNeeded: number;
-  readonly witnesses: readonly string[];
-  /** The keys that sign, as vkeys. */
-  readonly keys: readonly string[];
-  readonly waiting: number;
-  readonly lastVerification: FsckReport | undefined;
-  readonly lastVerifiedAt: Instant | undefined;
-  /** One sentence when something is wrong. */
-  readonly complaint: string | undefined;
-}
-
 export interface RunningAudit {
   /** Resolves when the entry is durable. The same event id again resolves with where it stands; with another content it is refused. */
   append(wish: AuditWish): Promise<Appended>;
   trail(subjectId: string): Promise<Trail | { readonly fault: AuditFault }>;
-  verify(from?: number, signal?: AbortSignal): Promise<Verdict>;
+  verify(from?: number, signal?: AbortSignal, progress?: (nextSequence: number) => void): Promise<Verdict>;
   fsck(options?: FsckOptions): Promise<FsckReport>;
   /** Verifies now, as the schedule does: the result is an entry. */
   verifySelf(): Promise<FsckReport>;
+  /** The same two for as long as they take; `watchRun` tells how far they are. */
+  beginVerification(from: number): Promise<RunState<RunResult>>;
+  beginInspection(rebuild: boolean): Promise<RunState<RunResult>>;
+  watchRun(runId: string): Promise<RunState<RunResult>>;
   /** Signs what is not signed yet. */
   flush(): Promise<void>;
+  /** A new key that signs; its handover is stored when it resolves. */
+  rotateKey(actor: string): Promise<KeyChangeDone>;
+  revokeKey(actor: string, keyId: string): Promise<KeyChangeDone>;
+  /** Destroys the key of what is sealed about a person; the sequences of the entries that say so. */
+  readonly erase: PersonalData["erase"];
+  readonly unseal: PersonalData["unseal"];
   status(): AuditStatus;
   /** AppendAudit, GetAuditTrail and VerifyAudit of the service Operations. */
   readonly rpcHandlers: Readonly<Record<string, UnaryHandler>>;
   /** Finishes what is in hand, signs, lets go. */
   stop(): Promise<void>;
 }
+
+export type RunResult =
+  | { readonly kind: "verified"; readonly verdict: Verdict }
+  | { readonly kind: "inspected"; readonly report: FsckReport };
 
 /** How long each part may take to stop. */
 const patienceMs = 2_000;
@@ -94,10 +100,15 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   const alarms = createAuditAlarms(ports);
   const path = auditSettings.signingKeyPath;
   const opened = await openLog({ ...ports, sha256, incarnation, path });
-  const { origin, key } = opened;
-  const verifySignature = signing.verify;
-  const restored = await restore({ auditLog, sha256, verifySignature, origin, key: key?.key }, opened.head);
-  const fault = opened.fault ?? restored.fault;
+  const { origin } = opened;
+  const keyPorts: KeyPorts = { ...ports, sha256, path };
+  const begun = await lookAtLog(ports, opened);
+  const { fault, restored } = begun;
+  const settled: SettledKey =
+    fault === undefined && opened.key !== undefined
+      ? await settleKey(keyPorts, opened.key, restored)
+      : { key: opened.key, handover: undefined, complaint: undefined };
+  const unsigned = settled.complaint ?? (opened.key === undefined ? noKey(path) : undefined);
   const onDefect = (defect: Defect): void => ports.crash.die(defect);
   const onBroken = (sentence: string): void => alarms.raise("AUDIT_CHAIN_BROKEN", sentence);
   const sizes = ports.metrics.gauge("portcullis_audit_entries", "Entries of the audit log.");
@@ -117,52 +128,71 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
       intake?.close().catch((thrown: unknown) => log.warn("the intake did not close", { error: messageOf(thrown) }));
     },
   });
-  if (fault !== undefined) {
-    sequencer.standStill(`The audit log takes no entries, because it is not what was signed: ${sentenceOf(fault)}`);
+  const still = fault === undefined ? undefined : standsStill(fault);
+  if (fault !== undefined && still !== undefined) {
+    sequencer.standStill(still);
     onBroken(sentenceOf(fault));
-  } else if (key === undefined) onBroken(noKey(path));
-  checkpoints = createCheckpoints({
-    ...{ auditLog, clock, timers, log, policy, verifySignature, onDefect },
+  } else if (unsigned !== undefined) onBroken(unsigned);
+  const anchoring = startAnchoring({
+    ...{ anchors: ports.anchors, origin, known: begun.anchors, clock, timers, log, alarms, onDefect },
+  });
+  const signer = fault === undefined ? settled.key : undefined;
+  const keeper = createKeyKeeper({
+    ...{ ports: keyPorts, key: settled.key ?? opened.key, complaint: still ?? unsigned, append: sequencer.append },
+    checkpoints: () => made,
+  });
+  const made = createCheckpoints({
+    ...{ auditLog, clock, timers, log, sha256, policy, onDefect, verifySignature: signing.verify },
     ...{ tree: restored.tree, growing: restored.growing, last: restored.last, witnesses: ports.witnesses },
-    key: fault === undefined ? key : undefined,
+    ...{ key: signer, handover: settled.handover, onHandover: keeper.promote, onSigned: anchoring.signed },
     pen: sequencer.pen,
     onTakenOver: sequencer.takenOver,
     onInconsistent: onBroken,
   });
-  // What was not signed when the last process ended is signed now.
-  checkpoints.grown([]);
-  const trustedKeys = key === undefined ? [] : [key.key];
-  const verifyPorts: VerifyPorts = { auditLog, clock, sha256, verifySignature, origin, trustedKeys, policy };
+  checkpoints = made;
+  // What was not signed when the last process ended is signed now, and what was signed and not anchored is anchored.
+  made.grown([]);
+  if (fault === undefined) begun.unanchored.forEach(anchoring.signed);
+  const verifyPorts = verifyPortsOf(ports, policy, opened, keeper.ring);
   const { verifyFirstAfterMs: firstAfterMs, verifyEveryMs: everyMs } = auditSettings;
   const verification = startSelfVerification({
     ...{ clock, timers, random, log, alarms, origin, onDefect, append: sequencer.append, firstAfterMs, everyMs },
     fsck: (signal) => fsckLog(verifyPorts, { signal }),
   });
-  intake = await startIntake({ bus: ports.bus, sha256, append: sequencer.append });
+  const personal = openPersonalData({ ...ports, append: sequencer.append, signingKeyPath: path, onDefect });
+  intake = await startIntake({ bus: ports.bus, sha256, append: sequencer.append, sealing: personal });
   const subscription = intake;
-  return running({ ports, origin, policy, fault, sequencer, checkpoints, verifyPorts, verification }, async () => {
+  const runs = createRuns<RunResult>({ timers, random });
+  const parts = { origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification };
+  return running({ ...parts, ports, verifyPorts, runs, personal }, async () => {
+    runs.stop();
     await subscription.close();
     await verification.stop();
     await sequencer.stop(patienceMs);
-    await checkpoints.stop(patienceMs);
+    await made.stop(patienceMs);
+    await anchoring.stop(patienceMs);
     await alarms.stop();
   });
 }
 
-interface Parts {
+interface Parts extends StatusParts {
   readonly ports: AuditPorts;
-  readonly origin: string;
-  readonly policy: Policy | undefined;
-  readonly fault: AuditFault | undefined;
-  readonly sequencer: Sequencer;
-  readonly checkpoints: Checkpoints;
   readonly verifyPorts: VerifyPorts;
-  readonly verification: SelfVerification;
+  readonly runs: Runs<RunResult>;
+  readonly personal: PersonalData;
 }
 
 function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
-  const { ports, sequencer, checkpoints, verifyPorts, verification } = parts;
+  const { ports, sequencer, checkpoints, keeper, verifyPorts, verification, runs, personal } = parts;
   const { auditLog, sha256OfBytes: sha256 } = ports;
+  const verify: RunningAudit["verify"] = (from = 0, signal, progress) =>
+    verifyLog(verifyPorts, {
+      ...{ from, ...(signal === undefined ? {} : { signal }) },
+      paged: async (nextSequence) => {
+        progress?.(nextSequence);
+        return undefined;
+      },
+    });
   const asked: Omit<RunningAudit, "rpcHandlers"> = {
     async append(wish) {
       refuseReserved(wish);
@@ -171,35 +201,33 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
       return appended;
     },
     trail: (subjectId) => readTrail({ auditLog, sha256, newestOf: sequencer.newestOf }, subjectId),
-    verify: (from, signal) =>
-      verifyLog(verifyPorts, { ...(from === undefined ? {} : { from }), ...(signal === undefined ? {} : { signal }) }),
+    verify,
     fsck: (options) => fsckLog(verifyPorts, options),
     verifySelf: verification.run,
+    async beginVerification(from) {
+      const { size } = await auditLog.head();
+      return runs.begin(size, async (signal, progress) => ({
+        kind: "verified",
+        verdict: await verify(from, signal, progress),
+      }));
+    },
+    async beginInspection(rebuild) {
+      const { size } = await auditLog.head();
+      return runs.begin(size, async (signal, progress) => ({
+        kind: "inspected",
+        report: await fsckLog(verifyPorts, { rebuild, signal, progress }),
+      }));
+    },
+    watchRun: runs.watch,
     flush: checkpoints.flush,
+    rotateKey: keeper.rotate,
+    revokeKey: keeper.revoke,
+    erase: personal.erase,
+    unseal: personal.unseal,
     status: () => statusOf(parts),
     stop,
   };
   return { ...asked, rpcHandlers: auditHandlers({ ...asked, auditLog, random: ports.random }) };
-}
-
-function statusOf({ origin, policy, fault, sequencer, checkpoints, verifyPorts, verification }: Parts): AuditStatus {
-  const last = verification.last();
-  const broken = fault ?? last?.fault;
-  return {
-    state: sequencer.state(),
-    origin,
-    size: sequencer.head().size,
-    signedSize: checkpoints.signedSize(),
-    trust: policy === undefined ? "operator-trusted" : `witnessed by ${policy.k} of ${policy.witnesses.length}`,
-    witnessedSize: checkpoints.witnessedSize(),
-    witnessesNeeded: policy?.k ?? 0,
-    witnesses: policy?.witnesses.map(({ vkey }) => vkey) ?? [],
-    keys: verifyPorts.trustedKeys.map(({ vkey }) => vkey),
-    waiting: sequencer.waiting(),
-    lastVerification: last,
-    lastVerifiedAt: verification.lastAt(),
-    complaint: broken === undefined ? checkpoints.complaint() : sentenceOf(broken),
-  };
 }
 
 /** An event id that stands in the log already must stand there with this content. */
@@ -207,7 +235,7 @@ async function mustBeSame(auditLog: AuditLog, wish: AuditWish, sequence: number)
   const [row] = await auditLog.read(sequence, 1);
   const entry = row === undefined ? undefined : readEntry(row.text);
   const { [subjectPrevious]: _link, ...data } = entry?.data ?? {};
-  const { eventId: _id, at, ...given } = wish;
+  const { eventId: _id, at, isPlain: _isPlain, ...given } = wish;
   const wanted = { ...given, data: at === undefined ? wish.data : { ...wish.data, at: format(at) } };
   const found = { actor: entry?.actor, action: entry?.action, subjectId: entry?.subject_id, data };
   if (entry !== undefined && isDeepEqual(wanted, found)) return;
@@ -231,6 +259,10 @@ function policyOf({ witnesses, sha256OfBytes }: AuditPorts): Policy | undefined 
   throw new Fault("CONFIGURATION_INVALID", `The policy of the witnesses is not one: ${policy.malformed}.`, {
     retry: "never",
   });
+}
+
+function standsStill(fault: AuditFault): string {
+  return `The audit log takes no entries, because it is not what was signed: ${sentenceOf(fault)}`;
 }
 
 function noKey(path: string): string {

@@ -102,6 +102,7 @@ async function handBus(append: (wish: AuditWish) => Promise<Appended>) {
     },
     sha256,
     append,
+    sealing: { prepare: async () => () => ({ sealed: "", subject_key: "" }) },
   });
   if (given?.options.ahead === undefined) throw new Error("nothing is shown ahead");
   return { ahead: given.options.ahead, handle: given.handler, name: given.options.name };

@@ -3,10 +3,12 @@
 // must not be given a second time.
 import { base64OfHash } from "../../../core/audit/base64.ts";
 import { createChainCheck } from "../../../core/audit/chain-check.ts";
-import { readCheckpointNote } from "../../../core/audit/checkpoint.ts";
+import { type CheckpointNote, readCheckpointNote } from "../../../core/audit/checkpoint.ts";
 import { readEntry } from "../../../core/audit/entry.ts";
 import type { AuditFault } from "../../../core/audit/fault.ts";
 import type { Sha256OfBytes } from "../../../core/audit/hash.ts";
+import { keyChangeOf } from "../../../core/audit/key-entry.ts";
+import { type KeyRing, keysInForce, keysKnown } from "../../../core/audit/key-ring.ts";
 import { createTreeHash, type TreeHash } from "../../../core/audit/merkle.ts";
 import { openNote, type VerifierKey, type VerifySignature } from "../../../core/audit/signed-note.ts";
 import type { AuditHead, AuditLog } from "../../../ports/audit-log.ts";
@@ -18,14 +20,27 @@ export interface RestorePorts {
   readonly sha256: Sha256OfBytes;
   readonly verifySignature: VerifySignature;
   readonly origin: string;
-  /** Undefined when there is none: then a checkpoint is compared, and not believed. */
-  readonly key: VerifierKey | undefined;
+  /** The keys that the secret knows. Undefined when there is none: then a checkpoint is compared, and not believed. */
+  readonly ring: KeyRing | undefined;
+  /** The key of a rotation that did not come to its end, if there is one. */
+  readonly next: VerifierKey | undefined;
+}
+
+/** A rotation whose handover is not signed yet: the tree right after it is what both keys must sign. */
+export interface OpenRotation {
+  readonly sequence: number;
+  readonly newKey: VerifierKey;
+  readonly head: SignedHead;
 }
 
 export interface Restored {
   readonly tree: TreeHash;
   readonly growing: GrowingTree;
   readonly last: SignedHead | undefined;
+  /** Whether the newest checkpoint is the handover to the next key. */
+  readonly handedOver: boolean;
+  /** Among the entries after the newest checkpoint. */
+  readonly rotation: OpenRotation | undefined;
   /** Why nothing may be appended or signed. */
   readonly fault: AuditFault | undefined;
 }
@@ -36,29 +51,55 @@ export async function restore(ports: RestorePorts, head: AuditHead): Promise<Res
   const { auditLog, sha256 } = ports;
   const tree = createTreeHash(sha256);
   const stored = await auditLog.newestCheckpoint();
-  if (stored === undefined) return after(ports, head, tree, createGrowingTree(tree), undefined);
+  if (stored === undefined) return after(ports, head, { tree, growing: createGrowingTree(tree), last: undefined });
   const signed = readCheckpointNote(stored.note);
   const broken = (code: AuditFault["code"], expected: string, actual: string): Restored => ({
     tree,
     growing: createGrowingTree(tree),
     last: undefined,
+    handedOver: false,
+    rotation: undefined,
     fault: { code, sequence: stored.size, expected, actual },
   });
   if ("malformed" in signed) return broken("CHECKPOINT_MALFORMED", "a checkpoint", signed.malformed);
   const { origin, size, root } = signed.checkpoint;
   if (origin !== ports.origin) return broken("CHECKPOINT_MALFORMED", ports.origin, origin);
-  if (ports.key !== undefined && openNote(signed.note, [ports.key], ports.verifySignature).kind !== "opened") {
-    return broken("SIGNATURE_INVALID", `the signature of ${ports.key.id}`, "another or none");
-  }
+  const signers = signersOf(ports, signed);
+  if ("wrong" in signers) return broken(signers.code, signers.wrong.expected, signers.wrong.actual);
   if (size > head.size) return broken("TRUNCATED", `${size} entries`, `${head.size}`);
   const fromTiles = await readGrowingTree(auditLog, tree, size);
-  const growing = fromTiles?.root() === root ? fromTiles : await fromEntries(ports, tree, size);
+  const growing = fromTiles?.root() === root ? fromTiles : await treeOfEntries(auditLog, tree, size);
   if (growing.root() !== root) return broken("ROOT_MISMATCH", base64OfHash(root), base64OfHash(growing.root()));
-  return after(ports, head, tree, growing, { size, root });
+  return after(ports, head, { tree, growing, last: { size, root } }, signers.hasNext);
+}
+
+type Signers =
+  | { readonly hasNext: boolean }
+  | {
+      readonly code: "SIGNATURE_INVALID" | "KEY_OUT_OF_FORCE";
+      readonly wrong: { readonly expected: string; readonly actual: string };
+    };
+
+/** Whether a key that may sign a checkpoint of this size has signed it, and whether the next key has as well. */
+function signersOf({ ring, next, verifySignature }: RestorePorts, { checkpoint, note }: CheckpointNote): Signers {
+  if (ring === undefined) return { hasNext: false };
+  const known = keysKnown(ring);
+  const opened = openNote(note, next === undefined ? known : [...known, next], verifySignature);
+  const inForce = keysInForce(ring, checkpoint.size);
+  const expected = `the signature of ${inForce.map(({ id }) => id).join(" or ") || "a key in force"}`;
+  const actual = note.signatures.map(({ keyId }) => keyId).join(", ");
+  if (opened.kind !== "opened") return { code: "SIGNATURE_INVALID", wrong: { expected, actual } };
+  const isInForce = opened.signedBy.some((key) => inForce.some(({ vkey }) => vkey === key.vkey));
+  if (!isInForce) return { code: "KEY_OUT_OF_FORCE", wrong: { expected, actual } };
+  return { hasNext: opened.signedBy.some(({ vkey }) => vkey === next?.vkey) };
 }
 
 /** Every entry read again: for a log whose tiles are gone or wrong. */
-async function fromEntries({ auditLog }: RestorePorts, tree: TreeHash, size: number): Promise<GrowingTree> {
+export async function treeOfEntries(
+  auditLog: Pick<AuditLog, "read">,
+  tree: TreeHash,
+  size: number,
+): Promise<GrowingTree> {
   const growing = createGrowingTree(tree);
   while (growing.size < size) {
     const rows = await auditLog.read(growing.size, Math.min(pageRows, size - growing.size));
@@ -72,39 +113,47 @@ async function fromEntries({ auditLog }: RestorePorts, tree: TreeHash, size: num
 async function after(
   { auditLog, sha256, origin }: RestorePorts,
   head: AuditHead,
-  tree: TreeHash,
-  growing: GrowingTree,
-  last: SignedHead | undefined,
+  signed: Pick<Restored, "tree" | "growing" | "last">,
+  handedOver = false,
 ): Promise<Restored> {
+  const { tree, growing } = signed;
   const begin = Math.max(0, growing.size - 1);
   const chain = createChainCheck({ sha256, from: begin, origin });
-  const stopped = (fault: AuditFault): Restored => ({ tree, growing, last, fault });
+  let rotation: OpenRotation | undefined;
+  const ended = (fault?: AuditFault): Restored => ({ ...signed, handedOver, rotation, fault });
+  const look = (text: Uint8Array): AuditFault | undefined => {
+    const sequence = chain.sequence;
+    const fault = chain.next(text);
+    if (fault !== undefined) return fault;
+    const leaf = tree.leaf(text);
+    if (sequence < growing.size) {
+      if ((growing.lastLeaf() ?? leaf) === leaf) return undefined;
+      return { code: "ROOT_MISMATCH", sequence, expected: "the entry that was signed", actual: "another" };
+    }
+    growing.append(leaf);
+    const change = keyChangeOf(text, sequence, origin, sha256);
+    if (change === undefined) return undefined;
+    if ("fault" in change) return change.fault;
+    const { newKey } = change.kind === "rotated" ? change : {};
+    if (newKey !== undefined) rotation = { sequence, newKey, head: { size: growing.size, root: growing.root() } };
+    return undefined;
+  };
   while (chain.sequence < head.size) {
-    const rows = await auditLog.read(chain.sequence, Math.min(pageRows, head.size - chain.sequence));
+    const at = chain.sequence;
+    const rows = await auditLog.read(at, Math.min(pageRows, head.size - at));
     if (rows.length === 0) {
-      return stopped({
-        code: "TRUNCATED",
-        sequence: chain.sequence,
-        expected: `${head.size} entries`,
-        actual: `${chain.sequence}`,
-      });
+      return ended({ code: "TRUNCATED", sequence: at, expected: `${head.size} entries`, actual: `${at}` });
     }
     for (const { text } of rows) {
-      const sequence = chain.sequence;
-      const fault = chain.next(text);
-      if (fault !== undefined) return stopped(fault);
-      const leaf = tree.leaf(text);
-      if (sequence >= growing.size) growing.append(leaf);
-      else if ((growing.lastLeaf() ?? leaf) !== leaf) {
-        return stopped({ code: "ROOT_MISMATCH", sequence, expected: "the entry that was signed", actual: "another" });
-      }
+      const fault = look(text);
+      if (fault !== undefined) return ended(fault);
     }
   }
   if (head.size > 0 && chain.hash !== head.hash) {
     const actual = `the head says ${head.hash}`;
-    return stopped({ code: "HASH_MISMATCH", sequence: head.size - 1, expected: chain.hash ?? "a hash", actual });
+    return ended({ code: "HASH_MISMATCH", sequence: head.size - 1, expected: chain.hash ?? "a hash", actual });
   }
-  return { tree, growing, last, fault: undefined };
+  return ended();
 }
 
 /** The name that entry 0 gives; undefined when it is none. */

@@ -1,11 +1,13 @@
 // The sequencer on the memory world: order, batches, exactly once over lost answers and crashes, and the pen.
 import { describe, expect, it } from "vitest";
+import { memoryAuditLog } from "../../../adapters/memory/audit-log.ts";
 import type { AuditWorld } from "../../../adapters/memory/audit-world.ts";
 import { systemSha256OfBytes } from "../../../adapters/system-signing.ts";
 import { createChainCheck } from "../../../core/audit/chain-check.ts";
 import { type AuditLife, auditRig, recordsOf } from "../../../testkit/audit/service-rig.ts";
+import { quietLog } from "../../../testkit/global-setup.ts";
 import { dice } from "../../../testkit/virtual/dice.ts";
-import type { AuditWish } from "./sequencer.ts";
+import { type Appended, type AuditWish, createSequencer, type SequencerLimits } from "./sequencer.ts";
 
 function wish(n: number, more: Partial<AuditWish> = {}): AuditWish {
   return {
@@ -18,9 +20,10 @@ function wish(n: number, more: Partial<AuditWish> = {}): AuditWish {
   };
 }
 
-function mustBeAChain(disk: AuditWorld): void {
-  const chain = createChainCheck({ sha256: systemSha256OfBytes, from: 0 });
-  for (const { text } of disk.rows) expect(chain.next(text)).toBeUndefined();
+function mustBeAChain(disk: AuditWorld, from = 0): void {
+  const prevHash = from === 0 ? {} : { prevHash: recordsOf(disk)[from - 1]?.hash ?? "" };
+  const chain = createChainCheck({ sha256: systemSha256OfBytes, from, ...prevHash });
+  for (const { text } of disk.rows.slice(from)) expect(chain.next(text)).toBeUndefined();
   expect(chain.hash).toBe(disk.head.hash);
   expect(chain.sequence).toBe(disk.head.size);
 }
@@ -30,6 +33,43 @@ function mustBeOnce(disk: AuditWorld, told: ReadonlyMap<string, number>): void {
   const ids = disk.rows.map((row) => row.eventId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const [id, sequence] of told) expect(disk.rows[sequence]?.eventId).toBe(id);
+}
+
+/** A sequencer by itself on the memory world, without checkpoints and intake. */
+async function bareSequencer(seed: number, limits: Partial<SequencerLimits>) {
+  const rig = auditRig({ seed });
+  const auditLog = memoryAuditLog({
+    process: rig.world.process("operations"),
+    timers: rig.time.timers,
+    audit: rig.disk,
+  });
+  const { pen, head } = await rig.finish(auditLog.takePen("one"));
+  const { clock, timers } = rig.time;
+  const fails = (thrown: Error): never => {
+    throw thrown;
+  };
+  const sequencer = createSequencer({
+    ...{ auditLog, clock, timers, log: quietLog, sha256: systemSha256OfBytes, incarnation: "one", pen, head, limits },
+    ...{ onDurable: () => undefined, onTakenOver: fails, onDefect: fails },
+  });
+  return { rig, sequencer, batches: () => rig.commits.get("audit.append") ?? 0 };
+}
+
+/** What a log would be that takes one entry at a time and remembers everything. */
+function appendedOneByOne(asked: readonly AuditWish[]) {
+  const ids = new Map<string, number>();
+  const newest = new Map<string, number>();
+  const links: (number | null)[] = [];
+  const sequences = asked.map(({ eventId, subjectId }) => {
+    const there = ids.get(eventId);
+    if (there !== undefined) return there;
+    const sequence = links.length;
+    ids.set(eventId, sequence);
+    links.push(newest.get(subjectId) ?? null);
+    newest.set(subjectId, sequence);
+    return sequence;
+  });
+  return { sequences, links };
 }
 
 describe("sequencer", () => {
@@ -145,6 +185,55 @@ describe("sequencer", () => {
       .slice(1)
       .map(({ data }) => data["subject_previous"]);
     expect(links).toEqual([null, null, null, 1, 2, 3, 4, 5]);
+  });
+
+  it.each([1, 2, 3, 4].map((n) => [20_261_200 + n]))(
+    "3, 7: in batches of any size, prepared ahead or not, with little memory, it is as if appended one by one (seed %i)",
+    async (seed) => {
+      const thrown = dice(seed);
+      const limits = {
+        batchEntriesMax: 1 + thrown.below(40),
+        aheadEntriesMin: 1 + thrown.below(20),
+        rememberedMax: 1 + thrown.below(30),
+      };
+      const { rig, sequencer, batches } = await bareSequencer(seed, limits);
+      const asked: AuditWish[] = [];
+      const told: Promise<Appended>[] = [];
+      for (let burst = 0; burst < 60; burst += 1) {
+        rig.delays.commitMs = thrown.below(4);
+        rig.delays.answerMs = thrown.below(3);
+        for (let count = thrown.below(60); count > 0; count -= 1) {
+          const n = asked.length;
+          const id = `event-${thrown.chance(0.2) ? thrown.below(n + 1) : n}`;
+          const one = wish(n, { eventId: id, subjectId: `order-${thrown.below(25)}` });
+          asked.push(one);
+          told.push(sequencer.append(one));
+        }
+        await rig.time.run({ untilMs: rig.time.elapsedMs() + thrown.below(8) });
+      }
+      const sequences = (await rig.finish(Promise.all(told))).map(({ sequence }) => sequence);
+      const naive = appendedOneByOne(asked);
+      expect(sequences).toEqual(naive.sequences);
+      const links = recordsOf(rig.disk).map(({ data }) => data["subject_previous"]);
+      expect(links).toEqual(naive.links);
+      mustBeAChain(rig.disk, 1);
+      expect(batches()).toBeGreaterThan(30);
+    },
+  );
+
+  it("4: what was prepared ahead is withdrawn with the batch before it, and nothing of it appears later", async () => {
+    const { rig, sequencer } = await bareSequencer(11, { batchEntriesMax: 4, aheadEntriesMin: 1 });
+    for (const fate of ["failed", "lost, not committed", "lost, committed"] as const) {
+      const before = rig.disk.head.size;
+      rig.fates.set("audit.append", [fate]);
+      const all = Array.from({ length: 10 }, (_, n) => sequencer.append(wish(before + n)));
+      const settled = await rig.finish(Promise.allSettled(all));
+      const isKept = fate !== "failed";
+      expect(settled.every(({ status }) => (status === "fulfilled") === isKept)).toBe(true);
+      await rig.time.run({ untilMs: rig.time.elapsedMs() + 100 });
+      expect(rig.disk.head.size).toBe(isKept ? before + 10 : before);
+    }
+    mustBeAChain(rig.disk, 1);
   });
 
   it("refuses what is not an entry, what is the log's own, and more than may wait", async () => {

@@ -1,9 +1,10 @@
 // The sequencer: the one place where entries get their numbers. It holds the pen of the log, chains what has gathered into one batch, and makes
-// it durable while the next batch gathers. Nothing waits for a timer.
+// it durable while the next batch gathers and, when it is large, is looked up and chained. Nothing waits for a timer.
 //
 //  1. An append resolves when its entry is durable, and not before.
-//  2. One batch at a time, entries in the order in which they were asked for; so what is asked for in order about a subject stands in order.
-//  3. An event id is in the log at most once: whoever brings it again is told where it stands.
+//  2. One batch at a time is on its way, entries in the order in which they were asked for; so what is asked for in order about a subject stands in order.
+//  3. An event id is in the log at most once: whoever brings it again is told where it stands. The store refuses a batch that would bring one
+//     again, and only then is it asked which.
 //  4. A definite failure withdraws the batch and everything that waits: what came later must not stand before what came first.
 //  5. When the answer to a commit is lost, the pen is taken anew (which waits for whatever is under way) and the head tells. Had the batch not
 //     become durable, it is written again, the same bytes.
@@ -11,16 +12,15 @@
 //  7. Every entry names the newest earlier entry about its subject (`subject_previous`), so that leaving one out of a trail shows. Entry 0 and
 //     those whose data the format fixes have no such member.
 import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
-import { createFormatter, format, type Instant } from "../../../contracts/src/instant.ts";
-import { ValueRefused } from "../../../core/audit/canonical-json.ts";
-import { type Entry, makeEntry } from "../../../core/audit/entry.ts";
+import { createFormatter, type Instant } from "../../../contracts/src/instant.ts";
+import { createEntryMaker, type Entry } from "../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../core/audit/hash.ts";
-import type { AuditHead, AuditLog, NewAuditRow } from "../../../ports/audit-log.ts";
+import type { AuditHead, AuditLog } from "../../../ports/audit-log.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Timers } from "../../../ports/timers.ts";
+import { beginBatch, type Chained, chainAll, type Known } from "./batch.ts";
 import { boundedMap } from "./bounded-map.ts";
-import { hasFixedData, subjectPrevious } from "./reserved.ts";
 import { endsWithin } from "./waiting.ts";
 
 export interface AuditWish {
@@ -30,6 +30,8 @@ export interface AuditWish {
   readonly action: string;
   readonly subjectId: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** Whoever says so made the data from what a decoder gave it: plain objects all the way, which need not be looked at through their descriptors. */
+  readonly isPlain?: boolean;
   /** When it happened, if somebody knows: stands in the data as `at`. The entry's own time is the log's. */
   readonly at?: Instant;
 }
@@ -42,6 +44,16 @@ export interface Appended {
 
 export type SequencerState = "open" | "asking" | "taken over" | "standing still" | "stopping";
 
+export interface SequencerLimits {
+  readonly queueMax: number;
+  /** Half of what a thousand callers bring: while one half becomes durable, the other is chained. */
+  readonly batchEntriesMax: number;
+  /** A batch is prepared ahead when so many wait for it; fewer gather until the one before is durable. */
+  readonly aheadEntriesMin: number;
+  /** Events and subjects that need not be looked up again, so many of each. */
+  readonly rememberedMax: number;
+}
+
 export interface SequencerOptions {
   readonly auditLog: Pick<AuditLog, "takePen" | "append" | "sequencesOf" | "newestOf">;
   readonly clock: Clock;
@@ -53,6 +65,7 @@ export interface SequencerOptions {
   readonly head: AuditHead;
   /** Appends that wait; one more is refused with RESOURCE_EXHAUSTED. */
   readonly queueMax?: number | undefined;
+  readonly limits?: Partial<SequencerLimits> | undefined;
   /** Entries that have become durable, in order; told before anybody who waits for them. */
   readonly onDurable: (entries: readonly Entry[], head: AuditHead) => void;
   readonly onTakenOver: (fault: Fault) => void;
@@ -81,142 +94,148 @@ interface Waiting {
   readonly reject: (fault: Fault) => void;
 }
 
-/** A batch that is ready to be written. */
-interface Chained {
-  readonly rows: NewAuditRow[];
-  readonly entries: Entry[];
-  /** Who waits for which entry; several may wait for one. */
-  readonly placed: { readonly waiting: Waiting; readonly sequence: number; readonly entry: Entry | undefined }[];
-  readonly newest: Map<string, number>;
-  readonly ids: Map<string, number>;
-  head: AuditHead;
-  bytes: number;
+/** What has left the queue together, and the batch that it becomes. */
+interface Prepared {
+  readonly taken: Waiting[];
+  /** Whether the log was asked for the events, or only the memory. */
+  readonly areIdsAsked: boolean;
+  readonly chaining: Promise<Chained<Waiting>>;
 }
 
-interface Known {
-  readonly sequences: ReadonlyMap<string, number>;
-  readonly newest: ReadonlyMap<string, number>;
-}
-
-const queueMaxDefault = 8_192;
 const eventIdUnitsMax = 512;
-const batchEntriesMax = 1_000;
-const batchBytesMax = 8 * 1024 * 1024;
-const idsRememberedMax = 50_000;
-const subjectsRememberedMax = 50_000;
+const limitsDefault: SequencerLimits = {
+  queueMax: 8_192,
+  batchEntriesMax: 512,
+  aheadEntriesMin: 128,
+  rememberedMax: 50_000,
+};
 const askAgainMs = { first: 10, max: 1_000 };
 
 export function createSequencer(options: SequencerOptions): Sequencer {
   const { auditLog, clock, timers, log, sha256, incarnation } = options;
-  const queueMax = options.queueMax ?? queueMaxDefault;
+  const { queueMax, batchEntriesMax, aheadEntriesMin, rememberedMax } = limitsOf(options);
   const queue: Waiting[] = [];
-  const recentIds = boundedMap<string, number>(idsRememberedMax);
-  const newestSubjects = boundedMap<string, number>(subjectsRememberedMax);
+  const recentIds = boundedMap<string, number>(rememberedMax);
+  const newestSubjects = boundedMap<string, number>(rememberedMax);
   const lettingGo = new AbortController();
+  const makeEntry = createEntryMaker(sha256);
   const timestampOf = createFormatter();
+  const now = (): string => timestampOf(clock.now());
   let { head, pen } = options;
   let state: SequencerState = "open";
   let stillBecause = "";
   let running: Promise<void> | undefined;
-  /** How many have left the queue and are not decided yet. */
-  let inHand = 0;
+  /** What is being written, what of it is on its way to the disk, and what is being prepared behind it. */
+  let current: Prepared | undefined;
+  let underWay: Chained<Waiting> | undefined;
+  let ahead: Prepared | undefined;
 
   function append(wish: AuditWish): Promise<Appended> {
-    const isFull = queue.length + inHand >= queueMax;
+    const isFull = waiting() >= queueMax;
     const refusal = refused(state, stillBecause) ?? badId(wish) ?? (isFull ? tooMuch(queueMax) : undefined);
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       queue.push({ wish, resolve, reject });
       // One microtask later, so that what is asked for together is written together.
       running ??= Promise.resolve().then(run);
+      prepareAhead();
     });
   }
 
+  function waiting(): number {
+    return queue.length + (current?.taken.length ?? 0) + (ahead?.taken.length ?? 0);
+  }
+
   async function run(): Promise<void> {
-    while (queue.length > 0) {
-      const taken = queue.splice(0, batchEntriesMax);
-      inHand = taken.length;
-      try {
-        await write(taken);
-      } catch (thrown) {
-        // Alone in its batch, an entry that the store will never take is told so; among others it is found when they come again one by one.
-        const isItsOwn = taken.length === 1 && thrown instanceof Fault && thrown.retry === "never";
-        withdraw(taken, isItsOwn ? thrown : unavailable(thrown));
-        if (thrown instanceof Defect) options.onDefect(thrown);
-        else log.warn("a batch of audit entries was not written", { entries: taken.length, error: messageOf(thrown) });
-      }
-      inHand = 0;
+    while (queue.length > 0 || ahead !== undefined) {
+      current = ahead ?? prepare();
+      ahead = undefined;
+      await write(current);
+      current = undefined;
     }
     running = undefined;
   }
 
-  async function write(taken: readonly Waiting[]): Promise<void> {
-    const known = await lookUp(taken);
-    const chained = chain(taken, known);
-    if (chained.rows.length > 0 && !(await commit(chained))) return;
-    for (const { waiting, sequence, entry } of chained.placed) waiting.resolve({ sequence, entry });
+  async function write({ taken, areIdsAsked, chaining }: Prepared): Promise<void> {
+    try {
+      const chained = await chaining;
+      if (chained.rows.length > 0 && !(await commit(chained))) return;
+      for (const { waiting: told, sequence, entry } of chained.placed) told.resolve({ sequence, entry });
+    } catch (thrown) {
+      // An event may stand in the log longer ago than is remembered. That is rare, so that it is asked only now.
+      if (!areIdsAsked && isRefusedForGood(thrown)) {
+        takeBackAhead();
+        current = prepare(taken, true);
+        await write(current);
+        return;
+      }
+      // Alone in its batch, an entry that the store will never take is told so; among others it is found when they come again one by one.
+      const isItsOwn = taken.length === 1 && isRefusedForGood(thrown);
+      if (isItsOwn) for (const each of taken) each.reject(thrown);
+      withdraw(taken, unavailable(thrown));
+      if (thrown instanceof Defect) options.onDefect(thrown);
+      else log.warn("a batch of audit entries was not written", { entries: taken.length, error: messageOf(thrown) });
+    }
   }
 
-  async function lookUp(taken: readonly Waiting[]): Promise<Known> {
+  /** Looks up and chains what waits while the batch before it is on its way: what that one adds counts as if it were durable. */
+  function prepareAhead(): void {
+    if (underWay !== undefined && ahead === undefined && queue.length >= aheadEntriesMin) ahead = prepare();
+  }
+
+  /** What was chained behind a batch that becomes another goes back to where it came from. */
+  function takeBackAhead(): void {
+    if (ahead !== undefined) queue.unshift(...ahead.taken.splice(0));
+    ahead = undefined;
+  }
+
+  function prepare(taken = queue.splice(0, batchEntriesMax), areIdsAsked = false): Prepared {
+    const before = underWay;
+    const chaining = lookUp(taken, areIdsAsked).then((known) => {
+      const batch = beginBatch<Waiting>(before?.head ?? head);
+      const rest = chainAll(batch, taken, { known, before, makeEntry, timestampOf: now });
+      queue.unshift(...taken.splice(taken.length - rest));
+      return batch;
+    });
+    // Whoever writes it hears of a failure; a batch that is withdrawn before is nobody's.
+    chaining.catch(() => undefined);
+    return { taken, areIdsAsked, chaining };
+  }
+
+  /**
+   * What is durable of these events and subjects. What is remembered is taken down at once: by the time that it is needed the batch before may
+   * have pushed it out of the memory.
+   */
+  async function lookUp(taken: readonly Waiting[], areIdsAsked: boolean): Promise<Known> {
+    const sequences = new Map<string, number>();
+    const newest = new Map<string, number>();
     const ids = new Set<string>();
     const subjects = new Set<string>();
     for (const { wish } of taken) {
-      if (recentIds.get(wish.eventId) === undefined) ids.add(wish.eventId);
-      if (newestSubjects.get(wish.subjectId) === undefined) subjects.add(wish.subjectId);
+      note(recentIds.get(wish.eventId), wish.eventId, sequences, ids);
+      note(newestSubjects.get(wish.subjectId), wish.subjectId, newest, subjects);
     }
-    const [sequences, newest] = await Promise.all([
-      ids.size === 0 ? new Map<string, number>() : auditLog.sequencesOf([...ids]),
-      subjects.size === 0 ? new Map<string, number>() : auditLog.newestOf([...subjects]),
+    const [moreSequences, moreNewest] = await Promise.all([
+      areIdsAsked && ids.size > 0 ? auditLog.sequencesOf([...ids]) : [],
+      subjects.size === 0 ? [] : auditLog.newestOf([...subjects]),
     ]);
+    for (const [id, sequence] of moreSequences) sequences.set(id, sequence);
+    for (const [subjectId, sequence] of moreNewest) newest.set(subjectId, sequence);
     return { sequences, newest };
   }
 
-  function chain(taken: readonly Waiting[], known: Known): Chained {
-    const chained: Chained = { rows: [], entries: [], placed: [], newest: new Map(), ids: new Map(), head, bytes: 0 };
-    for (const [index, waiting] of taken.entries()) {
-      if (chained.bytes >= batchBytesMax) {
-        queue.unshift(...taken.slice(index));
-        break;
-      }
-      place(waiting, chained, known);
-    }
-    return chained;
-  }
-
-  function place(waiting: Waiting, chained: Chained, known: Known): void {
-    const { wish } = waiting;
-    const there = chained.ids.get(wish.eventId) ?? recentIds.get(wish.eventId) ?? known.sequences.get(wish.eventId);
-    if (there !== undefined) {
-      chained.placed.push({ waiting, sequence: there, entry: undefined });
-      return;
-    }
-    const { eventId, subjectId, action } = wish;
-    const previous = chained.newest.get(subjectId) ?? newestSubjects.get(subjectId) ?? known.newest.get(subjectId);
-    const sequence = chained.head.size;
-    const now = timestampOf(clock.now());
-    const timestamp = now > chained.head.timestamp ? now : chained.head.timestamp;
-    let entry: Entry;
-    try {
-      const data = dataOf(wish, previous);
-      const fields = { sequence, timestamp, actor: wish.actor, action, subject_id: subjectId, data };
-      entry = makeEntry({ ...fields, prev_hash: chained.head.hash }, sha256);
-    } catch (thrown) {
-      if (!(thrown instanceof ValueRefused)) throw thrown;
-      const sentence = `This cannot be an audit entry: ${thrown.message}.`;
-      waiting.reject(new Fault("INVALID_ARGUMENT", sentence, { retry: "never" }));
-      return;
-    }
-    chained.rows.push({ sequence, text: entry.text, eventId, subjectId, action });
-    chained.entries.push(entry);
-    chained.placed.push({ waiting, sequence, entry });
-    chained.newest.set(subjectId, sequence);
-    chained.ids.set(eventId, sequence);
-    chained.head = { size: sequence + 1, hash: entry.hash, timestamp };
-    chained.bytes += entry.text.length;
-  }
-
   /** True when the batch is durable; false when everybody who waited was told otherwise. */
-  async function commit(chained: Chained): Promise<boolean> {
+  async function commit(chained: Chained<Waiting>): Promise<boolean> {
+    underWay = chained;
+    prepareAhead();
+    try {
+      return await commitUntilKnown(chained);
+    } finally {
+      underWay = undefined;
+    }
+  }
+
+  async function commitUntilKnown(chained: Chained<Waiting>): Promise<boolean> {
     for (;;) {
       try {
         await auditLog.append({ pen, after: head.size, rows: chained.rows, head: chained.head });
@@ -235,7 +254,9 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     }
   }
 
-  async function outcomeOf(chained: Chained): Promise<"committed" | "nothing" | "somebody else's" | "never told"> {
+  async function outcomeOf(
+    chained: Chained<Waiting>,
+  ): Promise<"committed" | "nothing" | "somebody else's" | "never told"> {
     if (state === "open") state = "asking";
     log.warn("the answer to an audit commit was lost; the head will tell", { entries: chained.rows.length });
     for (let waitMs = askAgainMs.first; !lettingGo.signal.aborted; waitMs = Math.min(waitMs * 2, askAgainMs.max)) {
@@ -244,6 +265,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
         const taken = await auditLog.takePen(incarnation);
         pen = taken.pen;
         if (state === "asking") state = "open";
+        log.info("the outcome of the audit commit is known", { size: taken.head.size, wanted: chained.head.size });
         if (isSame(taken.head, chained.head)) return "committed";
         return isSame(taken.head, head) ? "nothing" : "somebody else's";
       } catch (thrown) {
@@ -254,7 +276,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return "never told";
   }
 
-  function succeed(chained: Chained): true {
+  function succeed(chained: Chained<Waiting>): true {
     ({ head } = chained);
     for (const [id, sequence] of chained.ids) recentIds.set(id, sequence);
     for (const [subjectId, sequence] of chained.newest) newestSubjects.set(subjectId, sequence);
@@ -262,7 +284,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return true;
   }
 
-  function giveUp(chained: Chained | undefined, cause: Fault): false {
+  function giveUp(chained: Chained<Waiting> | undefined, cause: Fault): false {
     if (state !== "taken over") {
       state = "taken over";
       log.error("another process has taken the pen of the audit log", { error: cause.message });
@@ -274,7 +296,10 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   function withdraw(waiters: readonly Waiting[], fault: Fault): void {
     // Settled ones do not notice; those that wait behind would otherwise stand before what is asked for again.
-    for (const each of [...waiters, ...queue.splice(0)]) each.reject(fault);
+    // Taken out, because what is prepared may still be on its way to being chained.
+    const behind = ahead?.taken.splice(0) ?? [];
+    ahead = undefined;
+    for (const each of [...waiters, ...behind, ...queue.splice(0)]) each.reject(fault);
   }
 
   return {
@@ -282,7 +307,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     state: () => state,
     head: () => head,
     pen: () => pen,
-    waiting: () => queue.length + inHand,
+    waiting,
     newestOf: (subjectId) => newestSubjects.get(subjectId),
     takenOver: (fault) => void giveUp(undefined, fault),
     standStill(sentence) {
@@ -298,35 +323,26 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   };
 }
 
-function dataOf({ action, data, at }: AuditWish, previous: number | undefined): Readonly<Record<string, unknown>> {
-  if (hasFixedData(action)) return data;
-  const whole: Record<string, unknown> = plainCopy(data);
-  if (at !== undefined) whole["at"] = format(at);
-  whole[subjectPrevious] = previous ?? null;
-  return whole;
+function limitsOf({ queueMax, limits }: SequencerOptions): SequencerLimits {
+  return { ...limitsDefault, ...(queueMax === undefined ? {} : { queueMax }), ...limits };
 }
 
-/** A copy that hides nothing from the encoder: what it would refuse must not pass because it was copied. */
-function plainCopy(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const prototype: unknown = typeof data === "object" && data !== null ? Object.getPrototypeOf(data) : undefined;
-  if (prototype !== Object.prototype && prototype !== null) throw new ValueRefused("data", "not a plain object");
-  const copy: Record<string, unknown> = {};
-  for (const name of Reflect.ownKeys(data)) {
-    const member = Reflect.getOwnPropertyDescriptor(data, name);
-    const isPlain = member !== undefined && "value" in member && member.enumerable === true;
-    if (typeof name === "symbol" || !isPlain) throw new ValueRefused(`data.${String(name)}`, "not a plain member");
-    if (name === "__proto__") Object.defineProperty(copy, name, member);
-    else copy[name] = member.value;
-  }
-  return copy;
+/** Takes down what is known, and asks for what is not. */
+function note(known: number | undefined, id: string, found: Map<string, number>, asked: Set<string>): void {
+  if (known === undefined) asked.add(id);
+  else found.set(id, known);
 }
 
-function waitersOf(chained: Chained): readonly Waiting[] {
+function waitersOf(chained: Chained<Waiting>): readonly Waiting[] {
   return chained.placed.map(({ waiting }) => waiting);
 }
 
 function isSame(one: AuditHead, other: AuditHead): boolean {
   return one.size === other.size && one.hash === other.hash;
+}
+
+function isRefusedForGood(thrown: unknown): thrown is Fault {
+  return thrown instanceof Fault && thrown.retry === "never";
 }
 
 function isUnknown(thrown: unknown): thrown is Fault {

@@ -4,7 +4,7 @@
 //  1. Whose checkpoints are believed is decided by keys that were not read from the log.
 //  2. What comes before `from` enters through the stored tiles; the checkpoint's root holds only if they are right. When it does not, everything is
 //     read from entry 0 on, because tiles are derived and prove nothing by themselves.
-//  3. How many entries there must be is said by the head and by the checkpoints; fewer is TRUNCATED.
+//  3. How many entries there must be is said by the head and by the checkpoints; fewer is TRUNCATED, and more are SEQUENCE_MISMATCH.
 import { type ChainCheck, createChainCheck } from "../../../core/audit/chain-check.ts";
 import { type CheckpointNote, readCheckpointNote } from "../../../core/audit/checkpoint.ts";
 import type { AuditFault } from "../../../core/audit/fault.ts";
@@ -18,6 +18,7 @@ import type { VerifierKey, VerifySignature } from "../../../core/audit/signed-no
 import { judgeCheckpoint, type TrustLevel } from "../../../core/audit/trusted-checkpoint.ts";
 import type { AuditHead, AuditLog, AuditRow, StoredCheckpoint } from "../../../ports/audit-log.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import { type AnchoredRoot, rootOther, shorterThan } from "./anchored-roots.ts";
 import { readLeft } from "./growing-tree.ts";
 import { followKeys } from "./key-changes.ts";
 
@@ -30,6 +31,10 @@ export interface VerifyPorts {
   /** Without any the level stays L0. */
   readonly trustedKeys: readonly VerifierKey[];
   readonly policy?: Policy | undefined;
+  /** Which key may sign which size, as the secret says: for a verification that begins after entry 0 and does not see every rotation. */
+  readonly ring?: () => KeyRing | undefined;
+  /** The checkpoints that anchors outside the store have. */
+  readonly anchored?: () => Promise<readonly AnchoredRoot[]>;
 }
 
 export interface VerifyReport {
@@ -63,20 +68,23 @@ const pageRows = 1_000;
 const pageCheckpoints = 200;
 
 export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {}): Promise<Verdict> {
-  // Checkpoints first: one that is signed meanwhile must not make the head look short.
+  // Anchors and checkpoints first: one that is signed meanwhile must not make the head look short.
+  const anchored = (await ports.anchored?.()) ?? [];
   const newest = await ports.auditLog.newestCheckpoint();
   const head = await ports.auditLog.head();
   const from = Math.min(options.from ?? 0, head.size);
   if (newest !== undefined && newest.size > head.size) return truncated(head.size, newest.size);
+  const longer = anchored.find(({ size }) => size > head.size);
+  if (longer !== undefined) return { fault: shorterThan(longer, head.size) };
   if (head.size === 0) return { fault: fault("TRUNCATED", 0, "entry 0", "an empty log") };
   // The entry before is looked at as well: it is what the first link leads to. Of what no checkpoint covers, the first link leads to what one does.
   const begin = newest === undefined ? 0 : Math.max(0, Math.min(from, newest.size) - 1);
   const tree = createTreeHash(ports.sha256);
   const left = begin === 0 ? [] : await readLeft(ports.auditLog, tree, begin, newest?.size ?? 0);
-  if (left === undefined) return walk(ports, options, { from, begin: 0, left: [], head });
-  const verdict = await walk(ports, options, { from, begin, left, head });
+  if (left === undefined) return walk(ports, options, { from, begin: 0, left: [], head, anchored });
+  const verdict = await walk(ports, options, { from, begin, left, head, anchored });
   const mayBeTiles = begin > 0 && "fault" in verdict && verdict.fault.code === "ROOT_MISMATCH";
-  return mayBeTiles ? walk(ports, options, { from, begin: 0, left: [], head }) : verdict;
+  return mayBeTiles ? walk(ports, options, { from, begin: 0, left: [], head, anchored }) : verdict;
 }
 
 interface Range {
@@ -84,6 +92,7 @@ interface Range {
   readonly begin: number;
   readonly left: readonly Hash[];
   readonly head: AuditHead;
+  readonly anchored: readonly AnchoredRoot[];
 }
 
 interface Walk extends Range {
@@ -97,6 +106,8 @@ interface Walk extends Range {
   checkpoints: number;
   /** The largest size that each level reaches. */
   readonly covered: { L1: number; L2: number };
+  /** The checkpoint that the level rests on, and the keys by which it was judged. */
+  last: { readonly signed: CheckpointNote; readonly root: Hash; readonly ring: KeyRing } | undefined;
 }
 
 async function walk(ports: VerifyPorts, options: VerifyOptions, range: Range): Promise<Verdict> {
@@ -109,10 +120,11 @@ async function walk(ports: VerifyPorts, options: VerifyOptions, range: Range): P
     tree,
     chain: createChainCheck({ sha256, from: begin, origin }),
     frontier: createFrontier(tree, { size: begin, hashes: left }),
-    ring: startKeyRing(ports.trustedKeys),
+    ring: (begin === 0 ? undefined : ports.ring?.()) ?? startKeyRing(ports.trustedKeys),
     ahead: [],
     checkpoints: 0,
     covered: { L1: 0, L2: 0 },
+    last: undefined,
   };
   const readPage = (sequence: number): Promise<readonly AuditRow[]> =>
     sequence >= head.size ? Promise.resolve([]) : auditLog.read(sequence, Math.min(pageRows, head.size - sequence));
@@ -130,7 +142,8 @@ async function walk(ports: VerifyPorts, options: VerifyOptions, range: Range): P
   if (it.chain.hash !== head.hash) {
     return { fault: fault("HASH_MISMATCH", head.size - 1, it.chain.hash ?? "a hash", `the head says ${head.hash}`) };
   }
-  return reportOf(it);
+  const wrong = outOfForceSince(it) ?? (await beyondHead(it));
+  return wrong === undefined ? reportOf(it) : { fault: wrong };
 }
 
 async function look(it: Walk, rows: readonly AuditRow[], options: VerifyOptions): Promise<AuditFault | undefined> {
@@ -145,10 +158,18 @@ async function look(it: Walk, rows: readonly AuditRow[], options: VerifyOptions)
     const wrong =
       followKeys(it, row.text, sequence, due) ??
       (due === undefined ? undefined : judge(it, due)) ??
+      otherThanAnchored(it, sequence + 1) ??
       options.seen?.(row, leaf);
     if (wrong !== undefined) return wrong;
   }
   return undefined;
+}
+
+/** Whether an anchor has another tree of this size. */
+function otherThanAnchored({ anchored, frontier }: Walk, size: number): AuditFault | undefined {
+  if (anchored.length === 0) return undefined;
+  const differs = anchored.find((each) => each.size === size && each.root !== frontier.root());
+  return differs === undefined ? undefined : rootOther(differs, frontier.root());
 }
 
 /** The next page of checkpoints; when there are no more, one that never comes keeps us from asking again. */
@@ -169,9 +190,26 @@ function judge(it: Walk, stored: StoredCheckpoint): AuditFault | undefined {
   const trusted = levelOf(it, signed);
   if ("fault" in trusted) return trusted.fault;
   it.checkpoints += 1;
+  it.last = { signed, root: signed.checkpoint.root, ring: it.ring };
   if (trusted.level !== "L0") it.covered.L1 = stored.size;
   if (trusted.level === "L2") it.covered.L2 = stored.size;
   return undefined;
+}
+
+/** A row that the head does not know was not appended: an append writes both at once, so a head that is read later knows it. */
+async function beyondHead({ ports, head }: Walk): Promise<AuditFault | undefined> {
+  const [row] = await ports.auditLog.read(head.size, 1);
+  if (row === undefined || (await ports.auditLog.head()).size > row.sequence) return undefined;
+  const actual = `entry ${row.sequence}, which the head does not know`;
+  return fault("SEQUENCE_MISMATCH", head.size, `the end after ${head.size} entries`, actual);
+}
+
+/** What was revoked after the last checkpoint was signed counts against it. */
+function outOfForceSince({ last, ring, ports }: Walk): AuditFault | undefined {
+  if (last === undefined || last.ring === ring) return undefined;
+  const { origin, verifySignature, clock } = ports;
+  const trusted = judgeCheckpoint(last.signed, last.root, { ring, origin, verifySignature, nowUs: clock.now() });
+  return "fault" in trusted ? trusted.fault : undefined;
 }
 
 /** Witnesses answer later than we sign: a checkpoint without enough of them is still one of ours. */

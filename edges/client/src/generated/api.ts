@@ -305,6 +305,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/audit/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Destroy the key of what the audit log holds sealed about a person.
+         * @description EraseAuditSubject: Destroy the key of what the audit log holds sealed about a person. Roles that may: admin.
+         */
+        post: operations["eraseAuditSubject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations/audit/inspect": {
         parameters: {
             query?: never;
@@ -325,6 +345,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/audit/inspections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to inspect the audit log, however long it takes; the run tells how far it is.
+         * @description BeginAuditInspection: Inspect the audit log however long it takes. Roles that may: operator, admin.
+         */
+        post: operations["beginAuditInspection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/keys/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the audit log a new key that signs its checkpoints.
+         * @description RotateAuditKey: Give the audit log a new key that signs its checkpoints. Roles that may: admin.
+         */
+        post: operations["rotateAuditKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/keys/{key_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a key of the audit log out of force for good.
+         * @description RevokeAuditKey: Take a key of the audit log out of force for good. Roles that may: admin.
+         */
+        post: operations["revokeAuditKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations/audit/log/checkpoint": {
         parameters: {
             query?: never;
@@ -337,6 +417,26 @@ export interface paths {
          * @description GetAuditTile: Read checkpoints, tiles and entries of the audit log as static files. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getAuditCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/audit/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how far a long verification or inspection is, and what came of it.
+         * @description WatchAuditRun: See how far a long verification or inspection is, and what came of it. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["watchAuditRun"];
         put?: never;
         post?: never;
         delete?: never;
@@ -365,6 +465,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/audit/verifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to verify the audit chain, however long it takes; the run tells how far it is.
+         * @description BeginAuditVerification: Verify the audit chain however long it takes. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        post: operations["beginAuditVerification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations/audit/verify": {
         parameters: {
             query?: never;
@@ -373,7 +493,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Verify the audit chain; a broken one is the problem CHAIN_INTEGRITY with the place.
+         * Verify the audit chain within 25 s; a broken one is the problem CHAIN_INTEGRITY with the place, for a long one begin a verification.
          * @description VerifyAudit: Verify the audit chain. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["verifyAudit"];
@@ -810,7 +930,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -1056,7 +1176,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -1220,6 +1340,8 @@ export interface operations {
                     data?: {
                         [key: string]: unknown;
                     };
+                    /** @description The same key with the same content answers with the entry that it made; with another it is refused. */
+                    idempotency_key?: string;
                 };
             };
         };
@@ -1371,6 +1493,49 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    eraseAuditSubject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The person, as entries name them: operator:ada. */
+                    subject_id: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                    /** @description The proof that a step-up for this action and these parameters gave. */
+                    step_up_proof?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subject_id: string;
+                        /** @description Of the entries that say that a key is gone; empty when nothing is sealed about the person. */
+                        sequences: number[];
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     inspectAudit: {
         parameters: {
             query?: never;
@@ -1403,6 +1568,183 @@ export interface operations {
                         findings: string[];
                         /** @description What was written anew. */
                         rebuilt: string[];
+                        /** @description The size of the largest checkpoint that the level rests on. */
+                        covered_size: number;
+                        /** @description Where the chain is broken; absent when it is not. */
+                        fault?: {
+                            code: string;
+                            sequence: number;
+                            expected: string;
+                            actual: string;
+                        };
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    beginAuditInspection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Write anew what can be derived from the entries. Only compared when absent. */
+                    rebuild?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        run_id: string;
+                        done: boolean;
+                        /** @description The next entry that it looks at. */
+                        next_sequence: number;
+                        /** @description How many entries the log had when it began. */
+                        size: number;
+                        verification?: {
+                            /** @description How many entries were verified. */
+                            entry_count: number;
+                            /** @description Always 0: a chain with a gap is a broken one, which is a problem. */
+                            gap_count: number;
+                            /** @description L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses. */
+                            trust_level: string;
+                            /** @description Entries since the last checkpoint that the level rests on. */
+                            unanchored_count: number;
+                            /** @description Of the largest checkpoint that the level rests on. */
+                            covered_size: number;
+                        };
+                        inspection?: {
+                            entry_count: number;
+                            /** @description L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses. */
+                            trust_level: string;
+                            /** @description Entries since the last checkpoint that the level rests on. */
+                            unanchored_count: number;
+                            /** @description What was not as it should be; empty when all is well. */
+                            findings: string[];
+                            /** @description What was written anew. */
+                            rebuilt: string[];
+                            /** @description The size of the largest checkpoint that the level rests on. */
+                            covered_size: number;
+                            /** @description Where the chain is broken; absent when it is not. */
+                            fault?: {
+                                code: string;
+                                sequence: number;
+                                expected: string;
+                                actual: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    rotateAuditKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                    /** @description The proof that a step-up for this action and these parameters gave. */
+                    step_up_proof?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Of the entry that says so. */
+                        sequence: number;
+                        /** @description The key that signs now, as a vkey. */
+                        key: string;
+                        /** @description The key that does not any more. */
+                        old_key: string;
+                        /** @description Up to which size the old key's checkpoints count. */
+                        trusted_size: number;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    revokeAuditKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                    /** @description The proof that a step-up for this action and these parameters gave. */
+                    step_up_proof?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Of the entry that says so. */
+                        sequence: number;
+                        /** @description The key that signs now, as a vkey. */
+                        key: string;
+                        /** @description The key that does not any more. */
+                        old_key: string;
+                        /** @description Up to which size the old key's checkpoints count. */
+                        trusted_size: number;
                     };
                 };
             };
@@ -1444,6 +1786,75 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    watchAuditRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        run_id: string;
+                        done: boolean;
+                        /** @description The next entry that it looks at. */
+                        next_sequence: number;
+                        /** @description How many entries the log had when it began. */
+                        size: number;
+                        verification?: {
+                            /** @description How many entries were verified. */
+                            entry_count: number;
+                            /** @description Always 0: a chain with a gap is a broken one, which is a problem. */
+                            gap_count: number;
+                            /** @description L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses. */
+                            trust_level: string;
+                            /** @description Entries since the last checkpoint that the level rests on. */
+                            unanchored_count: number;
+                            /** @description Of the largest checkpoint that the level rests on. */
+                            covered_size: number;
+                        };
+                        inspection?: {
+                            entry_count: number;
+                            /** @description L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses. */
+                            trust_level: string;
+                            /** @description Entries since the last checkpoint that the level rests on. */
+                            unanchored_count: number;
+                            /** @description What was not as it should be; empty when all is well. */
+                            findings: string[];
+                            /** @description What was written anew. */
+                            rebuilt: string[];
+                            /** @description The size of the largest checkpoint that the level rests on. */
+                            covered_size: number;
+                            /** @description Where the chain is broken; absent when it is not. */
+                            fault?: {
+                                code: string;
+                                sequence: number;
+                                expected: string;
+                                actual: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     getAuditStatus: {
         parameters: {
             query?: never;
@@ -1471,9 +1882,13 @@ export interface operations {
                         checkpoint?: string;
                         /** @description Who vouches for it: operator-trusted while no witness is configured. */
                         trust: string;
+                        /** @description How many of them enough witnesses have cosigned since the start. */
+                        witnessed_size: number;
                         /** @description How many of the witnesses must cosign. */
                         witnesses_needed: number;
                         witnesses: string[];
+                        /** @description Why some did not cosign the last one they were shown. */
+                        witness_complaints: string[];
                         /** @description The keys in force, as vkeys. */
                         keys: string[];
                         /**
@@ -1483,6 +1898,103 @@ export interface operations {
                         verified_at?: string;
                         /** @description What came of it. */
                         verified?: string;
+                        /** @description Every key that the log ever signed with, the oldest first. */
+                        key_terms: {
+                            vkey: string;
+                            /** @description Eight hex digits. */
+                            key_id: string;
+                            /** @description The first size of a checkpoint that it may sign. */
+                            from_size: number;
+                            /** @description The last one; absent while it signs. */
+                            to_size?: number;
+                            revoked: boolean;
+                        }[];
+                        /** @description The places outside the database that have a copy of the checkpoints. */
+                        anchors: {
+                            name: string;
+                            /** @description Of the newest checkpoint that it has. */
+                            size: number;
+                            /** @description For how long it has not had the newest one. */
+                            behind_s: number;
+                            /** @description Why the last attempt failed. */
+                            complaint?: string;
+                        }[];
+                        /** @description What is wrong right now; absent when nothing is. */
+                        complaint?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    beginAuditVerification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Verify from this entry on; 0 when absent. */
+                    from_sequence?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        run_id: string;
+                        done: boolean;
+                        /** @description The next entry that it looks at. */
+                        next_sequence: number;
+                        /** @description How many entries the log had when it began. */
+                        size: number;
+                        verification?: {
+                            /** @description How many entries were verified. */
+                            entry_count: number;
+                            /** @description Always 0: a chain with a gap is a broken one, which is a problem. */
+                            gap_count: number;
+                            /** @description L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses. */
+                            trust_level: string;
+                            /** @description Entries since the last checkpoint that the level rests on. */
+                            unanchored_count: number;
+                            /** @description Of the largest checkpoint that the level rests on. */
+                            covered_size: number;
+                        };
+                        inspection?: {
+                            entry_count: number;
+                            /** @description L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses. */
+                            trust_level: string;
+                            /** @description Entries since the last checkpoint that the level rests on. */
+                            unanchored_count: number;
+                            /** @description What was not as it should be; empty when all is well. */
+                            findings: string[];
+                            /** @description What was written anew. */
+                            rebuilt: string[];
+                            /** @description The size of the largest checkpoint that the level rests on. */
+                            covered_size: number;
+                            /** @description Where the chain is broken; absent when it is not. */
+                            fault?: {
+                                code: string;
+                                sequence: number;
+                                expected: string;
+                                actual: string;
+                            };
+                        };
                     };
                 };
             };
@@ -2472,7 +2984,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -2518,7 +3030,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -2538,7 +3050,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -2596,7 +3108,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -2662,7 +3174,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**

@@ -33,7 +33,14 @@ export interface AppendAuditRequest {
   actor: string;
   action: string;
   subject_id: string;
-  data?: { [key: string]: any } | undefined;
+  data?:
+    | { [key: string]: any }
+    | undefined;
+  /**
+   * 1 to 200 characters of the caller's own. The same key with the same content answers with the entry that it made, with another content it
+   * is refused. Absent: every call makes an entry.
+   */
+  idempotency_key?: string | undefined;
 }
 
 export interface AuditTrailRequest {
@@ -199,7 +206,7 @@ export const AuditEntry: MessageFns<AuditEntry> = {
 };
 
 function createBaseAppendAuditRequest(): AppendAuditRequest {
-  return { actor: "", action: "", subject_id: "", data: undefined };
+  return { actor: "", action: "", subject_id: "", data: undefined, idempotency_key: undefined };
 }
 
 export const AppendAuditRequest: MessageFns<AppendAuditRequest> = {
@@ -215,6 +222,9 @@ export const AppendAuditRequest: MessageFns<AppendAuditRequest> = {
     }
     if (message.data !== undefined) {
       Struct.encode(Struct.wrap(message.data), writer.uint32(34).fork()).join();
+    }
+    if (message.idempotency_key !== undefined) {
+      writer.uint32(42).string(message.idempotency_key);
     }
     return writer;
   },
@@ -262,6 +272,14 @@ export const AppendAuditRequest: MessageFns<AppendAuditRequest> = {
             }
 
             message.data = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.idempotency_key = reader.string();
             continue;
           }
         }

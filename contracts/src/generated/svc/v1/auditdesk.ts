@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { ChainIntegrityError } from "./audit.ts";
 
 export const protobufPackage = "svc.v1";
 
@@ -65,6 +66,82 @@ export interface AuditStatus {
   /** The last self-verification, if there was one. */
   verified_at: string;
   verified: string;
+  /** Every key that the log ever signed with, the oldest first. */
+  key_terms: AuditKey[];
+  anchors: AuditAnchor[];
+  /** What is wrong right now, in one sentence; empty when nothing is. */
+  complaint: string;
+  /** The largest checkpoint that enough witnesses have cosigned since the start. */
+  witnessed_size: number;
+  /** Why witnesses did not cosign the last checkpoint that they were shown, in sentences. */
+  witness_complaints: string[];
+}
+
+export interface AuditKey {
+  vkey: string;
+  key_id: string;
+  /** The first and the last size of a checkpoint that it may sign; the last is 0 while it signs. */
+  from_size: number;
+  to_size: number;
+  revoked: boolean;
+}
+
+/** A place outside the database that has a copy of the checkpoints. */
+export interface AuditAnchor {
+  name: string;
+  /** Of the newest checkpoint that it has. */
+  size: number;
+  /** For how long it has not had the newest one. */
+  behind_s: number;
+  complaint: string;
+}
+
+export interface BeginAuditVerificationRequest {
+  from_sequence: number;
+}
+
+export interface WatchAuditRunRequest {
+  run_id: string;
+}
+
+export interface AuditRun {
+  run_id: string;
+  done: boolean;
+  /** The next entry that it looks at, and how many the log had when it began. */
+  next_sequence: number;
+  size: number;
+  /** When it is done: of a verification, what VerifyAudit would have said. */
+  verification?: AuditRunVerification | undefined;
+  inspection?: AuditInspection | undefined;
+}
+
+export interface AuditRunVerification {
+  entry_count: number;
+  trust_level: string;
+  unanchored_count: number;
+  /** The size of the largest checkpoint that the level rests on. */
+  covered_size: number;
+}
+
+export interface RotateAuditKeyRequest {
+  reason: string;
+  step_up_proof: string;
+}
+
+export interface RevokeAuditKeyRequest {
+  key_id: string;
+  reason: string;
+  step_up_proof: string;
+}
+
+export interface AuditKeyChange {
+  /** Of the entry that says so. */
+  sequence: number;
+  /** The key that signs now, and the one that does not any more, as vkeys. */
+  key: string;
+  old_key: string;
+  /** Up to which size the old key's checkpoints count. */
+  trusted_size: number;
 }
 
 export interface InspectAuditRequest {
@@ -79,6 +156,9 @@ export interface AuditInspection {
   findings: string[];
   /** What was written anew. */
   rebuilt: string[];
+  covered_size: number;
+  /** Where the chain is broken, when it is. */
+  fault?: ChainIntegrityError | undefined;
 }
 
 export interface AuditTileRequest {
@@ -88,6 +168,19 @@ export interface AuditTileRequest {
 
 export interface AuditTile {
   content: Uint8Array;
+}
+
+export interface EraseAuditSubjectRequest {
+  /** The person, as entries name them: operator:ada. */
+  subject_id: string;
+  reason: string;
+  step_up_proof: string;
+}
+
+export interface AuditErasure {
+  subject_id: string;
+  /** Of the entries that say that a key is gone; empty when nothing is sealed about the person. */
+  sequences: number[];
 }
 
 function createBaseReadAuditRequest(): ReadAuditRequest {
@@ -469,6 +562,11 @@ function createBaseAuditStatus(): AuditStatus {
     keys: [],
     verified_at: "",
     verified: "",
+    key_terms: [],
+    anchors: [],
+    complaint: "",
+    witnessed_size: 0,
+    witness_complaints: [],
   };
 }
 
@@ -506,6 +604,21 @@ export const AuditStatus: MessageFns<AuditStatus> = {
     }
     if (message.verified !== "") {
       writer.uint32(90).string(message.verified);
+    }
+    for (const v of message.key_terms) {
+      AuditKey.encode(v!, writer.uint32(98).fork()).join();
+    }
+    for (const v of message.anchors) {
+      AuditAnchor.encode(v!, writer.uint32(106).fork()).join();
+    }
+    if (message.complaint !== "") {
+      writer.uint32(114).string(message.complaint);
+    }
+    if (message.witnessed_size !== 0) {
+      writer.uint32(120).uint64(message.witnessed_size);
+    }
+    for (const v of message.witness_complaints) {
+      writer.uint32(130).string(v!);
     }
     return writer;
   },
@@ -611,6 +724,691 @@ export const AuditStatus: MessageFns<AuditStatus> = {
             message.verified = reader.string();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.key_terms.push(AuditKey.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.anchors.push(AuditAnchor.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.complaint = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.witnessed_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.witness_complaints.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditKey(): AuditKey {
+  return { vkey: "", key_id: "", from_size: 0, to_size: 0, revoked: false };
+}
+
+export const AuditKey: MessageFns<AuditKey> = {
+  encode(message: AuditKey, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.vkey !== "") {
+      writer.uint32(10).string(message.vkey);
+    }
+    if (message.key_id !== "") {
+      writer.uint32(18).string(message.key_id);
+    }
+    if (message.from_size !== 0) {
+      writer.uint32(24).uint64(message.from_size);
+    }
+    if (message.to_size !== 0) {
+      writer.uint32(32).uint64(message.to_size);
+    }
+    if (message.revoked !== false) {
+      writer.uint32(40).bool(message.revoked);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditKey {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditKey();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.vkey = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.key_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.from_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.to_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.revoked = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditAnchor(): AuditAnchor {
+  return { name: "", size: 0, behind_s: 0, complaint: "" };
+}
+
+export const AuditAnchor: MessageFns<AuditAnchor> = {
+  encode(message: AuditAnchor, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.size !== 0) {
+      writer.uint32(16).uint64(message.size);
+    }
+    if (message.behind_s !== 0) {
+      writer.uint32(24).uint64(message.behind_s);
+    }
+    if (message.complaint !== "") {
+      writer.uint32(34).string(message.complaint);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditAnchor {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditAnchor();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.behind_s = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.complaint = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginAuditVerificationRequest(): BeginAuditVerificationRequest {
+  return { from_sequence: 0 };
+}
+
+export const BeginAuditVerificationRequest: MessageFns<BeginAuditVerificationRequest> = {
+  encode(message: BeginAuditVerificationRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from_sequence !== 0) {
+      writer.uint32(8).uint64(message.from_sequence);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginAuditVerificationRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginAuditVerificationRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.from_sequence = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWatchAuditRunRequest(): WatchAuditRunRequest {
+  return { run_id: "" };
+}
+
+export const WatchAuditRunRequest: MessageFns<WatchAuditRunRequest> = {
+  encode(message: WatchAuditRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.run_id !== "") {
+      writer.uint32(10).string(message.run_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchAuditRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchAuditRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.run_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditRun(): AuditRun {
+  return { run_id: "", done: false, next_sequence: 0, size: 0, verification: undefined, inspection: undefined };
+}
+
+export const AuditRun: MessageFns<AuditRun> = {
+  encode(message: AuditRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.run_id !== "") {
+      writer.uint32(10).string(message.run_id);
+    }
+    if (message.done !== false) {
+      writer.uint32(16).bool(message.done);
+    }
+    if (message.next_sequence !== 0) {
+      writer.uint32(24).uint64(message.next_sequence);
+    }
+    if (message.size !== 0) {
+      writer.uint32(32).uint64(message.size);
+    }
+    if (message.verification !== undefined) {
+      AuditRunVerification.encode(message.verification, writer.uint32(42).fork()).join();
+    }
+    if (message.inspection !== undefined) {
+      AuditInspection.encode(message.inspection, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditRun {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditRun();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.run_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.done = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.next_sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.verification = AuditRunVerification.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.inspection = AuditInspection.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditRunVerification(): AuditRunVerification {
+  return { entry_count: 0, trust_level: "", unanchored_count: 0, covered_size: 0 };
+}
+
+export const AuditRunVerification: MessageFns<AuditRunVerification> = {
+  encode(message: AuditRunVerification, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.entry_count !== 0) {
+      writer.uint32(8).uint64(message.entry_count);
+    }
+    if (message.trust_level !== "") {
+      writer.uint32(18).string(message.trust_level);
+    }
+    if (message.unanchored_count !== 0) {
+      writer.uint32(24).uint64(message.unanchored_count);
+    }
+    if (message.covered_size !== 0) {
+      writer.uint32(32).uint64(message.covered_size);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditRunVerification {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditRunVerification();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.entry_count = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.trust_level = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.unanchored_count = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.covered_size = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRotateAuditKeyRequest(): RotateAuditKeyRequest {
+  return { reason: "", step_up_proof: "" };
+}
+
+export const RotateAuditKeyRequest: MessageFns<RotateAuditKeyRequest> = {
+  encode(message: RotateAuditKeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(18).string(message.step_up_proof);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RotateAuditKeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRotateAuditKeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRevokeAuditKeyRequest(): RevokeAuditKeyRequest {
+  return { key_id: "", reason: "", step_up_proof: "" };
+}
+
+export const RevokeAuditKeyRequest: MessageFns<RevokeAuditKeyRequest> = {
+  encode(message: RevokeAuditKeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key_id !== "") {
+      writer.uint32(10).string(message.key_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(26).string(message.step_up_proof);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevokeAuditKeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevokeAuditKeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditKeyChange(): AuditKeyChange {
+  return { sequence: 0, key: "", old_key: "", trusted_size: 0 };
+}
+
+export const AuditKeyChange: MessageFns<AuditKeyChange> = {
+  encode(message: AuditKeyChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sequence !== 0) {
+      writer.uint32(8).uint64(message.sequence);
+    }
+    if (message.key !== "") {
+      writer.uint32(18).string(message.key);
+    }
+    if (message.old_key !== "") {
+      writer.uint32(26).string(message.old_key);
+    }
+    if (message.trusted_size !== 0) {
+      writer.uint32(32).uint64(message.trusted_size);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditKeyChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditKeyChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.old_key = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.trusted_size = longToNumber(reader.uint64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -671,7 +1469,15 @@ export const InspectAuditRequest: MessageFns<InspectAuditRequest> = {
 };
 
 function createBaseAuditInspection(): AuditInspection {
-  return { entry_count: 0, trust_level: "", unanchored_count: 0, findings: [], rebuilt: [] };
+  return {
+    entry_count: 0,
+    trust_level: "",
+    unanchored_count: 0,
+    findings: [],
+    rebuilt: [],
+    covered_size: 0,
+    fault: undefined,
+  };
 }
 
 export const AuditInspection: MessageFns<AuditInspection> = {
@@ -690,6 +1496,12 @@ export const AuditInspection: MessageFns<AuditInspection> = {
     }
     for (const v of message.rebuilt) {
       writer.uint32(42).string(v!);
+    }
+    if (message.covered_size !== 0) {
+      writer.uint32(48).uint64(message.covered_size);
+    }
+    if (message.fault !== undefined) {
+      ChainIntegrityError.encode(message.fault, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -745,6 +1557,22 @@ export const AuditInspection: MessageFns<AuditInspection> = {
             }
 
             message.rebuilt.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.covered_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.fault = ChainIntegrityError.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -838,6 +1666,145 @@ export const AuditTile: MessageFns<AuditTile> = {
 
             message.content = reader.bytes();
             continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEraseAuditSubjectRequest(): EraseAuditSubjectRequest {
+  return { subject_id: "", reason: "", step_up_proof: "" };
+}
+
+export const EraseAuditSubjectRequest: MessageFns<EraseAuditSubjectRequest> = {
+  encode(message: EraseAuditSubjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subject_id !== "") {
+      writer.uint32(10).string(message.subject_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(26).string(message.step_up_proof);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EraseAuditSubjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEraseAuditSubjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subject_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditErasure(): AuditErasure {
+  return { subject_id: "", sequences: [] };
+}
+
+export const AuditErasure: MessageFns<AuditErasure> = {
+  encode(message: AuditErasure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subject_id !== "") {
+      writer.uint32(10).string(message.subject_id);
+    }
+    if (message.sequences.length !== 0) {
+      writer.uint32(18).fork();
+      for (const v of message.sequences) {
+        writer.uint64(v);
+      }
+      writer.join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditErasure {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditErasure();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subject_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag === 16) {
+              message.sequences.push(longToNumber(reader.uint64()));
+
+              continue;
+            }
+
+            if (tag === 18) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.sequences.push(longToNumber(reader.uint64()));
+              }
+
+              continue;
+            }
+
+            break;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {

@@ -1,25 +1,46 @@
-// What is done to the engine's world in a round: kill -9 of a process, a backend that stands still, an answer to a commit that is lost on the
-// way. For the last one the database's socket is moved aside and a proxy takes its place for a while.
+// What is done to a platform in a round: kill -9 of a part or of the database, a backend that stands still, an answer to a commit that is lost on
+// the way. For the last one the database's socket is moved aside and a proxy takes its place for a while.
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
 import type { ConnectionTarget } from "../../adapters/postgres/connection.ts";
 import { startCutProxy } from "../cut-proxy.ts";
 import { eventually, type Platform, pause } from "../platform.ts";
+import { dice } from "../virtual/dice.ts";
 
-export const blows = [
-  "engine",
+const blows = [
+  "part",
   "postgres",
-  "engine and postgres",
+  "part and postgres",
   "supervisor",
   "backend stands still",
   "backend",
   "answer lost",
-  "answer lost, then engine",
+  "answer lost, then part",
 ] as const;
 export type Blow = (typeof blows)[number];
 
+/** Twenty-five: every blow three times, and the part once more, in the order of the seed. */
+export function dealt(seed: number): readonly Blow[] {
+  const throws = dice(seed).fork("blows");
+  const deck: Blow[] = [...blows, ...blows, ...blows, "part"];
+  const order: Blow[] = [];
+  while (deck.length > 0) order.push(...deck.splice(throws.below(deck.length), 1));
+  return order;
+}
+
+/** Which part of the platform is aimed at, and how its commits are known. */
+export interface Aim {
+  readonly part: string;
+  /** The function of the database that it appends with. */
+  readonly append: string;
+  /** What it says when the answer to a commit is lost, and when it knows the outcome. */
+  readonly answerLost: string;
+  readonly outcomeKnown: string;
+}
+
 export interface Struck {
+  readonly aim: Aim;
   platform(): Platform;
   /** What all supervisors so far have printed. */
   printed(): string;
@@ -32,19 +53,17 @@ export interface Struck {
 
 const standStillMs = 2_000;
 const lostMsMax = 20_000;
-const answerLost = "the answer to a commit was lost";
-const outcomeKnown = "the outcome of the commit is known";
 
 export async function strike(blow: Blow, world: Struck): Promise<void> {
-  if (blow === "engine") killPart(world, "riskengine");
+  if (blow === "part") killPart(world);
   else if (blow === "postgres") killServer(world);
-  else if (blow === "engine and postgres") {
-    killPart(world, "riskengine");
+  else if (blow === "part and postgres") {
+    killPart(world);
     killServer(world);
   } else if (blow === "supervisor") await killSupervisor(world);
   else if (blow === "backend stands still") await holdBackend(world);
-  else if (blow === "backend") process.kill(await journalBackend(world), "SIGKILL");
-  else await loseAnswers(world, blow === "answer lost" ? "resolve" : "kill the engine");
+  else if (blow === "backend") process.kill(await appendingBackend(world), "SIGKILL");
+  else await loseAnswers(world, blow === "answer lost" ? "resolve" : "kill the part");
 }
 
 /** Only after looking at it: a number may belong to somebody else by now. */
@@ -54,7 +73,7 @@ function killOurs(pid: number, mark: string): void {
   process.kill(pid, "SIGKILL");
 }
 
-function killPart({ platform }: Struck, part: string): void {
+function killPart({ platform, aim: { part } }: Struck): void {
   killOurs(platform().runFile().processes[part] ?? 0, `portcullis-${part}`);
 }
 
@@ -70,32 +89,32 @@ async function killSupervisor({ platform, startAgain }: Struck): Promise<void> {
   await startAgain();
 }
 
-/** The server process that writes the journal; it is known by the statement that it runs all the time. */
-async function journalBackend({ owner }: Struck): Promise<number> {
+/** The server process that the part appends through; it is known by the statement that it runs all the time. */
+async function appendingBackend({ owner, aim }: Struck): Promise<number> {
   let found: number | undefined;
-  await eventually("a backend writes the journal", async () => {
-    const text =
-      "select pid from pg_stat_activity where datname = current_database() and query like 'select risk_append%'";
-    found = (await owner.query<{ pid: number }>(text)).rows[0]?.pid;
+  await eventually(`a backend runs ${aim.append}`, async () => {
+    const text = "select pid from pg_stat_activity where datname = current_database() and query like $1";
+    found = (await owner.query<{ pid: number }>(text, [`select ${aim.append}%`])).rows[0]?.pid;
     return found !== undefined;
   });
-  if (found === undefined) throw new Error("nobody writes the journal");
+  if (found === undefined) throw new Error(`nobody runs ${aim.append}`);
   return found;
 }
 
 async function holdBackend(world: Struck): Promise<void> {
-  const pid = await journalBackend(world);
+  const pid = await appendingBackend(world);
   process.kill(pid, "SIGSTOP");
   await pause(standStillMs);
   process.kill(pid, "SIGCONT");
 }
 
-async function loseAnswers(world: Struck, then: "resolve" | "kill the engine"): Promise<void> {
-  const { owner, target } = world;
+async function loseAnswers(world: Struck, then: "resolve" | "kill the part"): Promise<void> {
+  const { owner, target, aim } = world;
+  const { answerLost, outcomeKnown } = aim;
   const socket = `.s.PGSQL.${target.port}`;
   const path = join(target.host, socket);
   const aside = join(target.host, "aside");
-  const proxy = await startCutProxy({ ...target, host: aside }, { message: "risk_append", answer: "SELECT 1\0" });
+  const proxy = await startCutProxy({ ...target, host: aside }, { message: aim.append, answer: "SELECT 1\0" });
   mkdirSync(aside);
   renameSync(path, join(aside, socket));
   symlinkSync(join(proxy.target.host, socket), path);
@@ -107,12 +126,12 @@ async function loseAnswers(world: Struck, then: "resolve" | "kill the engine"): 
   };
   try {
     // The connection that it has now does not go through the proxy; its next one does.
-    const before = await journalBackend(world);
+    const before = await appendingBackend(world);
     await owner.query("select pg_terminate_backend($1)", [before]);
-    await eventually("it has a new connection", async () => (await journalBackend(world)) !== before);
-    if (then === "kill the engine") {
+    await eventually("it has a new connection", async () => (await appendingBackend(world)) !== before);
+    if (then === "kill the part") {
       await lose("committed", answerLost);
-      killPart(world, "riskengine");
+      killPart(world);
     } else {
       await lose("committed", outcomeKnown);
       await lose("not committed", outcomeKnown);

@@ -1,0 +1,91 @@
+// The whole of docs/audit-actions.md: every action, what becomes one, and everything that changes state without being one, from the tables that the
+// audit log and the stores ask.
+import { auditActions } from "./audit-actions.ts";
+import { otherWriters, ownActions, type UnitRule, unitsOfWork, untoldRecords } from "./state-changes.ts";
+import { subjects } from "./subjects.ts";
+
+type SubjectKey = keyof typeof subjects;
+
+const everySubject = Object.keys(subjects) as SubjectKey[];
+
+function actionRows(): string[] {
+  return everySubject.flatMap((key) => {
+    const rule = auditActions[key];
+    if (!("action" in rule)) return [];
+    const sealed = rule.personal.length === 0 ? "" : rule.personal.map((field) => `\`${field}\``).join(", ");
+    return [`| \`${rule.action}\` | \`${subjects[key].name}\` | ${subjects[key].sentence} | ${sealed} |`];
+  });
+}
+
+function notAuditedRows(): string[] {
+  return everySubject.flatMap((key) => {
+    const rule = auditActions[key];
+    return "notAudited" in rule ? [`| \`${subjects[key].name}\` | ${rule.notAudited} |`] : [];
+  });
+}
+
+/** The action of an audited subject. */
+function actionOf(key: SubjectKey): string {
+  const rule = auditActions[key];
+  if ("action" in rule) return rule.action;
+  throw new TypeError(`${subjects[key].name} tells of a change and is not audited`);
+}
+
+function unitRow([name, rule]: [string, UnitRule]): string {
+  const told = "untold" in rule ? rule.untold : rule.tells.map((key) => `\`${actionOf(key)}\``).join(" or ");
+  return `| \`${name}\` | ${told} |`;
+}
+
+const pairsOf = (table: Readonly<Record<string, string>>): string[] =>
+  Object.entries(table).map(([name, sentence]) => `| \`${name}\` | ${sentence} |`);
+
+export function auditActionsDocument(): string {
+  return [
+    "# What the audit log records",
+    "",
+    "Made by `npm run gen` from `contracts/src/audit-actions.ts` and `contracts/src/state-changes.ts`. An action may be added, never renamed.",
+    "",
+    "## Actions",
+    "",
+    "An event on the bus becomes an entry with this action. Sealed are fields about a person, under a key of that person.",
+    "",
+    "| action | event | when | sealed |",
+    "|---|---|---|---|",
+    ...actionRows(),
+    "",
+    "The log appends these by itself:",
+    "",
+    "| action | when |",
+    "|---|---|",
+    ...pairsOf(ownActions),
+    "",
+    "An event that we do not know is recorded as `event.observed`; `AppendAudit` takes any action but the log's own.",
+    "",
+    "## Events that are no entries",
+    "",
+    "| event | why |",
+    "|---|---|",
+    ...notAuditedRows(),
+    "",
+    "## Who changes state",
+    "",
+    "Every transaction by its name, and the entry that tells of it, at least one of those named. The store refuses to commit one that changes a record and tells nothing, or that is not in this table.",
+    "",
+    "| transaction | told by |",
+    "|---|---|",
+    ...Object.entries(unitsOfWork).map(unitRow),
+    "",
+    "Records that may change without being told:",
+    "",
+    "| record | why |",
+    "|---|---|",
+    ...pairsOf(untoldRecords),
+    "",
+    "What writes to the database beside these transactions:",
+    "",
+    "| file | what |",
+    "|---|---|",
+    ...pairsOf(otherWriters),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,101 @@
+// Nothing changes state behind the audit log's back: the register of units of work against every place in the source that runs one or writes to the
+// database by itself, and the rule that the stores ask before a commit.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { migrations } from "../../adapters/postgres/migrations/index.ts";
+import { auditActions } from "./audit-actions.ts";
+import { auditActionsDocument } from "./audit-actions-document.ts";
+import { otherWriters, ownActions, unitsOfWork, untoldChange, untoldRecords } from "./state-changes.ts";
+import { subjects } from "./subjects.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const isSource = (path: string): boolean =>
+  path.endsWith(".ts") &&
+  !/\.test\.ts$|(^|\/)test-[a-z-]+\.ts$|^adapters\/(memory\/|told-changes)|\/migrations\//.test(path);
+const files = ["services", "adapters", "edges"]
+  .flatMap((room) => readdirSync(join(root, room), { recursive: true }).map((name) => `${room}/${String(name)}`))
+  .concat(readdirSync(root))
+  .filter(isSource);
+const sources = new Map(files.map((path) => [path, readFileSync(join(root, path), "utf8")]));
+
+/** Where a unit of work is run: with its name as a text, or as a text with a hole in it. */
+const callForm =
+  /\b(?:transact|transactSql|transactToKnownEnd)(?:<[^>]*>)?\(\s*(?:[\w.]+,\s*)?(?:"([^"]+)"|`([^`]+)`|(\w+))/g;
+/** These hand a name on that somebody else gave them. */
+const passesOn = new Set(["adapters/postgres/store.ts", "services/riskengine/known-end.ts"]);
+const writeForm = /\b(?:insert\s+into|delete\s+from|(?<!\b(?:for|do|key)\s+)update)\s+(?!set\b)[a-z_$]+/i;
+
+function calls(): { path: string; form: RegExp; text: string }[] {
+  return [...sources].flatMap(([path, source]) =>
+    [...source.matchAll(callForm)].map(([text, name, template, variable]) => {
+      if (variable !== undefined && !passesOn.has(path)) throw new Error(`${path}: name the unit of work in ${text}`);
+      const pattern = (name ?? template ?? "").split(/\$\{[^}]*\}/).map((part) => part.replaceAll(".", "\\."));
+      return { path, text, form: new RegExp(`^${pattern.join("[a-z_]+")}$`) };
+    }),
+  );
+}
+
+describe("the register of what changes state", () => {
+  it("has every unit of work that the source runs, and no other", () => {
+    const found = calls().filter(({ path }) => !passesOn.has(path));
+    expect(found.length).toBeGreaterThan(35);
+    const names = Object.keys(unitsOfWork);
+    expect(found.filter(({ form }) => !names.some((name) => form.test(name)))).toEqual([]);
+    expect(names.filter((name) => !found.some(({ form }) => form.test(name)))).toEqual([]);
+  });
+
+  it("has every file that writes to the database outside of a unit of work", () => {
+    const inUnit = /\bsql\.write\(|\bsql: Sql\b/;
+    const writers = [...sources].filter(
+      ([path, source]) => path.startsWith("adapters/") && writeForm.test(withoutComments(source)),
+    );
+    const beside = writers.filter(([, source]) => !inUnit.test(source)).map(([path]) => path);
+    expect(beside.filter((path) => !Object.hasOwn(otherWriters, path))).toEqual([]);
+    expect(Object.keys(otherWriters).filter((path) => !sources.has(path))).toEqual([]);
+  });
+
+  it("names only subjects that become entries, tables that exist, and says why in sentences", () => {
+    for (const [name, rule] of Object.entries(unitsOfWork)) {
+      if ("untold" in rule) expect(rule.untold, name).toMatch(/^[A-Z].*\.$/);
+      else for (const key of rule.tells) expect(auditActions[key], `${name}: ${key}`).toHaveProperty("action");
+    }
+    const made = migrations.flatMap(({ sql }) => [...sql.matchAll(/create table (\w+)/g)].map(([, table]) => table));
+    for (const [record, why] of Object.entries(untoldRecords)) {
+      expect(made, record).toContain(record.split(" ").at(-1));
+      expect(why).toMatch(/^[A-Z].*\.$/);
+    }
+    const actions = Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : []));
+    expect(Object.keys(ownActions).filter((action) => actions.includes(action))).toEqual([]);
+    expect(auditActionsDocument()).toContain("| `session.opened` | `svc.v1.identity.session.opened` |");
+  });
+});
+
+describe("untoldChange", () => {
+  const published = (...keys: (keyof typeof subjects)[]) => new Set(keys.map((key) => subjects[key].name));
+
+  it("lets through what is told, what may be untold, and what changes nothing", () => {
+    expect(untoldChange("risk.halt", new Set(["insert halt"]), published("riskHaltRequested"))).toBeUndefined();
+    expect(untoldChange("treasury.fill", new Set(["insert treasury_holding"]), new Set())).toBeUndefined();
+    expect(untoldChange("lease.renew", new Set(["update service_instance"]), new Set())).toBeUndefined();
+    expect(untoldChange("never.heard.of", new Set(["insert handled_event"]), new Set())).toBeUndefined();
+    expect(untoldChange("never.heard.of", new Set(), new Set())).toBeUndefined();
+  });
+
+  it("complains of a change that nobody is told of, or only by something that is no entry or tells of something else", () => {
+    const halt = new Set(["insert halt"]);
+    expect(untoldChange("risk.halt", halt, new Set())).toContain("publishes none of riskHaltRequested");
+    expect(untoldChange("risk.halt", halt, published("gatePassed", "alarmRaised"))).toContain("insert halt");
+    expect(untoldChange("lease.renew", new Set(["insert service_instance"]), new Set())).toContain("serviceStarted");
+  });
+
+  it("complains of a unit of work that is not in the register, whatever it publishes", () => {
+    const complaint = untoldChange("never.heard.of", new Set(["insert halt"]), published("riskHaltRequested"));
+    expect(complaint).toContain("state-changes.ts");
+    expect(untoldChange("toString", new Set(["insert halt"]), new Set())).toContain("state-changes.ts");
+  });
+});
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/^\s*(\/\/|\*|\/\*\*).*$/gm, "");
+}

@@ -1,0 +1,187 @@
+// Every unit of work of the platform, and which events tell of what it changed. The rule is simple: whoever changes a record publishes, in the
+// same transaction, an event that becomes an entry of the audit log. What need not is written down here with its reason, and nothing else
+// is let through: the store asks `untoldChange` before every commit.
+import { type AuditRule, auditActions } from "./audit-actions.ts";
+import type { Operation } from "./authority.ts";
+import { subjects } from "./subjects.ts";
+
+type SubjectKey = keyof typeof subjects;
+
+/** A unit of work changes records and tells it by one of these, or it has a reason why nobody need be told. */
+export type UnitRule = { readonly tells: readonly SubjectKey[] } | { readonly untold: string };
+
+const tells = (...keys: readonly SubjectKey[]): UnitRule => ({ tells: keys });
+const untold = (reason: string): UnitRule => ({ untold: reason });
+
+const onlyReads = untold("It only reads.");
+const spent = untold("It removes what had ended before; that it ended was told then.");
+const loginDialogue = untold("It is the memory of a login that is under way; that it succeeded or failed is told.");
+
+/** By the name that is given to `transact`. */
+export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
+  // Services.
+  "oms.seed": tells("fillsCreated"),
+  "treasury.seed": tells("referenceChanged"),
+  "treasury.paper-feed": tells("referenceChanged"),
+  "treasury.fill": untold("Holdings are the sum of fills, and each fill is an entry."),
+  "treasury.value": untold("A valuation follows from fills and prices."),
+  "reference.get": onlyReads,
+  "reference.set": tells("referenceChanged"),
+  "riskengine.seed": tells("envelopeUpdated"),
+  "risk.envelope": tells("envelopeUpdated"),
+  "risk.halt": tells("riskHaltRequested"),
+  "risk.release": tells("throttleReleased"),
+  "risk.attempt": tells("operatorAttempted"),
+  "risk.alarm": tells("alarmRaised"),
+  "risk.nav": untold("A valuation follows from fills and prices."),
+  "audit.key": tells("operatorAttempted"),
+  "audit.erase": tells("operatorAttempted"),
+  "audit.alarm": tells("alarmRaised"),
+  "marks.silence": tells("alarmRaised"),
+  "leases.look": tells("serviceLost"),
+  "lease.register": tells("serviceStarted"),
+  "lease.renew": tells("serviceStarted"),
+  "lease.retire": tells("serviceStopped"),
+  "secret.changed": tells("secretChanged"),
+  "attempt.refused": tells("operatorAttempted"),
+
+  // The bus.
+  "bus.alarm": tells("alarmRaised"),
+  "bus.park": untold("Tells bus.parked, unless that is the very event that is put aside: it would never end."),
+
+  // Who is there.
+  "identity.session_refused": tells("sessionRefused"),
+  "identity.log_out": tells("sessionClosed"),
+  "identity.revoke_all": tells("sessionClosed"),
+  "identity.revoke_session": untold("The first half of the end of a login; oidc_end_session tells it."),
+  "identity.token_issue": tells("serviceTokenChanged"),
+  "identity.token_rotate": tells("serviceTokenChanged"),
+  "identity.token_revoke": tells("serviceTokenChanged"),
+  "identity.factor_begin": tells("factorChanged", "stepUpRefused"),
+  "identity.factor_confirm": tells("factorChanged", "stepUpRefused"),
+  "identity.step_up": tells("stepUpGranted", "stepUpRefused", "factorChanged"),
+  "identity.step_up_redeem": tells("stepUpRedeemed"),
+  "identity.development_operators": tells("operatorChanged", "factorChanged", "serviceTokenChanged"),
+  "identity.development_remove": tells("operatorChanged", "serviceTokenChanged"),
+  signing_keys_publish: tells("signingKeyChanged"),
+  identity_issuer: untold("It follows from the configuration and the port that was free."),
+  oidc_upsert: loginDialogue,
+  oidc_consume: loginDialogue,
+  oidc_remove: loginDialogue,
+  oidc_end_session: tells("sessionClosed"),
+  "identity.purge_oidc_state": spent,
+  "identity.purge_step_up_proof": spent,
+  "identity.purge_identity_revocation": spent,
+  "identity.purge_service_token": spent,
+  "identity.purge_second_factor": spent,
+  oidc_find: onlyReads,
+  "identity.is_revoked": onlyReads,
+  "identity.factor_status": onlyReads,
+  "identity.token_list": onlyReads,
+  "identity.operator_find": onlyReads,
+  "identity.development_look": onlyReads,
+  "identity.development_token": onlyReads,
+  "identity.issuer_before": onlyReads,
+  "identity.feed": onlyReads,
+};
+
+/** Records that change without anybody being told, by their table, or by one verb on it. */
+export const untoldRecords: Readonly<Record<string, string>> = {
+  handled_event: "Which events were acted on: what was done about them is told.",
+  "update service_instance": "A heartbeat; that it stopped is told.",
+  risk_envelope_head: "Points at the newest version, and is locked while there is none.",
+  reference_head: "Points at the newest version, and is locked while there is none.",
+  halt_epoch: "Counts halts; each of them is told.",
+  risk_nav: "A valuation follows from fills and prices.",
+  oidc_state: "The memory of logins that are under way.",
+};
+
+/** What writes to the database beside the units of work, by its file, and why that is right. */
+export const otherWriters: Readonly<Record<string, string>> = {
+  "adapters/postgres/outbox-insert.ts": "The outbox itself.",
+  "adapters/postgres/store-transaction.ts": "The mark by which the end of a commit is found out.",
+  "adapters/postgres/bus-session.ts": "How far subscriptions have read.",
+  "adapters/postgres/trim.ts": "Removes what everybody has read.",
+  "adapters/postgres/risk-append.ts":
+    "The engine's journal: a decision is itself the event order.decided; fills, transitions and releases were entries before.",
+  "adapters/postgres/risk-store.ts": "Who may write the journal.",
+  "adapters/postgres/risk-reads.ts": "Snapshots of the engine's books, which follow from the journal.",
+  "adapters/postgres/audit-append.ts": "The audit log itself.",
+  "adapters/postgres/audit-log.ts": "The audit log itself, its checkpoints and tiles.",
+  "adapters/postgres/migrate.ts": "The schema, before anything runs.",
+  "adapters/anchors/postgres-anchor.ts": "Copies of checkpoints in a database of other hands.",
+  "adapters/postgres/subject-keys.ts":
+    "Keys that seal personal fields; that one is destroyed is the entry subject.key_destroyed.",
+};
+
+/** Actions that the audit log appends about itself, without an event. */
+export const ownActions: Readonly<Record<string, string>> = {
+  "chain.genesis": "Entry 0: names the log.",
+  "chain.verified": "The log verified itself; with what came of it.",
+  "key.rotated": "Another key signs checkpoints from here on.",
+  "key.revoked": "A key's signatures count only up to a size.",
+  "subject.key_destroyed": "The key of a person's sealed fields is gone, and with it what they said.",
+};
+
+const audited: ReadonlySet<string> = new Set(
+  (Object.keys(subjects) as SubjectKey[]).flatMap((key) => (isAudited(auditActions[key]) ? [subjects[key].name] : [])),
+);
+
+function isAudited(rule: AuditRule): boolean {
+  return "action" in rule;
+}
+
+/**
+ * What is wrong with a unit of work that is about to be committed; undefined when nothing is. A record is the verb and the table: `insert halt`.
+ * Subjects are those that it published.
+ */
+export function untoldChange(
+  unit: string,
+  records: ReadonlySet<string>,
+  published: ReadonlySet<string>,
+): string | undefined {
+  const changed = [...records].filter((record) => !isUntold(record));
+  if (changed.length === 0) return undefined;
+  const rule = Object.hasOwn(unitsOfWork, unit) ? unitsOfWork[unit] : undefined;
+  if (rule === undefined) {
+    return `${unit} changes ${changed.join(", ")} and is not in contracts/src/state-changes.ts: say there how it is told`;
+  }
+  if ("untold" in rule) return undefined;
+  const isTold = rule.tells.some((key) => audited.has(subjects[key].name) && published.has(subjects[key].name));
+  if (isTold) return undefined;
+  return `${unit} changes ${changed.join(", ")} and publishes none of ${rule.tells.join(", ")}: the audit log would not know`;
+}
+
+function isUntold(record: string): boolean {
+  const table = record.slice(record.indexOf(" ") + 1);
+  return Object.hasOwn(untoldRecords, record) || Object.hasOwn(untoldRecords, table);
+}
+
+/** Operations that change nothing. Any other counts as one that does: a refused attempt at it becomes an entry. */
+const readingOperations: ReadonlySet<Operation> = new Set<Operation>([
+  ...(["GetEnvelope", "GetHeadroom", "ListRejections", "GetDecisions", "ListEnvelopes", "DiffEnvelopes"] as const),
+  ...(["ReplayEnvelope", "ListActiveHalts", "GetHaltStatus", "GetAuditTrail", "VerifyAudit", "ReadAudit"] as const),
+  ...(["GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile", "GetOrder", "ListOrders"] as const),
+  ...(["ListPositions", "ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadHealth"] as const),
+  ...(["ReadSchema", "ReadMetrics", "InspectInstance", "LogIn", "ReadIdentity", "ListServiceTokens"] as const),
+  ...(["ReadPersonalData", "WatchAuditRun", "BeginAuditVerification"] as const),
+]);
+
+export function changesState(operation: Operation): boolean {
+  return !readingOperations.has(operation);
+}
+
+/** What the gateway does by itself and no service hears of; the second factor has events of its own for what it refuses. */
+const gatewayOperations: ReadonlySet<Operation> = new Set<Operation>([
+  ...([
+    "IssueServiceToken",
+    "RotateServiceToken",
+    "RevokeServiceToken",
+    "RevokeSessions",
+    "RotateSigningKeys",
+  ] as const),
+]);
+
+export function isGatewayOperation(operation: Operation): boolean {
+  return gatewayOperations.has(operation);
+}

@@ -1,0 +1,94 @@
+// The quick way to canonical JSON against the careful one: of every value that a decoder can make, the same text or the same refusal.
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { dice } from "../../testkit/virtual/dice.ts";
+import { canonicalJson, canonicalJsonOfPlain, type Limits, ValueRefused } from "./canonical-json.ts";
+import { createEntryMaker, makeEntry } from "./entry.ts";
+
+interface Golden {
+  readonly canonical: readonly { name: string; input: string; canonical: string }[];
+  readonly refused: readonly { name: string; input: string }[];
+}
+const golden = JSON.parse(readFileSync(new URL("golden/rfc8785.json", import.meta.url), "utf8")) as Golden;
+const seed = 20_261_118;
+
+function outcome(write: typeof canonicalJson, value: unknown, limits?: Limits): string {
+  try {
+    return write(value, limits);
+  } catch (thrown) {
+    if (thrown instanceof ValueRefused) return `refused: ${thrown.message}`;
+    throw thrown;
+  }
+}
+
+/** A value of any kind, now and then one that has no canonical form. */
+function anyValue(thrown: ReturnType<typeof dice>, levels: number): unknown {
+  const text = () => ["", "a", "ä", '"\\', "\n", "\u2028", "\u{1f600}", "\\ud83d", "long ".repeat(20)][thrown.below(9)];
+  if (thrown.chance(0.01)) return [1.5, -0, Number.NaN, undefined, "\ud800", 2 ** 53, () => 1][thrown.below(7)];
+  switch (levels === 0 ? thrown.below(4) : thrown.below(6)) {
+    case 0:
+      return text();
+    case 1:
+      return thrown.below(1_000_000) - 500_000;
+    case 2:
+      return thrown.chance(0.5);
+    case 3:
+      return null;
+    case 4:
+      return Array.from({ length: thrown.below(5) }, () => anyValue(thrown, levels - 1));
+    default: {
+      const names = Array.from({ length: thrown.below(6) }, () => `${text()}${thrown.below(30)}`);
+      if (thrown.chance(0.7)) names.sort();
+      return Object.fromEntries(names.map((name) => [name, anyValue(thrown, levels - 1)]));
+    }
+  }
+}
+
+describe("canonical JSON of plain values", () => {
+  it.each([...golden.canonical, ...golden.refused])("as the careful way: $name", ({ input }) => {
+    const value: unknown = JSON.parse(input);
+    expect(outcome(canonicalJsonOfPlain, value)).toBe(outcome(canonicalJson, value));
+  });
+
+  it(`as the careful way, 3,000 values, seed ${seed}`, () => {
+    const thrown = dice(seed);
+    let refused = 0;
+    for (let turn = 0; turn < 3_000; turn += 1) {
+      const value = anyValue(thrown, 4);
+      const limits = thrown.chance(0.2) ? { levelsMax: thrown.below(4), lengthMax: thrown.below(60) } : {};
+      const expected = outcome(canonicalJson, value, limits);
+      if (expected.startsWith("refused")) refused += 1;
+      expect(outcome(canonicalJsonOfPlain, value, limits)).toBe(expected);
+    }
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  it("does not run for ever on a value that holds itself, or one value in many places", () => {
+    const cycle: unknown[] = [];
+    cycle.push(cycle);
+    expect(outcome(canonicalJsonOfPlain, cycle)).toMatch(/^refused/);
+    let wide: unknown = "x";
+    for (let level = 0; level < 30; level += 1) wide = [wide, wide];
+    expect(outcome(canonicalJsonOfPlain, wide)).toMatch(/^refused.*too long/);
+  });
+});
+
+describe("an entry maker", () => {
+  it(`makes the entries that are made one at a time, and changes none that it made before, seed ${seed}`, () => {
+    const sha256 = (content: Uint8Array): string => String.fromCharCode(content.length % 256).repeat(32);
+    const thrown = dice(seed);
+    const make = createEntryMaker(sha256);
+    const all = Array.from({ length: 300 }, (_unused, sequence) => {
+      const data = { note: "größer \u{1f600}".repeat(thrown.below(sequence % 50 === 0 ? 3_000 : 40)), sequence };
+      const fields = { actor: "a", action: "b", subject_id: "c", timestamp: "2026-11-15T09:30:00.000000Z" };
+      return { ...fields, data, sequence, prev_hash: "0".repeat(64) };
+    });
+    const made = all.map((fields) => make(fields, canonicalJsonOfPlain));
+    for (const [sequence, fields] of all.entries()) {
+      const alone = makeEntry(fields, sha256);
+      expect(made[sequence]?.hash).toBe(alone.hash);
+      expect(made[sequence]?.leaf).toBe(alone.leaf);
+      expect(Buffer.compare(made[sequence]?.text ?? new Uint8Array(0), alone.text)).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,64 @@
+// `ctl operations audit erase`: what the audit log holds sealed about a person can never be read again. There is no way back, so a person types it out.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { Context } from "../context.ts";
+import { Refusal } from "../failure.ts";
+import { factorOptions, stepUpProof } from "../one-time-code.ts";
+import { needsReason, reasonOption } from "../reason.ts";
+import { clean } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+const confirmationWord = "ERASE";
+
+export const operationsAuditErase: Verb = {
+  name: "operations audit erase",
+  heading: "Personal data",
+  sentence: "Destroy the key of what the audit log holds sealed about a person.",
+  about:
+    "Every entry stays and the log still verifies; sealed fields about the person show as [erased] for good. That the key is gone is an entry. It asks for your second factor, and is refused without a reason.",
+  arguments: [],
+  options: [
+    { name: "subject-id", value: "ID", required: true, sentence: "The person, as entries name them: operator:ada." },
+    { name: "confirm", value: "WORD", sentence: `The word ${confirmationWord}, which a person would type.` },
+    reasonOption,
+    ...factorOptions,
+  ],
+  examples: [
+    {
+      command: "ctl operations audit erase --subject-id operator:ada --reason leaver --confirm ERASE",
+      sentence: "What is sealed about somebody who left.",
+    },
+  ],
+  operation: "EraseAuditSubject",
+  changesState: true,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const subjectId = context.option("subject-id") ?? "";
+  const reason = needsReason(context);
+  await confirm(context, subjectId);
+  const client = await context.client();
+  const named = { action: "EraseAuditSubject", parameters: { subject_id: subjectId } } as const;
+  const proof = await stepUpProof(context, client, named);
+  const done = await client.eraseAuditSubject({ subjectId, reason, stepUpProof: proof });
+  const [first] = done.sequences;
+  const text =
+    first === undefined
+      ? `Nothing is sealed about ${clean(subjectId)}.`
+      : `What was sealed about ${clean(subjectId)} is erased; entry ${done.sequences.join(", ")} says so.`;
+  return { data: done, text };
+}
+
+async function confirm(context: Context, subjectId: string): Promise<void> {
+  const { terminal } = context;
+  const given = context.option("confirm");
+  const what = `This erases what is sealed about ${clean(subjectId)}, for good.`;
+  if (given === undefined && !terminal.interactive) {
+    const sentence = `${what} Add --confirm ${confirmationWord} to do it.`;
+    throw new Refusal(exitCodes.declined, "CONFIRMATION_WRONG", sentence);
+  }
+  const question = `${what} Type ${confirmationWord} to do it: `;
+  const word = given ?? (await terminal.ask(question, `--confirm ${confirmationWord}`, context.signal));
+  if (word === confirmationWord) return;
+  throw new Refusal(exitCodes.declined, "CONFIRMATION_WRONG", `That was not ${confirmationWord}; nothing was sent.`);
+}

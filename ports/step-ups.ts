@@ -1,0 +1,11 @@
+// Proofs of a second factor, used up by whoever does what they are for. Whoever redeems one needs to know nothing of how it was earned.
+import type { Denial } from "../contracts/src/codes.ts";
+import type { Identity, NamedAction } from "./identity.ts";
+
+export interface StepUps {
+  /**
+   * Uses the proof up; undefined when it opened the action, else why not. It opens exactly this action with these parameters for this person,
+   * once. Both the use and a proof that does not fit leave an event.
+   */
+  redeem(identity: Identity, named: NamedAction, proof: string | undefined): Promise<Denial | undefined>;
+}

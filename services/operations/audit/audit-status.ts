@@ -1,0 +1,79 @@
+// The audit log's state as its status tells it: how far it reaches, who signs it, who else vouches for it, and what is wrong.
+import type { Instant } from "../../../contracts/src/instant.ts";
+import type { AuditFault } from "../../../core/audit/fault.ts";
+import type { Policy } from "../../../core/audit/policy.ts";
+import type { Anchoring, AnchorState } from "./anchoring.ts";
+import type { Checkpoints } from "./checkpoints.ts";
+import type { FsckReport } from "./fsck.ts";
+import type { KeyKeeper } from "./key-rotation.ts";
+import { type SelfVerification, sentenceOf } from "./self-verification.ts";
+import type { Sequencer, SequencerState } from "./sequencer.ts";
+import type { KeptTerm } from "./signing-key.ts";
+
+export interface AuditStatus {
+  readonly state: SequencerState;
+  readonly origin: string;
+  readonly size: number;
+  readonly signedSize: number;
+  /** "operator-trusted" when no witness is configured, else "witnessed by k of n"; anchors are named behind it. */
+  readonly trust: string;
+  readonly witnessedSize: number;
+  /** How many must cosign, and who counts, as vkeys; 0 and none without witnesses. */
+  readonly witnessesNeeded: number;
+  readonly witnesses: readonly string[];
+  /** One sentence for each that did not cosign the last checkpoint that it was shown. */
+  readonly witnessComplaints: readonly string[];
+  /** The keys that sign, as vkeys. */
+  readonly keys: readonly string[];
+  /** Every key that the log ever signed with, the oldest first. */
+  readonly keyTerms: readonly KeptTerm[];
+  readonly anchors: readonly AnchorState[];
+  readonly waiting: number;
+  readonly lastVerification: FsckReport | undefined;
+  readonly lastVerifiedAt: Instant | undefined;
+  /** One sentence when something is wrong. */
+  readonly complaint: string | undefined;
+}
+
+export interface StatusParts {
+  readonly origin: string;
+  readonly policy: Policy | undefined;
+  /** Why the log takes no entries. */
+  readonly fault: AuditFault | undefined;
+  /** Why nothing is signed, though the log is whole. */
+  readonly unsigned: string | undefined;
+  readonly sequencer: Sequencer;
+  readonly checkpoints: Checkpoints;
+  readonly keeper: KeyKeeper;
+  readonly anchoring: Anchoring;
+  readonly verification: SelfVerification;
+}
+
+export function statusOf(parts: StatusParts): AuditStatus {
+  const { origin, policy, fault, sequencer, checkpoints, keeper, anchoring, verification } = parts;
+  const last = verification.last();
+  const broken = fault ?? last?.fault;
+  const keyTerms = keeper.terms();
+  const anchors = anchoring.states();
+  const current = keyTerms.at(-1)?.key.vkey;
+  return {
+    ...{ state: sequencer.state(), origin, size: sequencer.head().size, signedSize: checkpoints.signedSize() },
+    trust: trustOf(policy, anchors.length),
+    witnessedSize: checkpoints.witnessedSize(),
+    witnessesNeeded: policy?.k ?? 0,
+    witnesses: policy?.witnesses.map(({ vkey }) => vkey) ?? [],
+    witnessComplaints: checkpoints.witnessComplaints(),
+    keys: current === undefined ? [] : [current],
+    ...{ keyTerms, anchors },
+    waiting: sequencer.waiting(),
+    lastVerification: last,
+    lastVerifiedAt: verification.lastAt(),
+    complaint: broken === undefined ? (parts.unsigned ?? checkpoints.complaint()) : sentenceOf(broken),
+  };
+}
+
+/** An anchor makes nobody else vouch: whoever runs the platform and the anchors can still write another history into both. */
+function trustOf(policy: Policy | undefined, anchors: number): string {
+  const by = policy === undefined ? "operator-trusted" : `witnessed by ${policy.k} of ${policy.witnesses.length}`;
+  return anchors === 0 ? by : `${by}, anchored in ${anchors} ${anchors === 1 ? "place" : "places"}`;
+}

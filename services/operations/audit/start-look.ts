@@ -1,0 +1,58 @@
+// What is found at the start: the log put together again, and compared with what was signed and with what the anchors have.
+import type { AuditFault } from "../../../core/audit/fault.ts";
+import type { KeyRing } from "../../../core/audit/key-ring.ts";
+import type { Policy } from "../../../core/audit/policy.ts";
+import { anchorFault, rootsOf } from "./anchored-roots.ts";
+import { type AnchorRead, readAnchors } from "./anchoring.ts";
+import type { AuditPorts } from "./audit.ts";
+import type { SignedCheckpoint } from "./checkpoints.ts";
+import type { OpenedLog } from "./open-log.ts";
+import { type Restored, restore } from "./restore.ts";
+import { ringOf } from "./signing-key.ts";
+import type { VerifyPorts } from "./verify.ts";
+
+export interface FoundLog {
+  readonly restored: Restored;
+  /** Why nothing may be appended. */
+  readonly fault: AuditFault | undefined;
+  readonly anchors: readonly AnchorRead[];
+  /** The newest checkpoint, when an anchor does not have it. */
+  readonly unanchored: readonly SignedCheckpoint[];
+}
+
+export async function lookAtLog(ports: AuditPorts, { origin, head, key, fault }: OpenedLog): Promise<FoundLog> {
+  const { auditLog, timers, sha256OfBytes: sha256, signing } = ports;
+  const verifySignature = signing.verify;
+  const ring = key === undefined ? undefined : ringOf(key);
+  const restored = await restore({ auditLog, sha256, verifySignature, origin, ring, next: key?.next?.key }, head);
+  const reads = await readAnchors(ports.anchors, origin, timers);
+  const { roots, complaints } = rootsOf(reads, { origin, ring, verifySignature });
+  const found = fault ?? restored.fault ?? (await anchorFault(auditLog, restored.tree, roots, head.size));
+  const newest = await auditLog.newestCheckpoint();
+  const isBehind = reads.some((read) => (read.newest?.size ?? 0) < (newest?.size ?? 0));
+  return {
+    restored,
+    fault: found,
+    anchors: reads.map((read) => ({ ...read, complaint: complaints.get(read.name) })),
+    unanchored: newest !== undefined && isBehind ? [newest] : [],
+  };
+}
+
+/** What verification believes: the first key, those that the secret knows, the witnesses' policy and the anchors. */
+export function verifyPortsOf(
+  ports: AuditPorts,
+  policy: Policy | undefined,
+  { origin, key }: OpenedLog,
+  ringNow: () => KeyRing | undefined,
+): VerifyPorts {
+  const { auditLog, clock, timers, sha256OfBytes: sha256, signing } = ports;
+  const verifySignature = signing.verify;
+  const first = key?.terms[0]?.key;
+  const ring = (): KeyRing | undefined => ringNow() ?? (key === undefined ? undefined : ringOf(key));
+  return {
+    ...{ auditLog, clock, sha256, verifySignature, origin, policy, ring },
+    trustedKeys: first === undefined ? [] : [first],
+    anchored: async () =>
+      rootsOf(await readAnchors(ports.anchors, origin, timers), { origin, ring: ring(), verifySignature }).roots,
+  };
+}
