@@ -2,6 +2,7 @@
 // when it was empty. Those that look for subjects compare subject and sequence together, so that only the index of both can serve
 // them; asked for the newest of a rare subject by sequence alone, the server may walk the whole log backwards.
 import type pg from "pg";
+import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { AuditHead, AuditLog, AuditRow, StoredCheckpoint } from "../../ports/audit-log.ts";
 import { columnOfText, textOfColumn } from "./exact-text.ts";
@@ -11,6 +12,8 @@ export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.Query
 
 export type AuditReads = Omit<AuditLog, "takePen" | "append" | "putCheckpoint" | "putTiles" | "onAppend">;
 
+/** Not a sequence of characters, or one that a text cannot hold. */
+const notUtf8: ReadonlySet<string> = new Set(["22021", "22P05"]);
 const bigintMax = "9223372036854775807";
 
 export function createAuditReads(ask: Ask): AuditReads {
@@ -68,11 +71,19 @@ function createEntryReads(ask: Ask): EntryReads {
       return sequencesById(found.rows);
     },
     async read(from, count) {
-      const found = await ask("reading the audit log", {
-        text: "select sequence, text from audit_entry where sequence >= $1 order by sequence limit $2",
-        values: [from, count],
-      });
-      return found.rows.map(entryOf);
+      const page = (column: string): Promise<pg.QueryResult> =>
+        ask("reading the audit log", {
+          text: `select sequence, ${column} as text from audit_entry where sequence >= $1 order by sequence limit $2`,
+          values: [from, count],
+        });
+      try {
+        // As text it is half as much to send, and the same bytes: the server looks that it is UTF-8, and nothing is lost in between.
+        return (await page("convert_from(text, 'UTF8')")).rows.map(entryOfText);
+      } catch (thrown) {
+        // Somebody has been at the table: whoever verifies gets the bytes as they are.
+        if (!(thrown instanceof Fault) || !notUtf8.has(String(thrown.facts["condition"]))) throw thrown;
+        return (await page("text")).rows.map(entryOf);
+      }
     },
     async readSubject(subjectId, from, count) {
       const found = await ask("reading the entries about a subject", {
@@ -109,6 +120,10 @@ export function headOf(row: { readonly size: string; readonly hash: string; read
 
 function entryOf(row: { readonly sequence: string; readonly text: Buffer }): AuditRow {
   return { sequence: Number(row.sequence), text: row.text };
+}
+
+function entryOfText(row: { readonly sequence: string; readonly text: string }): AuditRow {
+  return { sequence: Number(row.sequence), text: Buffer.from(row.text) };
 }
 
 function checkpointOf(row: { readonly size: string; readonly note: string; readonly at_us: string }): StoredCheckpoint {

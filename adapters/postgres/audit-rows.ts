@@ -12,12 +12,12 @@ export function wantsEntries(patterns: readonly string[]): boolean {
 
 /**
  * The audit log's third of a read, in the columns of the journal's: the text comes as bytes in the place of a record, so that one that somebody
- * spoiled in the table is one event that cannot be read and not a read that fails. Without entries only numbers are asked for, which
- * the index alone can answer.
+ * spoiled in the table is one event that cannot be read and not a read that fails. Its id follows from what the entry was made of: the same
+ * whenever it is read, and nothing to keep. Without entries only numbers are asked for, which the index alone can answer.
  */
 export function entriesPart(entries: boolean, payloadType: "text" | "bytea", record: string): string {
   const columns = entries
-    ? `a.appended_id, a.at_us, '${subject}'::text, '${appendedKey}'::text, '${appendedSource}'::text, null::${payloadType}, ${record}`
+    ? `md5('appended ' || a.event_id)::uuid, a.at_us, '${subject}'::text, '${appendedKey}'::text, '${appendedSource}'::text, null::${payloadType}, ${record}`
     : `null::uuid, null::bigint, null::text, null::text, null::text, null::${payloadType}, null::bytea`;
   return `(select a.outbox_id, ${columns}
        from audit_entry a where a.outbox_id > $1 order by a.outbox_id limit $2)`;

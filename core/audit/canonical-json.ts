@@ -20,6 +20,8 @@ export interface Limits {
   readonly lengthMax?: number;
 }
 
+const noLimits: Limits = {};
+
 /** A value that has no canonical form, where it stands, and why. */
 export class ValueRefused extends Error {
   override readonly name = "ValueRefused";
@@ -34,7 +36,11 @@ export class ValueRefused extends Error {
 }
 
 /** The canonical text of a value. Throws ValueRefused. */
-export function canonicalJson(value: unknown, limits: Limits = {}): string {
+export function canonicalJson(value: unknown, limits: Limits = noLimits): string {
+  // The fields of an entry are mostly such words.
+  if (typeof value === "string" && limits === noLimits && value.length <= shortMax && needsNoEscape.test(value)) {
+    return `"${value}"`;
+  }
   return write(value, limits.levelsMax ?? levelsMax, { left: limits.lengthMax ?? textBytesMax, path: [] });
 }
 
@@ -85,6 +91,8 @@ interface Writing {
   readonly path: (string | number)[];
 }
 
+/** Shorter than any limit. */
+const shortMax = 256;
 // With the flag u a pair counts as one character, so that this finds lone halves only.
 const loneSurrogate = /\p{Surrogate}/u;
 const needsNoEscape = /^[ !#-[\]-~]*$/;

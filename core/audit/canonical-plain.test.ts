@@ -83,7 +83,7 @@ describe("an entry maker", () => {
       const fields = { actor: "a", action: "b", subject_id: "c", timestamp: "2026-11-15T09:30:00.000000Z" };
       return { ...fields, data, sequence, prev_hash: "0".repeat(64) };
     });
-    const made = all.map((fields) => make(fields, canonicalJsonOfPlain));
+    const made = all.map((fields) => make(fields, canonicalJsonOfPlain(fields.data)));
     for (const [sequence, fields] of all.entries()) {
       const alone = makeEntry(fields, sha256);
       expect(made[sequence]?.hash).toBe(alone.hash);

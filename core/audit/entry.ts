@@ -20,6 +20,7 @@ import {
   subjectCharactersMax,
 } from "./entry-layout.ts";
 import {
+  asciiText,
   asHash,
   type Hash,
   hexBytesOfHash,
@@ -57,18 +58,22 @@ export interface Entry {
   readonly leaf: Hash;
 }
 
-export type MakeEntry = (fields: EntryFields, writeData?: typeof canonicalJson) => Entry;
+/** The data comes as its canonical text. */
+export type MakeEntry = (fields: Omit<EntryFields, "data">, data: string) => Entry;
 
 /** Makes an entry. Throws ValueRefused for whatever the format does not allow. */
 export function makeEntry(fields: EntryFields, sha256: Sha256OfBytes): Entry {
-  return createEntryMaker(sha256)(fields);
+  return createEntryMaker(sha256)(fields, dataText(fields.data, canonicalJson));
 }
 
 /** Texts of many entries share a piece of memory: one of their own for each costs as much as its hash. */
 const pieceBytes = 65_536;
 
-/** Makes one entry after another; `writeData` writes the data as canonical JSON. */
+/** Makes one entry after another. */
 export function createEntryMaker(sha256: Sha256OfBytes): MakeEntry {
+  // What the entry before was made of or came to need not be looked at again.
+  let goodTimestamp: string | undefined;
+  let goodHash = zeroHex;
   /** What is hashed is only needed while it is. */
   let hashedRoom = new Uint8Array(0);
   let piece = new Uint8Array(0);
@@ -90,41 +95,44 @@ export function createEntryMaker(sha256: Sha256OfBytes): MakeEntry {
     return taken;
   }
 
-  return (fields, writeData = canonicalJson) => {
-    const { head, tail } = writtenFields(fields, writeData);
-    const hashed = encode(fields.prev_hash + head + tail);
+  return (fields, data) => {
+    const { sequence, timestamp, prev_hash: prevHash } = fields;
+    if (!Number.isSafeInteger(sequence) || sequence < 0 || Object.is(sequence, -0)) {
+      throw new ValueRefused("sequence", "not a whole number from 0 on");
+    }
+    if (timestamp !== goodTimestamp && (typeof timestamp !== "string" || !isTimestamp(timestamp))) {
+      throw new ValueRefused("timestamp", "not a time such as 2026-11-15T09:30:00.000000Z");
+    }
+    goodTimestamp = timestamp;
+    if (prevHash !== goodHash && (typeof prevHash !== "string" || !isHashHex(prevHash))) {
+      throw new ValueRefused("prev_hash", "not 64 lower-case hex digits");
+    }
+    if (sequence === 0 && prevHash !== zeroHex) throw new ValueRefused("prev_hash", "nothing comes before entry 0");
+    const { head, tail } = writtenFields(fields, data);
+    const hashed = encode(prevHash + head + tail);
     const length = hashed.length - hexLength + hashRunLength;
     if (length > textBytesMax) throw new ValueRefused("", `${length} bytes, more than ${textBytesMax}`);
-    const hash = asHash(sha256(hashed));
-    const digits = hexBytesOfHash(hash);
+    const digits = hexBytesOfHash(asHash(sha256(hashed)));
     const isAscii = hashed.length === hexLength + head.length + tail.length;
     const hashRun = hashed.length - hexLength - (isAscii ? tail.length : utf8(tail).length);
     // The text stands behind the zero byte with which a leaf is hashed: one piece of memory instead of two.
     const marked = take(1 + length);
     const text = marked.subarray(1);
     join(text, hashed.subarray(hexLength), hashRun, digits, hashed.subarray(0, hexLength));
-    return { text, hash: decodeUtf8(digits), leaf: asHash(sha256(marked)) };
+    goodHash = asciiText(digits);
+    return { text, hash: goodHash, leaf: asHash(sha256(marked)) };
   };
 }
 
 /** The text of the six fields around the place of the two hashes. */
-function writtenFields(fields: EntryFields, writeData: typeof canonicalJson): { head: string; tail: string } {
-  const { sequence, timestamp, actor, action, subject_id: subjectId, data, prev_hash: prevHash } = fields;
-  if (!Number.isSafeInteger(sequence) || sequence < 0)
-    throw new ValueRefused("sequence", "not a whole number from 0 on");
-  if (typeof timestamp !== "string" || !isTimestamp(timestamp)) {
-    throw new ValueRefused("timestamp", "not a time such as 2026-11-15T09:30:00.000000Z");
-  }
-  if (typeof prevHash !== "string" || !isHashHex(prevHash)) {
-    throw new ValueRefused("prev_hash", "not 64 lower-case hex digits");
-  }
-  if (sequence === 0 && prevHash !== zeroHex) throw new ValueRefused("prev_hash", "nothing comes before entry 0");
+function writtenFields(fields: Omit<EntryFields, "data">, data: string): { head: string; tail: string } {
+  const { sequence, timestamp, actor, action, subject_id: subjectId } = fields;
   const actionText = fieldText("action", action, actionCharactersMax);
   const actorText = fieldText("actor", actor, actorCharactersMax);
   const subjectText = fieldText("subject_id", subjectId, subjectCharactersMax);
   return {
-    head: `{"action":${actionText},"actor":${actorText},"data":${dataText(data, writeData)}`,
-    tail: `,"sequence":${canonicalJson(sequence)},"subject_id":${subjectText},"timestamp":"${timestamp}"}`,
+    head: `{"action":${actionText},"actor":${actorText},"data":${data}`,
+    tail: `,"sequence":${sequence},"subject_id":${subjectText},"timestamp":"${timestamp}"}`,
   };
 }
 
@@ -138,7 +146,8 @@ function fieldText(name: string, value: unknown, charactersMax: number): string 
   return canonicalJson(value);
 }
 
-function dataText(data: unknown, write: typeof canonicalJson): string {
+/** The canonical text of the data of an entry, by whoever writes such texts. Throws ValueRefused. */
+export function dataText(data: unknown, write: typeof canonicalJson): string {
   let text: string;
   try {
     text = write(data);

@@ -23,7 +23,6 @@ create table audit_entry (
   action     text   not null collate "C",
   text       bytea  not null check (octet_length(text) between 1 and 65535),
   at_us       bigint not null default 0 check (at_us between -9007199254740991 and 9007199254740991),
-  appended_id uuid   not null default gen_random_uuid(),
   outbox_id   bigint not null,
   constraint audit_entry_event_once unique (event_id)
 ) with (
@@ -39,7 +38,7 @@ create unique index audit_entry_heard on audit_entry (outbox_id);
 create index audit_entry_by_subject on audit_entry (subject_id, sequence);
 comment on table audit_entry is 'The audit chain. Append only for everybody.';
 comment on column audit_entry.text is 'All eight fields as canonical JSON in UTF-8: the bytes that are verified.';
-comment on column audit_entry.outbox_id is 'Where the event about the entry stands among those of the outbox; at_us and appended_id are its time and its id.';
+comment on column audit_entry.outbox_id is 'Where the event about the entry stands among those of the outbox; at_us is its time, and its id follows from event_id.';
 comment on column audit_entry.event_id is 'What the entry was made of; with subject_id and action an index, not the record.';
 
 create table audit_head (

@@ -19,7 +19,7 @@ import type { AuditHead, AuditLog } from "../../../ports/audit-log.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Timers } from "../../../ports/timers.ts";
-import { beginBatch, type Chained, chainAll, type Known } from "./batch.ts";
+import { beginBatch, type Chained, chainSome, isFull, type Known } from "./batch.ts";
 import { boundedMap } from "./bounded-map.ts";
 import { endsWithin } from "./waiting.ts";
 
@@ -50,7 +50,7 @@ export interface SequencerLimits {
   readonly batchEntriesMax: number;
   /** A batch is prepared ahead when so many wait for it; fewer gather until the one before is durable. */
   readonly aheadEntriesMin: number;
-  /** Events and subjects that need not be looked up again, so many of each. */
+  /** Subjects whose newest entry need not be looked up again. */
   readonly rememberedMax: number;
 }
 
@@ -97,11 +97,13 @@ interface Waiting {
 /** What has left the queue together, and the batch that it becomes. */
 interface Prepared {
   readonly taken: Waiting[];
-  /** Whether the log was asked for the events, or only the memory. */
+  /** Whether the log was asked for the events. */
   readonly areIdsAsked: boolean;
   readonly chaining: Promise<Chained<Waiting>>;
 }
 
+/** As many as are chained in about a millisecond. */
+const chainedTogether = 32;
 const eventIdUnitsMax = 512;
 const limitsDefault: SequencerLimits = {
   queueMax: 8_192,
@@ -115,12 +117,10 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   const { auditLog, clock, timers, log, sha256, incarnation } = options;
   const { queueMax, batchEntriesMax, aheadEntriesMin, rememberedMax } = limitsOf(options);
   const queue: Waiting[] = [];
-  const recentIds = boundedMap<string, number>(rememberedMax);
   const newestSubjects = boundedMap<string, number>(rememberedMax);
   const lettingGo = new AbortController();
   const makeEntry = createEntryMaker(sha256);
   const timestampOf = createFormatter();
-  const now = (): string => timestampOf(clock.now());
   let { head, pen } = options;
   let state: SequencerState = "open";
   let stillBecause = "";
@@ -138,7 +138,9 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       queue.push({ wish, resolve, reject });
       // One microtask later, so that what is asked for together is written together.
       running ??= Promise.resolve().then(run);
-      prepareAhead();
+      if (underWay !== undefined && ahead === undefined && queue.length === aheadEntriesMin) {
+        void Promise.resolve().then(prepareAhead);
+      }
     });
   }
 
@@ -160,9 +162,11 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     try {
       const chained = await chaining;
       if (chained.rows.length > 0 && !(await commit(chained))) return;
-      for (const { waiting: told, sequence, entry } of chained.placed) told.resolve({ sequence, entry });
+      // A batch that is ready goes first: telling a thousand callers takes as long as the disk.
+      if (ahead === undefined) tell(chained);
+      else timers.soon(() => tell(chained));
     } catch (thrown) {
-      // An event may stand in the log longer ago than is remembered. That is rare, so that it is asked only now.
+      // One of the events may stand in the log already. That is rare, so that it is asked only now.
       if (!areIdsAsked && isRefusedForGood(thrown)) {
         takeBackAhead();
         current = prepare(taken, true);
@@ -178,6 +182,11 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     }
   }
 
+  function tell({ rows, placed, head: reached }: Chained<Waiting>): void {
+    if (rows.length > 0) options.onDurable(rows, reached);
+    for (const { waiting: told, sequence, entry } of placed) told.resolve({ sequence, entry });
+  }
+
   /** Looks up and chains what waits while the batch before it is on its way: what that one adds counts as if it were durable. */
   function prepareAhead(): void {
     if (underWay !== undefined && ahead === undefined && queue.length >= aheadEntriesMin) ahead = prepare();
@@ -191,15 +200,28 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   function prepare(taken = queue.splice(0, batchEntriesMax), areIdsAsked = false): Prepared {
     const before = underWay;
-    const chaining = lookUp(taken, areIdsAsked).then((known) => {
-      const batch = beginBatch<Waiting>(before?.head ?? head);
-      const rest = chainAll(batch, taken, { known, before, makeEntry, timestampOf: now });
-      queue.unshift(...taken.splice(taken.length - rest));
-      return batch;
-    });
+    const chaining = lookUp(taken, areIdsAsked).then((known) => chain(taken, before, known));
     // Whoever writes it hears of a failure; a batch that is withdrawn before is nobody's.
     chaining.catch(() => undefined);
     return { taken, areIdsAsked, chaining };
+  }
+
+  /** In pieces, so that the batch before gets through the socket meanwhile: it is larger than what the socket takes at once. */
+  async function chain(
+    taken: Waiting[],
+    before: Chained<Waiting> | undefined,
+    known: Known,
+  ): Promise<Chained<Waiting>> {
+    const batch = beginBatch<Waiting>(before?.head ?? head);
+    let next = 0;
+    // What is taken back meanwhile leaves nothing to chain.
+    while (next < taken.length && !isFull(batch)) {
+      if (next > 0 && underWay !== undefined) await new Promise<void>((resolve) => timers.soon(resolve));
+      const now = timestampOf(clock.now());
+      next = chainSome(batch, taken, next, chainedTogether, { known, before, makeEntry, now });
+    }
+    queue.unshift(...taken.splice(next));
+    return batch;
   }
 
   /**
@@ -207,21 +229,21 @@ export function createSequencer(options: SequencerOptions): Sequencer {
    * have pushed it out of the memory.
    */
   async function lookUp(taken: readonly Waiting[], areIdsAsked: boolean): Promise<Known> {
-    const sequences = new Map<string, number>();
     const newest = new Map<string, number>();
-    const ids = new Set<string>();
     const subjects = new Set<string>();
     for (const { wish } of taken) {
-      note(recentIds.get(wish.eventId), wish.eventId, sequences, ids);
-      note(newestSubjects.get(wish.subjectId), wish.subjectId, newest, subjects);
+      const { subjectId } = wish;
+      if (newest.has(subjectId) || subjects.has(subjectId)) continue;
+      const known = newestSubjects.get(subjectId);
+      if (known === undefined) subjects.add(subjectId);
+      else newest.set(subjectId, known);
     }
-    const [moreSequences, moreNewest] = await Promise.all([
-      areIdsAsked && ids.size > 0 ? auditLog.sequencesOf([...ids]) : [],
+    const [sequences, more] = await Promise.all([
+      areIdsAsked ? auditLog.sequencesOf([...new Set(taken.map(({ wish }) => wish.eventId))]) : undefined,
       subjects.size === 0 ? [] : auditLog.newestOf([...subjects]),
     ]);
-    for (const [id, sequence] of moreSequences) sequences.set(id, sequence);
-    for (const [subjectId, sequence] of moreNewest) newest.set(subjectId, sequence);
-    return { sequences, newest };
+    for (const [subjectId, sequence] of more) newest.set(subjectId, sequence);
+    return { sequences: sequences === undefined ? undefined : new Map(sequences), newest };
   }
 
   /** True when the batch is durable; false when everybody who waited was told otherwise. */
@@ -278,9 +300,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   function succeed(chained: Chained<Waiting>): true {
     ({ head } = chained);
-    for (const [id, sequence] of chained.ids) recentIds.set(id, sequence);
     for (const [subjectId, sequence] of chained.newest) newestSubjects.set(subjectId, sequence);
-    options.onDurable(chained.entries, head);
     return true;
   }
 
@@ -325,12 +345,6 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
 function limitsOf({ queueMax, limits }: SequencerOptions): SequencerLimits {
   return { ...limitsDefault, ...(queueMax === undefined ? {} : { queueMax }), ...limits };
-}
-
-/** Takes down what is known, and asks for what is not. */
-function note(known: number | undefined, id: string, found: Map<string, number>, asked: Set<string>): void {
-  if (known === undefined) asked.add(id);
-  else found.set(id, known);
 }
 
 function waitersOf(chained: Chained<Waiting>): readonly Waiting[] {

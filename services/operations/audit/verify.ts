@@ -64,7 +64,7 @@ export interface VerifyOptions {
 }
 
 /** Rows of one read; the next page is on its way while one is looked at. */
-const pageRows = 1_000;
+const pageRows = 1000;
 const pageCheckpoints = 200;
 
 export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {}): Promise<Verdict> {
