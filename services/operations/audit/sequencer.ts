@@ -11,7 +11,7 @@
 //  6. Who lost the pen never writes again: somebody else's entries stand where ours would.
 //  7. Every entry names the newest earlier entry about its subject (`subject_previous`), so that leaving one out of a trail shows. Entry 0 and
 //     those whose data the format fixes have no such member.
-import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
+import { Defect, type Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { createFormatter, type Instant } from "../../../contracts/src/instant.ts";
 import { createEntryMaker, type Entry } from "../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../core/audit/hash.ts";
@@ -20,7 +20,17 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { beginBatch, type Chained, chainSome, isFull, type Known } from "./batch.ts";
-import { boundedMap } from "./bounded-map.ts";
+import { type BoundedMap, boundedMap } from "./bounded-map.ts";
+import {
+  badId,
+  gone,
+  isLostPen,
+  isRefusedForGood,
+  isUnknown,
+  refused,
+  tooMuch,
+  unavailable,
+} from "./sequencer-faults.ts";
 import { endsWithin } from "./waiting.ts";
 
 export interface AuditWish {
@@ -104,7 +114,6 @@ interface Prepared {
 
 /** As many as are chained in about a millisecond. */
 const chainedTogether = 32;
-const eventIdUnitsMax = 512;
 const limitsDefault: SequencerLimits = {
   queueMax: 8_192,
   batchEntriesMax: 512,
@@ -200,7 +209,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   function prepare(taken = queue.splice(0, batchEntriesMax), areIdsAsked = false): Prepared {
     const before = underWay;
-    const chaining = lookUp(taken, areIdsAsked).then((known) => chain(taken, before, known));
+    const chaining = lookUp(options, newestSubjects, taken, areIdsAsked).then((known) => chain(taken, before, known));
     // Whoever writes it hears of a failure; a batch that is withdrawn before is nobody's.
     chaining.catch(() => undefined);
     return { taken, areIdsAsked, chaining };
@@ -222,28 +231,6 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     }
     queue.unshift(...taken.splice(next));
     return batch;
-  }
-
-  /**
-   * What is durable of these events and subjects. What is remembered is taken down at once: by the time that it is needed the batch before may
-   * have pushed it out of the memory.
-   */
-  async function lookUp(taken: readonly Waiting[], areIdsAsked: boolean): Promise<Known> {
-    const newest = new Map<string, number>();
-    const subjects = new Set<string>();
-    for (const { wish } of taken) {
-      const { subjectId } = wish;
-      if (newest.has(subjectId) || subjects.has(subjectId)) continue;
-      const known = newestSubjects.get(subjectId);
-      if (known === undefined) subjects.add(subjectId);
-      else newest.set(subjectId, known);
-    }
-    const [sequences, more] = await Promise.all([
-      areIdsAsked ? auditLog.sequencesOf([...new Set(taken.map(({ wish }) => wish.eventId))]) : undefined,
-      subjects.size === 0 ? [] : auditLog.newestOf([...subjects]),
-    ]);
-    for (const [subjectId, sequence] of more) newest.set(subjectId, sequence);
-    return { sequences: sequences === undefined ? undefined : new Map(sequences), newest };
   }
 
   /** True when the batch is durable; false when everybody who waited was told otherwise. */
@@ -343,6 +330,33 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   };
 }
 
+/**
+ * What is durable of these events and subjects. What is remembered is taken down at once: by the time that it is needed the batch before may
+ * have pushed it out of the memory.
+ */
+async function lookUp(
+  { auditLog }: Pick<SequencerOptions, "auditLog">,
+  newestSubjects: BoundedMap<string, number>,
+  taken: readonly Waiting[],
+  areIdsAsked: boolean,
+): Promise<Known> {
+  const newest = new Map<string, number>();
+  const subjects = new Set<string>();
+  for (const { wish } of taken) {
+    const { subjectId } = wish;
+    if (newest.has(subjectId) || subjects.has(subjectId)) continue;
+    const known = newestSubjects.get(subjectId);
+    if (known === undefined) subjects.add(subjectId);
+    else newest.set(subjectId, known);
+  }
+  const [sequences, more] = await Promise.all([
+    areIdsAsked ? auditLog.sequencesOf([...new Set(taken.map(({ wish }) => wish.eventId))]) : undefined,
+    subjects.size === 0 ? [] : auditLog.newestOf([...subjects]),
+  ]);
+  for (const [subjectId, sequence] of more) newest.set(subjectId, sequence);
+  return { sequences: sequences === undefined ? undefined : new Map(sequences), newest };
+}
+
 function limitsOf({ queueMax, limits }: SequencerOptions): SequencerLimits {
   return { ...limitsDefault, ...(queueMax === undefined ? {} : { queueMax }), ...limits };
 }
@@ -353,47 +367,4 @@ function waitersOf(chained: Chained<Waiting>): readonly Waiting[] {
 
 function isSame(one: AuditHead, other: AuditHead): boolean {
   return one.size === other.size && one.hash === other.hash;
-}
-
-function isRefusedForGood(thrown: unknown): thrown is Fault {
-  return thrown instanceof Fault && thrown.retry === "never";
-}
-
-function isUnknown(thrown: unknown): thrown is Fault {
-  return thrown instanceof Fault && thrown.code === "STORE_COMMIT_UNKNOWN";
-}
-
-function isLostPen(thrown: unknown): thrown is Fault {
-  return thrown instanceof Fault && thrown.code === "STORE_CONFLICT";
-}
-
-function refused(state: SequencerState, stillBecause: string): Fault | undefined {
-  if (state === "taken over") return gone();
-  if (state === "standing still") return new Fault("SERVICE_UNAVAILABLE", stillBecause, { retry: "later" });
-  if (state !== "stopping") return undefined;
-  return new Fault("SERVICE_STOPPING", "The audit log takes no more entries here: operations is stopping.", {
-    retry: "later",
-  });
-}
-
-function badId({ eventId }: AuditWish): Fault | undefined {
-  if (eventId.length > 0 && eventId.length <= eventIdUnitsMax) return undefined;
-  const sentence = `An event id has 1 to ${eventIdUnitsMax} characters, not ${eventId.length}.`;
-  return new Fault("INVALID_ARGUMENT", sentence, { retry: "never" });
-}
-
-function gone(): Fault {
-  return new Fault("SERVICE_UNAVAILABLE", "Another process writes the audit log; this one writes nothing any more.", {
-    retry: "later",
-  });
-}
-
-function unavailable(cause: unknown): Fault {
-  return new Fault("STORE_UNAVAILABLE", "The audit entry could not be made durable.", { retry: "later", cause });
-}
-
-function tooMuch(queueMax: number): Fault {
-  return new Fault("RESOURCE_EXHAUSTED", `${queueMax} audit entries wait for the store, as many as may.`, {
-    retry: "later",
-  });
 }
