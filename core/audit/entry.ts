@@ -20,7 +20,6 @@ import {
   subjectCharactersMax,
 } from "./entry-layout.ts";
 import {
-  asciiText,
   asHash,
   type Hash,
   hexBytesOfHash,
@@ -28,6 +27,7 @@ import {
   hexOfHash,
   isHashHex,
   type Sha256OfBytes,
+  textOfBytes,
   zeroHex,
 } from "./hash.ts";
 import { isTimestamp } from "./timestamp.ts";
@@ -119,7 +119,7 @@ export function createEntryMaker(sha256: Sha256OfBytes): MakeEntry {
     const marked = take(1 + length);
     const text = marked.subarray(1);
     join(text, hashed.subarray(hexLength), hashRun, digits, hashed.subarray(0, hexLength));
-    goodHash = asciiText(digits);
+    goodHash = textOfBytes(digits);
     return { text, hash: goodHash, leaf: asHash(sha256(marked)) };
   };
 }

@@ -47,15 +47,15 @@ export function hexBytesOfHash(hash: Hash): Uint8Array {
   return digits;
 }
 
-/** The text of some ASCII characters; a decoder takes three times as long for so few. */
-export function asciiText(bytes: Uint8Array): string {
+/** A character for each byte; a decoder takes three times as long for so few. */
+export function textOfBytes(bytes: Uint8Array): string {
   return String.fromCharCode.apply(undefined, bytes as unknown as number[]);
 }
 
 /** 64 lower-case hex digits. */
 export function hexOfHash(hash: Hash): string {
   // As bytes first: a string that grows by two characters is a chain of pieces, slow for whoever reads it.
-  return asciiText(hexBytesOfHash(hash));
+  return textOfBytes(hexBytesOfHash(hash));
 }
 
 export function isHashHex(text: string): boolean {

@@ -2,7 +2,7 @@
 // Tile n of level l holds the hashes of the perfect subtrees of level 8 l from number 256 n on. Of a tree that is still growing the last tile
 // of a level is partial, and its width stands in its path. Entry bundles hold the texts under the same numbers.
 import { textBytesMax } from "./canonical-json.ts";
-import { bytesOfHash, type Hash, hashLength, hashOfBytes } from "./hash.ts";
+import { asHash, bytesOfHash, type Hash, hashLength, textOfBytes } from "./hash.ts";
 import { type HashAt, isSize, perfectSubtrees, type Span, type TreeHash } from "./merkle.ts";
 import { consistencySpans, inclusionSpans } from "./proof.ts";
 
@@ -65,7 +65,9 @@ export function encodeTile(hashes: readonly Hash[]): Uint8Array {
 /** The hashes of a tile; undefined when it is not exactly as wide as it should be. */
 export function decodeTile(bytes: Uint8Array, width: number): Hash[] | undefined {
   if (width < 1 || width > tileWidthMax || bytes.length !== width * hashLength) return undefined;
-  return Array.from({ length: width }, (_, at) => hashOfBytes(bytes.subarray(at * hashLength, (at + 1) * hashLength)));
+  // All at once and then cut: a text of its own for each takes four times as long.
+  const whole = textOfBytes(bytes);
+  return Array.from({ length: width }, (_, at) => asHash(whole.slice(at * hashLength, (at + 1) * hashLength)));
 }
 
 export function encodeEntries(texts: readonly Uint8Array[]): Uint8Array {
