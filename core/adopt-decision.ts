@@ -1,9 +1,8 @@
 // A decision from the journal, taken over when the engine starts: it is not judged again, only its consequences are put back in place.
-import type { Decimal } from "../contracts/src/decimal.ts";
-import * as decimal from "../contracts/src/decimal.ts";
 import { Defect } from "../contracts/src/fault.ts";
 import type { GateCheck, Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
+import { type Amount, parseAmount } from "./amount.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import { amendsFigure, lowersWord, windowFigure } from "./engine-check.ts";
 import type { EngineState } from "./engine-state.ts";
@@ -27,7 +26,7 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   const trips = decision.code === "THROTTLE_TRIPPED" && figureOf(limits, "throttle") === undefined;
   if (trips) adoptTrip(state, order, at);
   if (!decision.approved) return;
-  const quantity = decimal.parse(order.quantity);
+  const quantity = parseAmount(order.quantity);
   if (amends === undefined) adoptOrder(state, order, quantity);
   else adoptAmendment(state, order, quantity);
   const window = figureOf(limits, windowFigure);
@@ -51,7 +50,7 @@ function adoptTrip({ books }: EngineState, order: Order, at: Instant): void {
 }
 
 /** An id that is open already, which no engine approves as a new order, is held for the larger of the two: never for less. */
-function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Decimal): void {
+function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amount): void {
   const direction = directionOf(order.side);
   if (direction === 0) throw new Defect(`an approved order in the journal has the side ${JSON.stringify(order.side)}`);
   const open = orders.open.get(order.order_id);
@@ -70,7 +69,7 @@ function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Deci
 }
 
 /** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
-function adoptAmendment(state: EngineState, order: Order, quantity: Decimal): void {
+function adoptAmendment(state: EngineState, order: Order, quantity: Amount): void {
   const { books, orders } = state;
   const open = orders.open.get(order.order_id) ?? reopen(orders, order.order_id);
   if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, quantity);

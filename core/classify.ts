@@ -4,28 +4,27 @@
 //  1. What other open orders may still close counts as closed: two orders can never both prove to close the same holding.
 //  2. A REDUCE, filled whole after all of those, never crosses zero.
 //  3. Closing and opening quantity add up to what the order would have open, and the closing part is never above what can be closed.
-import type { Decimal } from "../contracts/src/decimal.ts";
-import * as decimal from "../contracts/src/decimal.ts";
+import { type Amount, isMore, isNegative, isPositive, larger, minus, negated, nothing } from "./amount.ts";
 import type { FundView } from "./view.ts";
 
 /** Sets classification, closing and opening quantity; undefined and zero when the order names no side or no quantity. */
 export function classify(view: FundView): void {
   const { direction } = view.terms;
   const open = openQuantity(view);
-  view.closingQuantity = decimal.zero;
-  view.openingQuantity = decimal.zero;
+  view.closingQuantity = nothing;
+  view.openingQuantity = nothing;
   view.classification = undefined;
   if (direction === 0 || open === undefined) return;
 
   const closable = closableQuantity(view, direction);
-  const opposite = direction === 1 ? view.position < 0n : view.position > 0n;
-  if (opposite && open <= closable) {
+  const opposite = direction === 1 ? isNegative(view.position) : isPositive(view.position);
+  if (opposite && !isMore(open, closable)) {
     view.classification = "REDUCE";
     view.closingQuantity = open;
-  } else if (closable > 0n) {
+  } else if (isPositive(closable)) {
     view.classification = "FLIP";
     view.closingQuantity = closable;
-    view.openingQuantity = (open - closable) as Decimal;
+    view.openingQuantity = minus(open, closable);
   } else {
     view.classification = "INCREASE";
     view.openingQuantity = open;
@@ -33,21 +32,22 @@ export function classify(view: FundView): void {
 }
 
 /** What an order in that direction could close: the position less what other open orders against it may close first. */
-function closableQuantity(view: FundView, direction: 1 | -1): Decimal {
+function closableQuantity(view: FundView, direction: 1 | -1): Amount {
   // Nothing to close is the common case, and worth not computing.
-  if (direction === 1 ? view.position >= 0n : view.position <= 0n) return decimal.zero;
-  const left = direction === 1 ? -view.position - view.pendingBuy : view.position - view.pendingSell;
-  return (left > 0n ? left : 0n) as Decimal;
+  if (direction === 1 ? !isNegative(view.position) : !isPositive(view.position)) return nothing;
+  const left =
+    direction === 1 ? minus(negated(view.position), view.pendingBuy) : minus(view.position, view.pendingSell);
+  return isPositive(left) ? left : nothing;
 }
 
 /** What the order would have open: all of a new one; of an amended one what its new quantity leaves after its fills, at least zero. */
-function openQuantity(view: FundView): Decimal | undefined {
+function openQuantity(view: FundView): Amount | undefined {
   const { quantity } = view.terms;
   if (quantity === undefined) return undefined;
-  return quantity > view.ownFilled ? ((quantity - view.ownFilled) as Decimal) : decimal.zero;
+  return isMore(quantity, view.ownFilled) ? minus(quantity, view.ownFilled) : nothing;
 }
 
 /** The most that may still fill: until an amendment is confirmed the old quantity may as well. */
-export function openQuantityMax(view: FundView): Decimal {
-  return decimal.max(openQuantity(view) ?? decimal.zero, view.ownRemaining);
+export function openQuantityMax(view: FundView): Amount {
+  return larger(openQuantity(view) ?? nothing, view.ownRemaining);
 }

@@ -1,10 +1,10 @@
 // A decision as bytes: what `RiskDecision.encode(decisionMessage(…))` gives, to the last bit, written straight from the notes. It is made
 // once per order; decision-bytes.test.ts compares the two.
-import type { Decimal } from "../contracts/src/decimal.ts";
 import * as instant from "../contracts/src/instant.ts";
-import { type Checked, notesOf, warningOf } from "./decision.ts";
-import type { Exact } from "./exact.ts";
-import { exactFigure, type GateNote, type NoteColumns } from "./notes.ts";
+import type { Amount } from "./amount.ts";
+import { type Checked, noted, notesOf, warningOf } from "./decision.ts";
+import type { Worth } from "./exact.ts";
+import { amountFigure, countFigure, exactFigure, type GateNote, type NoteColumns } from "./notes.ts";
 import { createWireWriter, type WireWriter } from "./wire-writer.ts";
 
 /** The kinds of fields on the wire. */
@@ -103,15 +103,21 @@ function writeCheck(writer: WireWriter, notes: NoteColumns, note: GateNote): voi
 function writeFigure(writer: WireWriter, notes: NoteColumns, place: number): void {
   const began = writer.begin(checkTags.figures, 1);
   const name = notes.names[place] ?? "";
-  const value = notes.values[place] ?? "";
   const ageMs = notes.ages[place] ?? Number.NaN;
   if (name !== "") writer.text(figureTags.name, name);
-  if (typeof value === "bigint") {
-    if (notes.kinds[place] === exactFigure) writer.cents(figureTags.value, value as Exact);
-    else writer.decimal(figureTags.value, value as Decimal);
-  } else if (value !== "") writer.text(figureTags.value, String(value));
+  writeFigureValue(writer, notes, place);
   if (!Number.isNaN(ageMs)) writer.double(figureTags.ageMs, Math.max(0, ageMs));
   writer.end(began, 1);
+}
+
+function writeFigureValue(writer: WireWriter, notes: NoteColumns, place: number): void {
+  const kind = notes.kinds[place];
+  if (kind === amountFigure) writer.decimal(figureTags.value, noted(notes, place) as Amount);
+  else if (kind === exactFigure) writer.cents(figureTags.value, noted(notes, place) as Worth);
+  else {
+    const value = String(kind === countFigure ? notes.numbers[place] : notes.values[place]);
+    if (value !== "") writer.text(figureTags.value, value);
+  }
 }
 
 function writeWarning(writer: WireWriter, notes: NoteColumns, index: number): void {

@@ -1,14 +1,15 @@
 // A check's result, and the message that is made of it. What a check looked at is written over by the next one, so the message and the
 // inputs of a result are made before anything else is checked; whoever comes too late is told so, and never gets another order's figures.
 // Results that have to wait (a duplicate's, and one that the risk officer is asked about) keep theirs and may be read at any time.
-import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import { Defect } from "../contracts/src/fault.ts";
 import type { Figure, GateCheck, LimitWarning, Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { Classification, GateName } from "../contracts/src/records/values.ts";
+import { type Amount, toDecimal } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
-import { exactFigure, type LimitShare, type NoteBook, type NoteColumns } from "./notes.ts";
+import { type Exact, toExact, type Worth } from "./exact.ts";
+import { amountFigure, countFigure, exactFigure, type LimitShare, type NoteBook, type NoteColumns } from "./notes.ts";
 import type { CountedOrder } from "./order-rate.ts";
 import type { Amendment, OpenOrder } from "./reservations.ts";
 import type { CountedApproval } from "./throttle.ts";
@@ -31,7 +32,7 @@ export interface Checked {
   readonly reason: string;
   readonly classification: Classification | undefined;
   /** Of a denied flip. */
-  readonly closingQuantityAllowed: Decimal | undefined;
+  readonly closingQuantityAllowed: Amount | undefined;
   readonly envelope: Envelope | undefined;
   readonly haltEpoch: number;
   readonly validUntil: instant.Instant | undefined;
@@ -102,7 +103,8 @@ export function decisionMessage(checked: Checked, decisionId: string): RiskDecis
     decided_at: instant.format(checked.at),
     valid_until: validUntil === undefined ? undefined : instant.format(validUntil),
     classification: checked.classification,
-    closing_quantity_allowed: closingQuantityAllowed === undefined ? undefined : decimal.format(closingQuantityAllowed),
+    closing_quantity_allowed:
+      closingQuantityAllowed === undefined ? undefined : decimal.format(toDecimal(closingQuantityAllowed)),
     checks: checksOf(notes),
     warnings: warningsOf(notes),
     original: undefined,
@@ -128,18 +130,30 @@ function checksOf(notes: NoteColumns): GateCheck[] {
 }
 
 function figureAt(notes: NoteColumns, place: number): Figure {
-  const value = notes.values[place] ?? "";
   const ageMs = notes.ages[place] ?? Number.NaN;
   return {
     name: notes.names[place] ?? "",
-    value: typeof value === "bigint" ? amountText(value, notes.kinds[place] === exactFigure) : String(value),
+    value: figureText(notes, place),
     // What lies ahead of our clock has no age; the gate has judged it by its distance.
     age_ms: Number.isNaN(ageMs) ? undefined : Math.max(0, ageMs),
   };
 }
 
-function amountText(value: bigint, isExact: boolean): string {
-  if (!isExact) return decimal.format(value as Decimal);
+function figureText(notes: NoteColumns, place: number): string {
+  const kind = notes.kinds[place];
+  if (kind === countFigure) return String(notes.numbers[place]);
+  if (kind === amountFigure) return decimal.format(toDecimal(noted(notes, place) as Amount));
+  if (kind === exactFigure) return centsText(toExact(noted(notes, place) as Worth));
+  return String(notes.values[place] ?? "");
+}
+
+/** An amount, or a product of two, as it was noted. */
+export function noted(notes: NoteColumns, place: number): Amount | Worth {
+  const number = notes.numbers[place] ?? Number.NaN;
+  return (Number.isNaN(number) ? notes.values[place] : number) as Amount | Worth;
+}
+
+function centsText(value: Exact): string {
   const magnitude = value < 0n ? -value : value;
   const cents = (magnitude + exactUnitPerCent - 1n) / exactUnitPerCent;
   const digits = cents.toString().padStart(3, "0");
@@ -157,7 +171,8 @@ function warningsOf(notes: NoteColumns): LimitWarning[] {
 
 /** Half of the limit or more is used, or it would not have been noted. A limit of nothing counts as used up. */
 export function warningOf({ limit, used, allowed }: LimitShare): LimitWarning {
-  if (allowed <= 0n) return { limit, used: 1, threshold: 0.95 };
-  const [, threshold] = thresholds.find(([hundredths]) => used * 100n >= allowed * hundredths) ?? [50n, 0.5];
-  return { limit, used: Number((used * shareDigits) / allowed) / Number(shareDigits), threshold };
+  const [part, whole] = [toExact(used), toExact(allowed)];
+  if (whole <= 0n) return { limit, used: 1, threshold: 0.95 };
+  const [, threshold] = thresholds.find(([hundredths]) => part * 100n >= whole * hundredths) ?? [50n, 0.5];
+  return { limit, used: Number((part * shareDigits) / whole) / Number(shareDigits), threshold };
 }

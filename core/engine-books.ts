@@ -1,11 +1,11 @@
 // What the engine knows, as records that are changed in place: one per symbol, per fund, per strategy and per line (a symbol in a fund).
 // Everything is found by its id in one step, and every record has the same shape from birth, so that a check costs the same with ten
 // funds and with ten thousand.
-import type { Decimal } from "../contracts/src/decimal.ts";
-import { type Abacus, createAbacus } from "./abacus.ts";
+import type { Amount } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
-import { type Exact, exactZero } from "./exact.ts";
+import { type Exact, type Worth, worthless } from "./exact.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
+import { createLineRows } from "./line-rows.ts";
 import type { NavLimits } from "./nav-limits.ts";
 import type { InstrumentFacts } from "./view.ts";
 
@@ -17,40 +17,35 @@ export interface SymbolBook {
   /** Where it stands in the columns; free again when the symbol leaves. */
   readonly slot: number;
   facts: InstrumentFacts | undefined;
-  price: Decimal | undefined;
-  bid: Decimal | undefined;
-  ask: Decimal | undefined;
+  price: Amount | undefined;
+  bid: Amount | undefined;
+  ask: Amount | undefined;
   markedAt: number;
-  borrowAvailable: Decimal | undefined;
-  borrowFee: Decimal | undefined;
+  borrowAvailable: Amount | undefined;
+  borrowFee: Amount | undefined;
   borrowAt: number;
 }
 
 /** A symbol in a fund: what is held, and what open orders may still do to it. */
 export interface Line {
   readonly book: SymbolBook;
-  /** Where it stands in the fund's columns. */
+  /** Its row among the fund's. */
   place: number;
-  position: Decimal;
-  pendingBuy: Decimal;
-  pendingSell: Decimal;
+  /** Its quantities, when a row cannot keep them. */
+  wide: WideLine | undefined;
 }
 
-export interface SectorSum {
-  gross: Exact;
-  /** The change of prices up to which it is right. */
-  changesSeen: number;
+export interface WideLine {
+  readonly position: Amount;
+  readonly pendingBuy: Amount;
+  readonly pendingSell: Amount;
 }
 
-/** A fund's lines once more, as columns of plain numbers that are added up in one go when prices moved. */
-export interface LineColumns {
+/** What a fund's lines hold, as rows of plain numbers that are added up in one go when prices moved. */
+export interface LineRows {
   count: number;
-  lines: Line[];
-  slots: Int32Array;
-  /** Digits of position + pending buys and of position - pending sells, in units of 10^-4 to the power of `scales`. */
-  highs: Float64Array;
-  lows: Float64Array;
-  scales: Uint8Array;
+  readonly lines: Line[];
+  cells: Float64Array;
 }
 
 export interface FundBook {
@@ -58,20 +53,22 @@ export interface FundBook {
   known: boolean;
   currency: string;
   envelope: Envelope | undefined;
-  nav: Decimal | undefined;
+  nav: Amount | undefined;
   navAt: number;
   /** The envelope's limits at this NAV, or at the one before. */
   limits: NavLimits | undefined;
   readonly lines: Map<string, Line>;
-  readonly columns: LineColumns;
-  gross: Exact;
+  readonly rows: LineRows;
+  gross: Worth;
   /** The sum of positions if every pending buy fills and no sell does, and the other way round. */
-  netHigh: Exact;
-  netLow: Exact;
-  /** By the sector's number; what nobody asked about is in `sectorBeads` at most. */
-  readonly sectors: (SectorSum | undefined)[];
-  /** By sector and scale: what the sectors' sums were when the lines were added up, as whole numbers; empty when that was not exact. */
-  sectorBeads: Float64Array;
+  netHigh: Worth;
+  netLow: Worth;
+  /** The finest place that its sums needed so far. */
+  sumPlace: number;
+  /** Gross by the sector's number, as plain numbers; NaN where those cannot keep it. */
+  sectors: Float64Array;
+  /** Of those that plain numbers cannot keep, what somebody asked about since prices moved. */
+  readonly wideSectors: Map<number, Exact>;
   /** What symbols are worth in its currency; undefined until somebody asks. */
   table: ValueTable | undefined;
   /** Whether a line may be without a value. */
@@ -101,27 +98,27 @@ export interface StrategyBook {
 export interface Repeats {
   readonly symbol: string;
   readonly side: string;
-  readonly quantity: Decimal;
+  readonly quantity: Amount;
   /** As the envelope had it at the last of them. */
   windowMicroseconds: number;
   readonly ring: InstantRing;
 }
 
 export interface FxQuote {
-  readonly rate: Decimal;
+  readonly rate: Amount;
   readonly at: number;
 }
 
 /** What one unit of each symbol is worth in one currency, by slot. */
 export interface ValueTable {
   readonly currency: string;
-  values: (Decimal | undefined)[];
-  rates: (Decimal | undefined)[];
+  values: (Amount | undefined)[];
+  rates: (Amount | undefined)[];
   /** When the rate was true; infinity for what needs none, NaN for what has none. */
   fxAt: Float64Array;
-  /** The value's digits in units of 10^-4 to the power of `scales`; NaN without a value. */
+  /** The value's digits and their place, as plain numbers have them; NaN without a value, infinity for one that is not plain. */
   digits: Float64Array;
-  scales: Uint8Array;
+  places: Uint8Array;
 }
 
 export interface Books {
@@ -145,11 +142,9 @@ export interface Books {
   places: number;
   /** No mark is from later than this. */
   newestMarkAt: number;
-  readonly abacus: Abacus;
 }
 
 const slotsFirst = 256;
-const linesFirst = 4;
 
 export function createBooks(): Books {
   return {
@@ -166,7 +161,6 @@ export function createBooks(): Books {
     changes: 0,
     places: 0,
     newestMarkAt: Number.NEGATIVE_INFINITY,
-    abacus: createAbacus(),
   };
 }
 
@@ -186,7 +180,7 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
   };
 }
 
-const noBeads = new Float64Array(0);
+const noSectors = new Float64Array(0);
 
 function createFundBook(id: string): FundBook {
   return {
@@ -198,23 +192,17 @@ function createFundBook(id: string): FundBook {
     navAt: Number.NaN,
     limits: undefined,
     lines: new Map(),
-    columns: {
-      count: 0,
-      lines: [],
-      slots: new Int32Array(linesFirst),
-      highs: new Float64Array(linesFirst),
-      lows: new Float64Array(linesFirst),
-      scales: new Uint8Array(linesFirst),
-    },
-    gross: exactZero,
-    netHigh: exactZero,
-    netLow: exactZero,
-    sectors: [],
-    sectorBeads: noBeads,
+    rows: createLineRows(),
+    gross: worthless,
+    netHigh: worthless,
+    netLow: worthless,
+    sumPlace: 0,
+    sectors: noSectors,
+    wideSectors: new Map(),
     table: undefined,
     unpriced: false,
     oldestFxAt: Number.POSITIVE_INFINITY,
-    changesSeen: 0,
+    changesSeen: -1,
     oldestMarkAt: Number.POSITIVE_INFINITY,
     openOrders: 0,
     pace: createInstantRing(),
@@ -271,7 +259,6 @@ export function fundBookOf(books: Books, fundId: string): FundBook {
   let fund = books.funds.get(fundId);
   if (fund === undefined) {
     fund = createFundBook(fundId);
-    fund.changesSeen = books.changes;
     books.funds.set(fundId, fund);
   }
   return fund;

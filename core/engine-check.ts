@@ -1,13 +1,13 @@
 // One order through the gates: look, decide, reserve, without a pause in between. What a check changes it writes down, so that it can be
 // taken back to the last bit when its record could not be stored.
 import type { Denial } from "../contracts/src/codes.ts";
-import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import { Defect } from "../contracts/src/fault.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
+import { type Amount, nothing, plus, toDecimal } from "./amount.ts";
 import { classify } from "./classify.ts";
 import { assertCurrent, type Checked, type CheckUndo } from "./decision.ts";
 import type { FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
@@ -314,11 +314,11 @@ function lastGate({ notes }: EngineState): GateName | "" {
 }
 
 /** What a denied flip could close: all of its closing part, if an order of just that would pass, else nothing. */
-function closingAllowed(view: FundView, order: Order, at: Instant): Decimal {
+function closingAllowed(view: FundView, order: Order, at: Instant): Amount {
   const { quantity, notional } = view.terms;
   const { classification, closingQuantity, openingQuantity } = view;
-  const total = (view.ownFilled + closingQuantity) as Decimal;
-  const probe: Order = { ...order, quantity: decimal.format(total), notional: undefined, reduce_only: true };
+  const total = plus(view.ownFilled, closingQuantity);
+  const probe: Order = { ...order, quantity: decimal.format(toDecimal(total)), notional: undefined, reduce_only: true };
   view.terms.quantity = total;
   view.terms.notional = undefined;
   classify(view);
@@ -328,7 +328,7 @@ function closingAllowed(view: FundView, order: Order, at: Instant): Decimal {
   view.classification = classification;
   view.closingQuantity = closingQuantity;
   view.openingQuantity = openingQuantity;
-  return passes ? closingQuantity : decimal.zero;
+  return passes ? closingQuantity : nothing;
 }
 
 /** Whether gates 2 to 6 would let it pass, without a trace. */

@@ -4,10 +4,12 @@
 import * as decimal from "../contracts/src/decimal.ts";
 import { Defect } from "../contracts/src/fault.ts";
 import * as instant from "../contracts/src/instant.ts";
+import { parseAmount, toDecimal } from "./amount.ts";
 import { type FundBook, fundBookOf, type StrategyBook, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import type { EngineState } from "./engine-state.ts";
 import { lineOf, movePosition } from "./exposure.ts";
 import { addInstant, type InstantRing, instantsWithin } from "./instant-ring.ts";
+import { positionOf } from "./line-rows.ts";
 import type { OrderTerms } from "./order-terms.ts";
 import { type OpenOrder, reserve, restoreOrder } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
@@ -95,8 +97,9 @@ function paceOf(ring: InstantRing, at: instant.Instant): readonly number[] {
 
 function fundSnapshot(fund: FundBook, at: instant.Instant): FundSnapshot {
   const positions = [...fund.lines.values()]
-    .filter(({ position }) => position !== 0n)
-    .map(({ book, position }) => [book.symbol, decimal.format(position)] as const)
+    .map((line) => [line.book.symbol, toDecimal(positionOf(fund.rows, line))] as const)
+    .filter(([, position]) => position !== 0n)
+    .map(([symbol, position]) => [symbol, decimal.format(position)] as const)
     .sort(([left], [right]) => byText(left, right));
   return { fund_id: fund.id, positions, pace: paceOf(fund.pace, at) };
 }
@@ -106,7 +109,7 @@ function strategySnapshot({ lastAt }: EngineState, strategy: StrategyBook): Stra
   for (const { symbol, side, quantity, windowMicroseconds, ring } of strategy.repeats.values()) {
     const at = instantsWithin(ring, lastAt, windowMicroseconds);
     const window_ms = windowMicroseconds / 1_000;
-    if (at.length > 0) repeats.push({ symbol, side, quantity: decimal.format(quantity), window_ms, at });
+    if (at.length > 0) repeats.push({ symbol, side, quantity: decimal.format(toDecimal(quantity)), window_ms, at });
   }
   repeats.sort(
     (left, right) =>
@@ -128,11 +131,11 @@ function orderSnapshot(order: OpenOrder): OrderSnapshot {
     strategy_id: order.strategyId,
     symbol: order.line.book.symbol,
     side: order.side,
-    quantity: decimal.format(order.quantity),
-    amendments: order.amendments.map(({ quantity }) => decimal.format(quantity)),
-    filled: decimal.format(order.filled),
+    quantity: decimal.format(toDecimal(order.quantity)),
+    amendments: order.amendments.map(({ quantity }) => decimal.format(toDecimal(quantity))),
+    filled: decimal.format(toDecimal(order.filled)),
     ended: order.ended,
-    filled_told: decimal.format(order.filledTold),
+    filled_told: decimal.format(toDecimal(order.filledTold)),
     terms_at: Number.isNaN(order.termsAt) ? null : order.termsAt,
   };
 }
@@ -162,7 +165,7 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
   for (const { fund_id, positions, pace } of snapshot.funds) {
     const fund = fundBookOf(books, fund_id);
     for (const [symbol, quantity] of positions) {
-      movePosition(books, fund, lineOf(fund, symbolBookOf(books, symbol)), decimal.parse(quantity));
+      movePosition(books, fund, lineOf(fund, symbolBookOf(books, symbol)), parseAmount(quantity));
     }
     refill(fund.pace, pace);
   }
@@ -185,7 +188,7 @@ function restoreStrategy({ books }: EngineState, snapshot: StrategySnapshot): vo
     const book = symbolBookOf(books, symbol);
     for (const moment of moments) {
       const at = instant.fromMicroseconds(moment);
-      countApproval(strategy, { book, side, quantity: decimal.parse(quantity), at, windowMs: window_ms });
+      countApproval(strategy, { book, side, quantity: parseAmount(quantity), at, windowMs: window_ms });
     }
   }
 }
@@ -195,16 +198,16 @@ function restoreOne({ books, orders }: EngineState, snapshot: OrderSnapshot, kep
   if (direction === 0) throw new Defect(`an order in a snapshot has the side ${snapshot.side}`);
   const fund = fundBookOf(books, snapshot.fund_id);
   const line = lineOf(fund, symbolBookOf(books, snapshot.symbol));
-  const order = reserve(books, orders, fund, line, snapshot, direction, decimal.parse(snapshot.quantity));
+  const order = reserve(books, orders, fund, line, snapshot, direction, parseAmount(snapshot.quantity));
   restoreOrder(books, orders, order, {
     terms: kept?.terms ?? undefined,
     amendments: snapshot.amendments.map((quantity, index) => {
-      return { quantity: decimal.parse(quantity), terms: kept?.amendments[index] ?? undefined };
+      return { quantity: parseAmount(quantity), terms: kept?.amendments[index] ?? undefined };
     }),
     sent: kept?.sent ?? false,
-    filled: decimal.parse(snapshot.filled),
+    filled: parseAmount(snapshot.filled),
     ended: snapshot.ended,
-    filledTold: decimal.parse(snapshot.filled_told),
+    filledTold: parseAmount(snapshot.filled_told),
     termsAt: snapshot.terms_at ?? Number.NaN,
   });
 }

@@ -1,12 +1,11 @@
 // The engine's state and what is told to it from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
 // its kind; what is older than what is known changes nothing, so that late messages do no harm.
-import type { Decimal } from "../contracts/src/decimal.ts";
-import * as decimal from "../contracts/src/decimal.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Instrument, Mark } from "../contracts/src/records/market.ts";
 import type { FxRate, ReferenceContents } from "../contracts/src/records/reference.ts";
+import { type Amount, isEqual, parseAmount } from "./amount.ts";
 import { type Books, createBooks, forgetSymbol, fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import type { Envelope } from "./envelope.ts";
 
@@ -87,8 +86,8 @@ export function setReference({ books }: EngineState, contents: ReferenceContents
   for (const borrow of contents.borrow) {
     const book = books.symbols.get(borrow.symbol);
     if (book === undefined) continue;
-    book.borrowAvailable = decimal.parse(borrow.available_quantity);
-    book.borrowFee = decimal.parse(borrow.fee_pct);
+    book.borrowAvailable = parseAmount(borrow.available_quantity);
+    book.borrowFee = parseAmount(borrow.fee_pct);
     book.borrowAt = instant.parse(borrow.as_of);
   }
   setFunds(books, contents.funds);
@@ -109,9 +108,9 @@ function factsOf(instrument: Instrument, restriction: string | undefined): Instr
     symbol: instrument.symbol,
     assetClass: instrument.asset_class,
     currency: instrument.currency,
-    tickSize: decimal.parse(instrument.tick_size),
-    lotSize: decimal.parse(instrument.lot_size),
-    multiplier: decimal.parse(instrument.multiplier),
+    tickSize: parseAmount(instrument.tick_size),
+    lotSize: parseAmount(instrument.lot_size),
+    multiplier: parseAmount(instrument.multiplier),
     sector: instrument.sector,
     restriction,
   };
@@ -140,7 +139,7 @@ function setFx(books: Books, rates: readonly FxRate[]): void {
       quotes = new Map();
       books.fx.set(base, quotes);
     }
-    quotes.set(quote, { rate: decimal.parse(rate), at: instant.parse(as_of) });
+    quotes.set(quote, { rate: parseAmount(rate), at: instant.parse(as_of) });
   }
 }
 
@@ -165,7 +164,7 @@ export function setNav({ books }: EngineState, nav: NavUpdated): void {
   if (at < fund.navAt) return;
   // A value in another currency than the fund's is no value, and neither is the one before it any more.
   const isOwn = fund.currency === "" || fund.currency === nav.currency;
-  fund.nav = isOwn ? decimal.parse(nav.nav) : undefined;
+  fund.nav = isOwn ? parseAmount(nav.nav) : undefined;
   fund.navAt = at;
 }
 
@@ -176,8 +175,8 @@ export function setMark({ books }: EngineState, mark: Mark): void {
   const at = instant.parse(mark.at);
   if (at < book.markedAt) return;
   if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) return;
-  const price = decimal.parse(mark.price);
-  const changed = price !== book.price;
+  const price = parseAmount(mark.price);
+  const changed = book.price === undefined || !isEqual(price, book.price);
   book.price = price;
   book.bid = parsed(mark.bid);
   book.ask = parsed(mark.ask);
@@ -187,8 +186,8 @@ export function setMark({ books }: EngineState, mark: Mark): void {
   if (changed) noteChange(books, book);
 }
 
-function parsed(text: string | undefined): Decimal | undefined {
-  return text === undefined ? undefined : decimal.parse(text);
+function parsed(text: string | undefined): Amount | undefined {
+  return text === undefined ? undefined : parseAmount(text);
 }
 
 export interface HaltState {

@@ -31,6 +31,7 @@ import {
   setReference,
 } from "./engine-state.ts";
 import type { Envelope } from "./envelope.ts";
+import { toExact } from "./exact.ts";
 import { catchUp, sectorGross, unpricedSymbols } from "./exposure.ts";
 import { type HeadroomQuestion, headroom } from "./headroom.ts";
 import { hashOfBytes } from "./order-hash.ts";
@@ -160,12 +161,12 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
   if (fund === undefined) return undefined;
   catchUp(books, fund);
   const sectors = [...books.sectorNumbers].map(
-    ([sector, number]) => [sector, sectorGross(books, fund, number)] as const,
+    ([sector, number]) => [sector, toExact(sectorGross(books, fund, number))] as const,
   );
   return {
-    gross: fund.gross,
-    netHigh: fund.netHigh,
-    netLow: fund.netLow,
+    gross: toExact(fund.gross),
+    netHigh: toExact(fund.netHigh),
+    netLow: toExact(fund.netLow),
     sectors: new Map(sectors.filter(([, gross]) => gross !== 0n)),
     unpriced: unpricedSymbols(books, fund),
     openOrders: fund.openOrders,

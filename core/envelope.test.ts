@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import * as decimal from "../contracts/src/decimal.ts";
 import { RiskEnvelope as RiskEnvelopeMessage } from "../contracts/src/generated/svc/v1/envelope.ts";
 import { type RiskEnvelope, riskEnvelope } from "../contracts/src/records/envelope.ts";
+import { nothing, parseAmount, toDecimal } from "./amount.ts";
 import { compileEnvelope, envelopeHashText, envelopeMessage, readEnvelope } from "./envelope.ts";
 import { envelopeDefaults } from "./envelope-defaults.ts";
 
@@ -175,7 +176,7 @@ test("whatever is read matches the record's schema, and the message says the sam
       expect(riskEnvelope.safeParse(read.record).success).toBe(true);
       const wire = RiskEnvelopeMessage.encode(envelopeMessage(read.record)).finish();
       expect(readEnvelope(RiskEnvelopeMessage.decode(wire))).toEqual(read);
-      expect(decimal.toNumber(compileEnvelope(read.record).maxPosition)).toBe(position + 0);
+      expect(decimal.toNumber(toDecimal(compileEnvelope(read.record).maxPosition))).toBe(position + 0);
     }),
     { seed: 4, numRuns: 300 },
   );
@@ -186,12 +187,12 @@ test("the gates' form is exact, with the defaults of what is off", () => {
   expect(compiled).toMatchObject({
     fundId: "alpha",
     version: 2,
-    maxPosition: decimal.parse("0.07"),
-    maxGrossExposure: decimal.parse("1"),
-    maxNetExposure: decimal.parse("1"),
-    maxNotional: decimal.parse("250000"),
-    maxBorrowFee: 0n,
-    priceCollar: decimal.parse("0.05"),
+    maxPosition: parseAmount("0.07"),
+    maxGrossExposure: parseAmount("1"),
+    maxNetExposure: parseAmount("1"),
+    maxNotional: parseAmount("250000"),
+    maxBorrowFee: nothing,
+    priceCollar: parseAmount("0.05"),
     orderRateMaxPerS: 50,
     shortingEnabled: false,
     haltAllowReduceOnly: true,
@@ -201,7 +202,7 @@ test("the gates' form is exact, with the defaults of what is off", () => {
     croVetoTimeoutMs: 2_000,
     croVetoOnTimeout: "DENY",
   });
-  expect(compiled.sectorLimits).toEqual(new Map([["tech", decimal.parse("0.3")]]));
+  expect(compiled.sectorLimits).toEqual(new Map([["tech", parseAmount("0.3")]]));
   expect(compiled.allowedOrderTypes).toEqual(new Set(["MARKET", "LIMIT"]));
 });
 

@@ -4,6 +4,7 @@ import type { Denial } from "../contracts/src/codes.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { RiskEnvelope as RiskEnvelopeMessage } from "../contracts/src/generated/svc/v1/envelope.ts";
 import { type RiskEnvelope, riskEnvelope } from "../contracts/src/records/envelope.ts";
+import { type Amount, amountOf } from "./amount.ts";
 import { changesBetween, type EnvelopeChange, firstChanges } from "./envelope-changes.ts";
 import { effective, envelopeDefaults, withDefaults } from "./envelope-defaults.ts";
 import { envelopeMistakes } from "./envelope-rules.ts";
@@ -13,20 +14,20 @@ export interface Envelope {
   readonly fundId: string;
   readonly version: number;
   /** Shares of NAV: 0.07 is 7 %. */
-  readonly maxPosition: decimal.Decimal;
-  readonly maxGrossExposure: decimal.Decimal;
-  readonly maxNetExposure: decimal.Decimal;
-  readonly sectorLimits: ReadonlyMap<string, decimal.Decimal>;
+  readonly maxPosition: Amount;
+  readonly maxGrossExposure: Amount;
+  readonly maxNetExposure: Amount;
+  readonly sectorLimits: ReadonlyMap<string, Amount>;
   /** In the fund's currency. */
-  readonly maxNotional: decimal.Decimal;
+  readonly maxNotional: Amount;
   readonly allowedBrokers: ReadonlySet<string>;
   readonly allowedOrderTypes: ReadonlySet<string>;
   readonly allowedAssetClasses: ReadonlySet<string>;
   readonly shortingEnabled: boolean;
   /** A yearly fraction. */
-  readonly maxBorrowFee: decimal.Decimal;
+  readonly maxBorrowFee: Amount;
   /** A fraction of the reference price. */
-  readonly priceCollar: decimal.Decimal;
+  readonly priceCollar: Amount;
   readonly orderRateMaxPerS: number;
   readonly haltAllowReduceOnly: boolean;
   /** Undefined is off. */
@@ -44,19 +45,19 @@ export function compileEnvelope(record: RiskEnvelope): Envelope {
     record,
     fundId: record.fund_id,
     version: record.version,
-    maxPosition: decimal.fromNumber(record.max_position_pct),
-    maxGrossExposure: decimal.fromNumber(record.max_gross_exposure_pct),
-    maxNetExposure: decimal.fromNumber(record.max_net_exposure_pct),
+    maxPosition: amountOf(decimal.fromNumber(record.max_position_pct)),
+    maxGrossExposure: amountOf(decimal.fromNumber(record.max_gross_exposure_pct)),
+    maxNetExposure: amountOf(decimal.fromNumber(record.max_net_exposure_pct)),
     sectorLimits: new Map(
-      Object.entries(record.sector_limits_pct).map(([sector, limit]) => [sector, decimal.fromNumber(limit)]),
+      Object.entries(record.sector_limits_pct).map(([sector, limit]) => [sector, amountOf(decimal.fromNumber(limit))]),
     ),
-    maxNotional: decimal.fromNumber(record.max_notional),
+    maxNotional: amountOf(decimal.fromNumber(record.max_notional)),
     allowedBrokers: new Set(record.allowed_brokers),
     allowedOrderTypes: new Set(record.allowed_order_types),
     allowedAssetClasses: new Set(record.allowed_asset_classes),
     shortingEnabled: record.shorting_enabled,
-    maxBorrowFee: decimal.fromNumber(record.max_borrow_fee_pct),
-    priceCollar: decimal.fromNumber(record.price_collar_pct),
+    maxBorrowFee: amountOf(decimal.fromNumber(record.max_borrow_fee_pct)),
+    priceCollar: amountOf(decimal.fromNumber(record.price_collar_pct)),
     orderRateMaxPerS: record.order_rate_max_per_s,
     haltAllowReduceOnly: record.halt_allow_reduce_only,
     repeatedExecutionMax: record.repeated_execution_max,

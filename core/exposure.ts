@@ -7,153 +7,170 @@
 //  2. netHigh and netLow = the same sums with sign, each for one of the two cases.
 //  3. A line without a value counts nothing and makes the fund unpriced; no new risk passes while there is one.
 //  4. A line that holds nothing and expects nothing is gone.
-import type { Decimal } from "../contracts/src/decimal.ts";
-import * as decimal from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
-import { scaleCount } from "./abacus.ts";
-import type { Books, FundBook, Line, SectorSum, SymbolBook } from "./engine-books.ts";
-import { type Exact, exactZero, larger, magnitude } from "./exact.ts";
-import { addLine, addUp, outdate, removeLine, sectorOf } from "./line-columns.ts";
+import type { Amount } from "./amount.ts";
+import * as amounts from "./amount.ts";
+import type { Books, FundBook, Line, SymbolBook } from "./engine-books.ts";
+import * as exact from "./exact.ts";
+import { type Exact, type Worth, worthless } from "./exact.ts";
+import {
+  addLine,
+  addUpPlainly,
+  pendingBuyOf,
+  pendingSellOf,
+  positionOf,
+  removeLine,
+  setQuantities,
+} from "./line-rows.ts";
+import { type Plain, sum } from "./plain.ts";
 import { tableOf } from "./value-tables.ts";
-
-const noBeads = new Float64Array(0);
 
 /** Brings the fund's sums up to date with every mark and every change of reference data so far. */
 export function catchUp(books: Books, fund: FundBook): void {
   if (fund.changesSeen === books.changes) return;
-  const { abacus: sums } = books;
-  const table = tableOf(books, fund);
-  const { columns } = fund;
-  const { sectorAt, markedAt } = books;
-  sums.sectorBeads = beadsFor(books, fund);
-  addUp({ columns, table, sectorAt, markedAt, only: 0 }, sums);
-  fund.sectorBeads = sums.isPlain ? sums.sectorBeads : noBeads;
-  fund.gross = sums.gross;
-  fund.netHigh = sums.high;
-  fund.netLow = sums.low;
-  fund.unpriced = sums.unpriced;
-  fund.oldestFxAt = sums.oldestFxAt;
-  fund.oldestMarkAt = sums.oldestMarkAt;
+  const sectorCount = books.sectorNumbers.size + 1;
+  if (fund.sectors.length !== sectorCount) fund.sectors = new Float64Array(sectorCount);
+  if (fund.wideSectors.size > 0) fund.wideSectors.clear();
+  if (!addUpPlainly(books, fund)) addUpExactly(books, fund);
   fund.changesSeen = books.changes;
 }
 
-/** The fund's own beads, or new ones when there are more sectors than there were. */
-function beadsFor({ sectorNumbers }: Books, { sectorBeads }: FundBook): Float64Array {
-  const length = (sectorNumbers.size + 1) * scaleCount;
-  return sectorBeads.length === length ? sectorBeads : new Float64Array(length);
+/** The long way, for sums that do not fit into plain numbers. */
+function addUpExactly(books: Books, fund: FundBook): void {
+  const value: LineValue = { high: worthless, low: worthless, gross: worthless };
+  fund.gross = worthless;
+  fund.netHigh = worthless;
+  fund.netLow = worthless;
+  fund.sectors.fill(Number.NaN);
+  for (const line of fund.lines.values()) {
+    lineValue(fund, line, unitValueOf(books, fund, line), value);
+    fund.gross = exact.plus(fund.gross, value.gross);
+    fund.netHigh = exact.plus(fund.netHigh, value.high);
+    fund.netLow = exact.plus(fund.netLow, value.low);
+  }
+}
+
+function unitValueOf(books: Books, fund: FundBook, line: Line): Amount | undefined {
+  return tableOf(books, fund).values[line.book.slot];
 }
 
 /** The fund's gross exposure to the sector of that number; 0 is none. Its sums are up to date. */
-export function sectorGross(books: Books, fund: FundBook, only: number): Exact {
-  const known = fund.sectors[only];
-  if (known !== undefined && known.changesSeen === books.changes) return known.gross;
-  if (only === 0) return exactZero;
-  const sum: SectorSum = known ?? { gross: exactZero, changesSeen: 0 };
-  sum.gross = fund.sectorBeads.length > 0 ? sectorOf(fund.sectorBeads, only) : addUpSector(books, fund, only);
-  sum.changesSeen = books.changes;
-  while (fund.sectors.length <= only) fund.sectors.push(undefined);
-  fund.sectors[only] = sum;
-  return sum.gross;
+export function sectorGross(books: Books, fund: FundBook, sector: number): Worth {
+  if (sector === 0) return worthless;
+  const plain = fund.sectors[sector] ?? Number.NaN;
+  if (!Number.isNaN(plain)) return plain as Plain;
+  let gross = fund.wideSectors.get(sector);
+  if (gross === undefined) {
+    gross = addUpSector(books, fund, sector);
+    fund.wideSectors.set(sector, gross);
+  }
+  return gross;
 }
 
-/** The long way, for sums that do not fit into plain numbers. */
-function addUpSector(books: Books, fund: FundBook, only: number): Exact {
-  const { abacus: sums } = books;
-  const { sectorAt, markedAt } = books;
-  sums.sectorBeads = noBeads;
-  addUp({ columns: fund.columns, table: tableOf(books, fund), sectorAt, markedAt, only }, sums);
-  return sums.gross;
+function addUpSector(books: Books, fund: FundBook, sector: number): Exact {
+  const value: LineValue = { high: worthless, low: worthless, gross: worthless };
+  let gross = 0n;
+  for (const line of fund.lines.values()) {
+    if (books.sectorAt[line.book.slot] !== sector) continue;
+    lineValue(fund, line, unitValueOf(books, fund, line), value);
+    gross += exact.toExact(value.gross);
+  }
+  return gross as Exact;
 }
 
 /** What the line adds to the sums if every pending buy fills and no sell does, the other way round, and at worst. */
 export interface LineValue {
-  high: Exact;
-  low: Exact;
-  gross: Exact;
+  high: Worth;
+  low: Worth;
+  gross: Worth;
 }
 
 /** The values of a fund's line at that value of a unit; all zero without one. */
-export function lineValue(line: Line, unitValue: Decimal | undefined, into: LineValue): void {
+export function lineValue({ rows }: FundBook, line: Line, unitValue: Amount | undefined, into: LineValue): void {
   if (unitValue === undefined) {
-    into.high = exactZero;
-    into.low = exactZero;
-    into.gross = exactZero;
+    into.high = worthless;
+    into.low = worthless;
+    into.gross = worthless;
     return;
   }
-  into.high = ((line.position + line.pendingBuy) * unitValue) as Exact;
-  into.low = ((line.position - line.pendingSell) * unitValue) as Exact;
-  into.gross = larger(magnitude(into.high), magnitude(into.low));
+  const position = positionOf(rows, line);
+  into.high = exact.product(amounts.plus(position, pendingBuyOf(rows, line)), unitValue);
+  into.low = exact.product(amounts.minus(position, pendingSellOf(rows, line)), unitValue);
+  into.gross = exact.larger(exact.magnitude(into.high), exact.magnitude(into.low));
 }
 
 /** The line of a symbol in a fund, made when there is none; whoever asks for it puts something on it. */
 export function lineOf(fund: FundBook, book: SymbolBook): Line {
   let line = fund.lines.get(book.symbol);
   if (line === undefined) {
-    const [position, pendingBuy, pendingSell] = [decimal.zero, decimal.zero, decimal.zero];
-    line = { book, place: 0, position, pendingBuy, pendingSell };
+    line = { book, place: 0, wide: undefined };
     fund.lines.set(book.symbol, line);
-    addLine(fund.columns, line);
+    addLine(fund.rows, line);
   }
   return line;
 }
 
 /** Adds to what may still be bought, or sold. */
-export function movePending(books: Books, fund: FundBook, line: Line, direction: 1 | -1, change: bigint): void {
-  if (direction === 1) move(books, fund, line, 0n, change, 0n);
-  else move(books, fund, line, 0n, 0n, change);
+export function movePending(books: Books, fund: FundBook, line: Line, direction: 1 | -1, change: Amount): void {
+  if (direction === 1) move(books, fund, line, amounts.nothing, change, amounts.nothing);
+  else move(books, fund, line, amounts.nothing, amounts.nothing, change);
 }
 
 /** Adds to what is held. */
-export function movePosition(books: Books, fund: FundBook, line: Line, change: bigint): void {
-  move(books, fund, line, change, 0n, 0n);
+export function movePosition(books: Books, fund: FundBook, line: Line, change: Amount): void {
+  move(books, fund, line, change, amounts.nothing, amounts.nothing);
 }
 
-function move(books: Books, fund: FundBook, line: Line, held: bigint, buys: bigint, sells: bigint): void {
-  outdate(fund.columns, line);
+function move(books: Books, fund: FundBook, line: Line, held: Amount, buys: Amount, sells: Amount): void {
+  const { rows } = fund;
+  const before = positionOf(rows, line);
+  const buysBefore = pendingBuyOf(rows, line);
+  const sellsBefore = pendingSellOf(rows, line);
+  const position = amounts.plus(before, held);
+  const pendingBuy = amounts.plus(buysBefore, buys);
+  const pendingSell = amounts.plus(sellsBefore, sells);
+  setQuantities(rows, line, position, pendingBuy, pendingSell);
   // Sums that are behind the prices are added up anew anyway, with whatever the line is by then.
-  const isCurrent = fund.changesSeen === books.changes;
-  const unitValue = isCurrent ? tableOf(books, fund).values[line.book.slot] : undefined;
-  const worstBefore = unitValue === undefined ? 0n : worstQuantity(line);
-  if (held !== 0n) line.position = (line.position + held) as Decimal;
-  if (buys !== 0n) line.pendingBuy = (line.pendingBuy + buys) as Decimal;
-  if (sells !== 0n) line.pendingSell = (line.pendingSell + sells) as Decimal;
-  if (unitValue !== undefined) {
-    const worst = worstQuantity(line);
-    if (worst !== worstBefore) addGross(books, fund, line, (worst - worstBefore) * unitValue);
-    const high = held + buys;
-    const low = held - sells;
-    if (high !== 0n) fund.netHigh = (fund.netHigh + high * unitValue) as Exact;
-    if (low !== 0n) fund.netLow = (fund.netLow + low * unitValue) as Exact;
-    noteInputs(books, fund, line);
-  } else if (isCurrent) fund.unpriced = true;
-  dropIfEmpty(fund, line);
+  if (fund.changesSeen === books.changes) {
+    const unitValue = unitValueOf(books, fund, line);
+    if (unitValue === undefined) fund.unpriced = true;
+    else {
+      const worst = worstQuantity(position, pendingBuy, pendingSell);
+      const change = amounts.minus(worst, worstQuantity(before, buysBefore, sellsBefore));
+      addGross(books, fund, line, exact.product(change, unitValue));
+      fund.netHigh = exact.plus(fund.netHigh, exact.product(amounts.plus(held, buys), unitValue));
+      fund.netLow = exact.plus(fund.netLow, exact.product(amounts.minus(held, sells), unitValue));
+      noteInputs(books, fund, line);
+    }
+  }
+  if (amounts.isNothing(position) && amounts.isNothing(pendingBuy)) dropIfEmpty(fund, line);
 }
 
 /** Invariant 4. */
 export function dropIfEmpty(fund: FundBook, line: Line): void {
-  if (line.position !== 0n || line.pendingBuy !== 0n || line.pendingSell !== 0n) return;
-  if (fund.lines.get(line.book.symbol) !== line) return;
+  const { rows } = fund;
+  if (rows.lines[line.place] !== line) return;
+  const isEmpty =
+    amounts.isNothing(positionOf(rows, line)) &&
+    amounts.isNothing(pendingBuyOf(rows, line)) &&
+    amounts.isNothing(pendingSellOf(rows, line));
+  if (!isEmpty) return;
   fund.lines.delete(line.book.symbol);
-  removeLine(fund.columns, line);
+  removeLine(rows, line);
 }
 
-function worstQuantity(line: Line): bigint {
-  const high = line.position + line.pendingBuy;
-  const low = line.position - line.pendingSell;
-  const highest = high < 0n ? -high : high;
-  const lowest = low < 0n ? -low : low;
-  return highest > lowest ? highest : lowest;
+function worstQuantity(position: Amount, pendingBuy: Amount, pendingSell: Amount): Amount {
+  const high = amounts.magnitude(amounts.plus(position, pendingBuy));
+  return amounts.larger(high, amounts.magnitude(amounts.minus(position, pendingSell)));
 }
 
-function addGross(books: Books, fund: FundBook, line: Line, change: bigint): void {
-  fund.gross = (fund.gross + change) as Exact;
+function addGross(books: Books, fund: FundBook, line: Line, change: Worth): void {
+  fund.gross = exact.plus(fund.gross, change);
   const sector = books.sectorAt[line.book.slot] ?? 0;
-  // The beads are from before the change; without them and without a sum that is kept along, whoever asks adds up the lines.
-  const isKept = fund.sectors[sector]?.changesSeen === books.changes;
-  if (sector === 0 || !(isKept || fund.sectorBeads.length > 0)) return;
-  const before = sectorGross(books, fund, sector);
-  const sum = fund.sectors[sector];
-  if (sum !== undefined) sum.gross = (before + change) as Exact;
+  const wide = fund.wideSectors.size === 0 ? undefined : fund.wideSectors.get(sector);
+  if (wide !== undefined) fund.wideSectors.set(sector, (wide + exact.toExact(change)) as Exact);
+  // What is no longer plain here is added up by whoever asks.
+  fund.sectors[sector] = typeof change === "number" ? sum(fund.sectors[sector] as Plain, change) : Number.NaN;
 }
 
 /** A line that is new in the sums may bring an older mark or an older rate. */
@@ -176,7 +193,7 @@ export function oldestMarkAgeMs(
   at: Instant,
   ageMsMax: number,
 ): number {
-  const { count, slots } = fund.columns;
+  const { count, lines } = fund.rows;
   if (count === (except === undefined ? 0 : 1)) return 0;
   const ageAtMost = at - fund.oldestMarkAt;
   const microsecondsMax = ageMsMax * 1_000;
@@ -187,7 +204,7 @@ export function oldestMarkAgeMs(
   let oldest = Number.POSITIVE_INFINITY;
   let age = 0;
   for (let place = 0; place < count; place += 1) {
-    const slot = slots[place] ?? 0;
+    const slot = lines[place]?.book.slot ?? 0;
     const markedAt = books.markedAt[slot] ?? Number.NaN;
     if (markedAt < oldest) oldest = markedAt;
     if (slot === own) continue;

@@ -1,14 +1,15 @@
 // Fills the one view that every gate looks at, from the books, for one order at one moment. What an amendment already holds is left out of
 // the pending quantities and of the sums, so that an order is never counted against itself.
-import type { Decimal } from "../contracts/src/decimal.ts";
-import * as decimal from "../contracts/src/decimal.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
+import * as amounts from "./amount.ts";
 import type { Books, FundBook, Line, StrategyBook, SymbolBook } from "./engine-books.ts";
-import { type Exact, exactZero } from "./exact.ts";
+import * as exact from "./exact.ts";
+import { worthless } from "./exact.ts";
 import { catchUp, firstUnpriced, type LineValue, lineValue, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
+import { pendingBuyOf, pendingSellOf, positionOf } from "./line-rows.ts";
 import { navLimits } from "./nav-limits.ts";
 import { ordersInSecond } from "./order-rate.ts";
 import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reservations.ts";
@@ -52,7 +53,7 @@ export interface Found {
 }
 
 export function nothingFound(): Found {
-  const value: LineValue = { high: exactZero, low: exactZero, gross: exactZero };
+  const value: LineValue = { high: worthless, low: worthless, gross: worthless };
   return { fund: undefined, strategy: undefined, book: undefined, line: undefined, open: undefined, value };
 }
 
@@ -75,13 +76,13 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     lowers: false,
     ages,
     classification: undefined,
-    closingQuantity: decimal.zero,
-    openingQuantity: decimal.zero,
-    position: decimal.zero,
-    pendingBuy: decimal.zero,
-    pendingSell: decimal.zero,
-    ownRemaining: decimal.zero,
-    ownFilled: decimal.zero,
+    closingQuantity: amounts.nothing,
+    openingQuantity: amounts.nothing,
+    position: amounts.nothing,
+    pendingBuy: amounts.nothing,
+    pendingSell: amounts.nothing,
+    ownRemaining: amounts.nothing,
+    ownFilled: amounts.nothing,
     openOrders: 0,
     openOrdersMax: 0,
     price: undefined,
@@ -93,10 +94,10 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     unitValue: undefined,
     nav: undefined,
     navAgeMs: Number.NaN,
-    grossOthers: exactZero,
-    netHighOthers: exactZero,
-    netLowOthers: exactZero,
-    sectorOthers: exactZero,
+    grossOthers: worthless,
+    netHighOthers: worthless,
+    netLowOthers: worthless,
+    sectorOthers: worthless,
     unpricedSymbol: undefined,
     unpricedRate: undefined,
     unpricedRateAgeMs: Number.NaN,
@@ -152,16 +153,17 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
 }
 
 function fillPosition(view: FundView, { fund, line, open }: Found, order: Order): void {
-  view.position = line?.position ?? decimal.zero;
-  view.pendingBuy = line?.pendingBuy ?? decimal.zero;
-  view.pendingSell = line?.pendingSell ?? decimal.zero;
+  const isHeld = fund !== undefined && line !== undefined;
+  view.position = isHeld ? positionOf(fund.rows, line) : amounts.nothing;
+  view.pendingBuy = isHeld ? pendingBuyOf(fund.rows, line) : amounts.nothing;
+  view.pendingSell = isHeld ? pendingSellOf(fund.rows, line) : amounts.nothing;
   view.openOrders = fund?.openOrders ?? 0;
   view.amends = open !== undefined;
   view.amendRefusal = open === undefined ? undefined : amendRefusal(open, order);
   view.amendsAnother = view.amendRefusal !== undefined;
   view.lowers = false;
-  view.ownRemaining = decimal.zero;
-  view.ownFilled = decimal.zero;
+  view.ownRemaining = amounts.nothing;
+  view.ownFilled = amounts.nothing;
   if (open === undefined || view.amendsAnother) return;
   const { quantity } = view.terms;
   view.lowers = quantity !== undefined && isLowered(open, order, quantity);
@@ -171,8 +173,8 @@ function fillPosition(view: FundView, { fund, line, open }: Found, order: Order)
 function leaveOut(view: FundView, amended: OpenOrder): void {
   view.ownRemaining = amended.remaining;
   view.ownFilled = amended.filled;
-  if (amended.direction === 1) view.pendingBuy = (view.pendingBuy - amended.remaining) as Decimal;
-  else view.pendingSell = (view.pendingSell - amended.remaining) as Decimal;
+  if (amended.direction === 1) view.pendingBuy = amounts.minus(view.pendingBuy, amended.remaining);
+  else view.pendingSell = amounts.minus(view.pendingSell, amended.remaining);
 }
 
 function fillPrices(
@@ -204,10 +206,10 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   const { fund, line } = found;
   view.nav = fund?.nav;
   view.navAgeMs = fund === undefined ? Number.NaN : (at - fund.navAt) / 1_000;
-  view.grossOthers = exactZero;
-  view.netHighOthers = exactZero;
-  view.netLowOthers = exactZero;
-  view.sectorOthers = exactZero;
+  view.grossOthers = worthless;
+  view.netHighOthers = worthless;
+  view.netLowOthers = worthless;
+  view.sectorOthers = worthless;
   view.unpricedSymbol = undefined;
   view.unpricedRate = undefined;
   view.unpricedRateAgeMs = Number.NaN;
@@ -221,7 +223,7 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
     view.limits = fund.limits;
   }
   const { books } = source;
-  const sector = found.book === undefined ? exactZero : sectorGross(books, fund, books.sectorAt[found.book.slot] ?? 0);
+  const sector = found.book === undefined ? worthless : sectorGross(books, fund, books.sectorAt[found.book.slot] ?? 0);
   const unpriced = firstUnpriced(books, fund, line, at, source.ages.fx);
   if (unpriced !== undefined) {
     view.unpricedSymbol = unpriced.symbol;
@@ -236,12 +238,12 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
     view.sectorOthers = sector;
     return;
   }
-  lineValue(line, view.unitValue, found.value);
+  lineValue(fund, line, view.unitValue, found.value);
   const { gross, high, low } = found.value;
-  view.grossOthers = (fund.gross - gross) as Exact;
-  view.netHighOthers = (fund.netHigh - high) as Exact;
-  view.netLowOthers = (fund.netLow - low) as Exact;
-  view.sectorOthers = (sector - gross) as Exact;
+  view.grossOthers = exact.minus(fund.gross, gross);
+  view.netHighOthers = exact.minus(fund.netHigh, high);
+  view.netLowOthers = exact.minus(fund.netLow, low);
+  view.sectorOthers = exact.minus(sector, gross);
   if (view.amends) return;
   view.heldHigh = high;
   view.heldLow = low;

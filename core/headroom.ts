@@ -6,11 +6,14 @@ import * as decimal from "../contracts/src/decimal.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Headroom, LimitHeadroom } from "../contracts/src/generated/svc/v1/riskengine.ts";
 import * as instant from "../contracts/src/instant.ts";
+import * as amounts from "./amount.ts";
+import { toDecimal } from "./amount.ts";
 import { classify } from "./classify.ts";
 import { firstDenial } from "./engine-check.ts";
 import type { EngineState } from "./engine-state.ts";
 import type { Envelope } from "./envelope.ts";
-import { type Exact, larger, magnitude, product } from "./exact.ts";
+import * as exact from "./exact.ts";
+import { product, toExact, type Worth } from "./exact.ts";
 import { fillView } from "./fill-view.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "./valuation.ts";
 import type { FundView } from "./view.ts";
@@ -51,7 +54,7 @@ export function headroom(state: EngineState, question: HeadroomQuestion, askedAt
   view.fundOrdersInSecond = 0;
   const { envelope } = view;
   if (envelope !== undefined) view.envelope = imaginedEnvelope(envelope);
-  const search: Search = { view, order, at, lot: view.instrument?.lotSize ?? decimal.one };
+  const search: Search = { view, order, at, lot: toDecimal(view.instrument?.lotSize ?? decimal.one) };
   const most = envelope === undefined ? decimal.zero : largestAllowed(search, view.envelope ?? envelope);
   const denial = denialAt(search, (most + search.lot) as Decimal);
   const limits = envelope === undefined ? [] : limitsOf(search, imaginedEnvelope(envelope));
@@ -138,8 +141,8 @@ function largestAllowed(search: Search, envelope: Envelope): Decimal {
 
 interface Limit {
   readonly field: string;
-  readonly used: Exact;
-  readonly allowed: Exact;
+  readonly used: Worth;
+  readonly allowed: Worth;
   /** The envelope with this limit and no other. */
   readonly alone: Partial<Envelope>;
 }
@@ -148,7 +151,7 @@ interface Limit {
 function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
   const { view } = search;
   const { nav, unitValue, instrument } = view;
-  if (nav === undefined || nav <= 0n || unitValue === undefined || instrument === undefined) return [];
+  if (nav === undefined || !amounts.isPositive(nav) || unitValue === undefined || instrument === undefined) return [];
   const without: Envelope = {
     ...envelope,
     maxNotional: boundless,
@@ -171,39 +174,42 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
   return limits;
 }
 
-function limitsInForce(view: FundView, envelope: Envelope, nav: Decimal, unitValue: Decimal): Limit[] {
-  const high = product((view.position + view.pendingBuy) as Decimal, unitValue);
-  const low = product((view.position - view.pendingSell) as Decimal, unitValue);
-  const position = larger(magnitude(high), magnitude(low));
-  const net = larger(magnitude((view.netHighOthers + high) as Exact), magnitude((view.netLowOthers + low) as Exact));
+function limitsInForce(view: FundView, envelope: Envelope, nav: amounts.Amount, unitValue: amounts.Amount): Limit[] {
+  const high = product(amounts.plus(view.position, view.pendingBuy), unitValue);
+  const low = product(amounts.minus(view.position, view.pendingSell), unitValue);
+  const position = exact.larger(exact.magnitude(high), exact.magnitude(low));
+  const netHigh = exact.magnitude(exact.plus(view.netHighOthers, high));
+  const net = exact.larger(netHigh, exact.magnitude(exact.plus(view.netLowOthers, low)));
   const sector = view.instrument?.sector ?? "";
   const sectorLimit = envelope.sectorLimits.get(sector);
   const { maxNotional, maxPosition, maxGrossExposure, maxNetExposure, sectorLimits } = envelope;
   const limits: Limit[] = [
-    limit("max_notional", 0n as Exact, product(maxNotional, decimal.one), { maxNotional }),
+    limit("max_notional", exact.worthless, product(maxNotional, decimal.one), { maxNotional }),
     limit("max_position_pct", position, product(maxPosition, nav), { maxPosition }),
-    limit("max_gross_exposure_pct", (view.grossOthers + position) as Exact, product(maxGrossExposure, nav), {
+    limit("max_gross_exposure_pct", exact.plus(view.grossOthers, position), product(maxGrossExposure, nav), {
       maxGrossExposure,
     }),
     limit("max_net_exposure_pct", net, product(maxNetExposure, nav), { maxNetExposure }),
   ];
   if (sectorLimit !== undefined) {
-    const used = (view.sectorOthers + position) as Exact;
+    const used = exact.plus(view.sectorOthers, position);
     limits.push(limit(`sector_limits_pct.${sector}`, used, product(sectorLimit, nav), { sectorLimits }));
   }
   return limits;
 }
 
-function limit(field: string, used: Exact, allowed: Exact, alone: Partial<Envelope>): Limit {
+function limit(field: string, used: Worth, allowed: Worth, alone: Partial<Envelope>): Limit {
   return { field, used, allowed, alone };
 }
 
-function centsUp(value: Exact): string {
-  return decimal.format((((value + exactUnitPerCent - 1n) / exactUnitPerCent) * (decimal.one / 100n)) as Decimal);
+function centsUp(value: Worth): string {
+  return decimal.format(
+    (((toExact(value) + exactUnitPerCent - 1n) / exactUnitPerCent) * (decimal.one / 100n)) as Decimal,
+  );
 }
 
-function centsDown(value: Exact): string {
-  return decimal.format(((value / exactUnitPerCent) * (decimal.one / 100n)) as Decimal);
+function centsDown(value: Worth): string {
+  return decimal.format(((toExact(value) / exactUnitPerCent) * (decimal.one / 100n)) as Decimal);
 }
 
 /** The quantity at the worst price of a market order, in the fund's currency; zero without a price. */
@@ -219,5 +225,5 @@ function worthOf(view: FundView, envelope: Envelope | undefined, quantity: Decim
 function priceFigure(view: FundView): Headroom["price"] {
   if (view.price === undefined) return undefined;
   const age_ms = Number.isNaN(view.priceAgeMs) ? undefined : Math.max(0, view.priceAgeMs);
-  return { name: "price", value: decimal.format(view.price), age_ms };
+  return { name: "price", value: decimal.format(toDecimal(view.price)), age_ms };
 }

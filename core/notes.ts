@@ -1,22 +1,24 @@
 // The recorder behind every gate's notes: flat columns that are filled again for each check, so that looking costs no objects. Whatever
 // outlives the next check is copied out first; the generation tells whether it is still there.
-import type { Decimal } from "../contracts/src/decimal.ts";
 import { Defect } from "../contracts/src/fault.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
-import type { Exact } from "./exact.ts";
+import type { Amount } from "./amount.ts";
+import * as exact from "./exact.ts";
 import type { Notes } from "./gates/gate.ts";
 
-/** How a figure is shown: as the decimal it is, or as a product of two. Words and counts show themselves. */
-const plainFigure = 0;
-export const exactFigure = 1;
+/** How a figure is shown: a word or a count as it is, an amount as the decimal it is, a product of two rounded up to the cent. */
+const wordFigure = 0;
+export const countFigure = 1;
+export const amountFigure = 2;
+export const exactFigure = 3;
 /** Several times what all gates together write. */
 const figuresMax = 256;
 
 /** How much of a limit would be used. */
 export interface LimitShare {
   readonly limit: string;
-  readonly used: bigint;
-  readonly allowed: bigint;
+  readonly used: exact.Worth;
+  readonly allowed: exact.Worth;
 }
 
 /** One gate that was reached: its figures are the columns' from `start` up to `end`, its shares end before `shareEnd`. */
@@ -35,7 +37,10 @@ export interface NoteColumns {
   readonly gates: readonly Readonly<GateNote>[];
   readonly names: readonly string[];
   readonly kinds: Uint8Array;
-  readonly values: readonly (bigint | string | number)[];
+  /** Words, and amounts that are not plain. */
+  readonly values: readonly (bigint | string)[];
+  /** Counts and plain amounts; NaN for what stands among the values. */
+  readonly numbers: Float64Array;
   /** In milliseconds; NaN for what cannot age. */
   readonly ages: Float64Array;
   readonly shareCount: number;
@@ -64,19 +69,25 @@ export function createNoteBook(): NoteBook {
   const gates: GateNote[] = [];
   const shares: LimitShare[] = [];
   const names: string[] = new Array(figuresMax).fill("");
-  const values: (bigint | string | number)[] = new Array(figuresMax).fill("");
+  const values: (bigint | string)[] = new Array(figuresMax).fill("");
+  const numbers = new Float64Array(figuresMax);
   const kinds = new Uint8Array(figuresMax);
   const ages = new Float64Array(figuresMax);
 
   /** The columns have room for more than all gates together write; writing into them is all that a figure costs. */
-  function write(name: string, kind: number, value: bigint | string | number, ageMs: number): void {
+  function write(name: string, kind: number, number: number, ageMs: number): number {
     const place = book.figureCount;
     if (place === figuresMax) throw new Defect(`a check noted more than ${figuresMax} figures`);
     names[place] = name;
-    values[place] = value;
     kinds[place] = kind;
+    numbers[place] = number;
     ages[place] = ageMs;
     book.figureCount = place + 1;
+    return place;
+  }
+
+  function writeValue(name: string, kind: number, value: bigint | string, ageMs: number): void {
+    values[write(name, kind, Number.NaN, ageMs)] = value;
   }
 
   const book: NoteBook = {
@@ -87,17 +98,25 @@ export function createNoteBook(): NoteBook {
     gates,
     names,
     values,
+    numbers,
     kinds,
     ages,
     shares,
-    decimal: (name: string, value: Decimal, ageMs = Number.NaN) => write(name, plainFigure, value, ageMs),
-    exact: (name: string, value: Exact) => write(name, exactFigure, value, Number.NaN),
-    word: (name: string, value: string, ageMs = Number.NaN) => write(name, plainFigure, value, ageMs),
-    count: (name: string, value: number) => write(name, plainFigure, value, Number.NaN),
-    share(limit, used, allowed, half) {
-      // Below half of a limit nobody is warned. Whoever asks often knows where that is, which saves an addition.
-      if (half === undefined ? used + used < allowed : used < half) return;
-      if (used <= 0n) return;
+    decimal(name: string, value: Amount, ageMs = Number.NaN) {
+      if (typeof value === "number") write(name, amountFigure, value, ageMs);
+      else writeValue(name, amountFigure, value, ageMs);
+    },
+    exact(name: string, value: exact.Worth) {
+      if (typeof value === "number") write(name, exactFigure, value, Number.NaN);
+      else writeValue(name, exactFigure, value, Number.NaN);
+    },
+    word: (name: string, value: string, ageMs = Number.NaN) => writeValue(name, wordFigure, value, ageMs),
+    count(name: string, value: number) {
+      write(name, countFigure, value, Number.NaN);
+    },
+    share(limit, used, allowed) {
+      // Below half of a limit nobody is warned.
+      if (exact.isMore(allowed, exact.plus(used, used)) || !exact.isPositive(used)) return;
       shares[book.shareCount] = { limit, used, allowed };
       book.shareCount += 1;
     },
@@ -133,6 +152,7 @@ export function createNoteBook(): NoteBook {
         names: names.slice(0, count),
         kinds: kinds.slice(0, count),
         values: values.slice(0, count),
+        numbers: numbers.slice(0, count),
         ages: ages.slice(0, count),
         shareCount,
         shares: shares.slice(0, shareCount),
@@ -144,7 +164,8 @@ export function createNoteBook(): NoteBook {
       const last = kept.at(-1);
       for (const [index, note] of kept.entries()) gates[index] = { ...note };
       for (const [index, name] of copied.names.slice(0, last?.end ?? 0).entries()) {
-        write(name, copied.kinds[index] ?? plainFigure, copied.values[index] ?? "", copied.ages[index] ?? Number.NaN);
+        const [number = Number.NaN, ageMs = Number.NaN] = [copied.numbers[index], copied.ages[index]];
+        values[write(name, copied.kinds[index] ?? wordFigure, number, ageMs)] = copied.values[index] ?? "";
       }
       for (const [index, share] of copied.shares.slice(0, last?.shareEnd ?? 0).entries()) shares[index] = share;
       book.gateCount = kept.length;

@@ -14,8 +14,11 @@ import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
+import * as amounts from "./amount.ts";
+import { type Amount, parseAmount, toDecimal } from "./amount.ts";
 import { type Books, type FundBook, fundBookOf, type Line, symbolBookOf } from "./engine-books.ts";
 import { dropIfEmpty, lineOf, movePending, movePosition } from "./exposure.ts";
+import { positionOf } from "./line-rows.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
 import { directionOf } from "./terms.ts";
 import type { AmendRefusal } from "./view.ts";
@@ -28,28 +31,28 @@ export interface OpenOrder {
   readonly direction: 1 | -1;
   line: Line;
   /** As it was approved first, or as a transition told last. */
-  quantity: Decimal;
+  quantity: Amount;
   /** Under which it was approved first, or those of the amendment that a transition told last; undefined when they are not known. */
   terms: OrderTerms | undefined;
   /** Approved amendments that no transition has told yet, oldest first. */
   amendments: readonly Amended[];
   /** Whether a fill or a transition told that it is with a broker. */
   sent: boolean;
-  filled: Decimal;
+  filled: Amount;
   ended: boolean;
   /** What the ending said has filled. */
-  filledTold: Decimal;
+  filledTold: Amount;
   /** When the quantity was told last; NaN while it was not. */
   termsAt: number;
   /** Reserved, and not approved before the risk officer has answered. */
   awaitsVerdict: boolean;
   /** What may still fill; it is what the line holds for this order. */
-  remaining: Decimal;
+  remaining: Amount;
 }
 
 /** What an amendment asked for. */
 export interface Amended {
-  readonly quantity: Decimal;
+  readonly quantity: Amount;
   readonly terms: OrderTerms | undefined;
 }
 
@@ -88,19 +91,19 @@ const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED"
 const withBroker: ReadonlySet<string> = new Set(["ROUTED", "WORKING", "PARTIALLY_FILLED", "CANCEL_PENDING"]);
 
 /** What may still fill (invariant 1). */
-function remainingOf(order: OpenOrder): Decimal {
+function remainingOf(order: OpenOrder): Amount {
   let atMost = order.ended ? order.filledTold : order.quantity;
-  if (!order.ended) for (const { quantity } of order.amendments) if (quantity > atMost) atMost = quantity;
-  return atMost > order.filled ? ((atMost - order.filled) as Decimal) : decimal.zero;
+  if (!order.ended) for (const { quantity } of order.amendments) atMost = amounts.larger(quantity, atMost);
+  return amounts.isMore(atMost, order.filled) ? amounts.minus(atMost, order.filled) : amounts.nothing;
 }
 
 /** Moves the line to what the order needs now; an order that needs nothing leaves. */
 function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
   const remaining = remainingOf(order);
-  const change = remaining - order.remaining;
+  const change = amounts.minus(remaining, order.remaining);
   order.remaining = remaining;
-  if (change !== 0n) hold(books, order, change);
-  if (remaining === 0n) leave(orders, order);
+  if (!amounts.isNothing(change)) hold(books, order, change);
+  if (amounts.isNothing(remaining)) leave(orders, order);
 }
 
 function leave(orders: OrderBook, order: OpenOrder): void {
@@ -129,7 +132,7 @@ export function reopen(orders: OrderBook, orderId: string): OpenOrder | undefine
   return order;
 }
 
-function hold(books: Books, order: OpenOrder, change: bigint): void {
+function hold(books: Books, order: OpenOrder, change: Amount): void {
   movePending(books, order.fund, order.line, order.direction, change);
 }
 
@@ -148,7 +151,7 @@ export function reserve(
   line: Line,
   asked: NewOrder,
   direction: 1 | -1,
-  quantity: Decimal,
+  quantity: Amount,
 ): OpenOrder {
   const order: OpenOrder = {
     id: asked.order_id,
@@ -161,9 +164,9 @@ export function reserve(
     terms: undefined,
     amendments: noAmendments,
     sent: false,
-    filled: decimal.zero,
+    filled: amounts.nothing,
     ended: false,
-    filledTold: decimal.zero,
+    filledTold: amounts.nothing,
     termsAt: Number.NaN,
     awaitsVerdict: false,
     remaining: quantity,
@@ -182,7 +185,7 @@ export function rememberTerms(orders: OrderBook, asked: OrderTerms): OrderTerms 
 
 /** Takes a reservation back as if it had never been. */
 export function unreserve(books: Books, orders: OrderBook, order: OpenOrder): void {
-  hold(books, order, -order.remaining);
+  hold(books, order, amounts.negated(order.remaining));
   orders.open.delete(order.id);
   order.fund.openOrders -= 1;
 }
@@ -222,7 +225,7 @@ export function amend(books: Books, orders: OrderBook, order: OpenOrder, amended
 /** One amendment that stands for two. */
 function both(first: Amended, second: Amended): Amended {
   const isSame = first.terms !== undefined && second.terms !== undefined && areSameTerms(first.terms, second.terms);
-  return { quantity: decimal.max(first.quantity, second.quantity), terms: isSame ? first.terms : undefined };
+  return { quantity: amounts.larger(first.quantity, second.quantity), terms: isSame ? first.terms : undefined };
 }
 
 /** Takes an amendment back; what others did to the order since then stays. */
@@ -240,11 +243,13 @@ export function amendRefusal(order: OpenOrder, asked: Parameters<typeof isSameOr
 }
 
 /** Whether an amendment can only take away from what may fill (invariant 7). The same lowering may be asked for twice. */
-export function isLowered(order: OpenOrder, asked: OrderTerms, quantity: Decimal): boolean {
+export function isLowered(order: OpenOrder, asked: OrderTerms, quantity: Amount): boolean {
   const { terms } = order;
-  if (!order.sent || quantity >= order.quantity || terms === undefined || !areSameTerms(terms, asked)) return false;
+  if (!order.sent || !amounts.isMore(order.quantity, quantity)) return false;
+  if (terms === undefined || !areSameTerms(terms, asked)) return false;
   return order.amendments.every(
-    (waiting) => quantity <= waiting.quantity && waiting.terms !== undefined && areSameTerms(waiting.terms, asked),
+    (waiting) =>
+      !amounts.isMore(quantity, waiting.quantity) && waiting.terms !== undefined && areSameTerms(waiting.terms, asked),
   );
 }
 
@@ -263,21 +268,23 @@ export function isSameOrder(
 
 /** Invariant 2. Whether the same fill came before is not asked here. */
 export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffect {
-  const quantity = decimal.parse(fill.quantity);
+  const quantity = parseAmount(fill.quantity);
   const direction = directionOf(fill.side);
   const fund = fundBookOf(books, fill.fund_id);
   const line = lineOf(fund, symbolBookOf(books, fill.symbol));
-  const position = (line.position + (direction === 1 ? quantity : -quantity)) as Decimal;
+  const change = direction === 1 ? quantity : amounts.negated(quantity);
+  const position = toDecimal(amounts.plus(positionOf(fund.rows, line), change));
   const order = orders.open.get(fill.order_id);
   // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.
   const isOwn = order !== undefined && order.line === line && order.direction === direction;
-  const overfill = isOwn && quantity > order.remaining ? ((quantity - order.remaining) as Decimal) : decimal.zero;
-  movePosition(books, fund, line, position - line.position);
+  const isOver = isOwn && amounts.isMore(quantity, order.remaining);
+  const overfill = isOver ? toDecimal(amounts.minus(quantity, order.remaining)) : decimal.zero;
+  movePosition(books, fund, line, change);
   if (!isOwn) return { known: false, closed: false, overfill, position };
-  order.filled = (order.filled + quantity) as Decimal;
+  order.filled = amounts.plus(order.filled, quantity);
   order.sent = true;
   settle(books, orders, order);
-  return { known: true, closed: order.remaining === 0n, overfill, position };
+  return { known: true, closed: amounts.isNothing(order.remaining), overfill, position };
 }
 
 /** Invariants 3 to 5. A transition of an order that is not open says nothing about exposure. */
@@ -287,19 +294,19 @@ export function applyTransition(books: Books, orders: OrderBook, transition: Ord
   if (withBroker.has(transition.to)) order.sent = true;
   if (endings.has(transition.to)) {
     order.ended = true;
-    order.filledTold = decimal.max(order.filledTold, decimal.parse(transition.filled_quantity));
+    order.filledTold = amounts.larger(order.filledTold, parseAmount(transition.filled_quantity));
   } else if (!order.ended && transition.quantity !== undefined) {
-    tellTerms(order, decimal.parse(transition.quantity), instant.parse(transition.at));
+    tellTerms(order, parseAmount(transition.quantity), instant.parse(transition.at));
   }
   settle(books, orders, order);
 }
 
 /** The quantity in force is known now; of the amendments that waited, those up to the one that it tells of are settled. */
-function tellTerms(order: OpenOrder, quantity: Decimal, at: number): void {
+function tellTerms(order: OpenOrder, quantity: Amount, at: number): void {
   if (at < order.termsAt) return;
   order.termsAt = at;
   order.quantity = quantity;
-  const index = order.amendments.findIndex((waiting) => waiting.quantity === quantity);
+  const index = order.amendments.findIndex((waiting) => amounts.isEqual(waiting.quantity, quantity));
   const told = order.amendments[index];
   if (told === undefined) return;
   order.terms = told.terms;

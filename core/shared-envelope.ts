@@ -1,35 +1,27 @@
 // Ten thousand funds mostly allow the same brokers and have the same limits. Their envelopes share what is equal, so that looking at one fund's
 // finds what the last fund's left in the cache.
-import type { Decimal } from "../contracts/src/decimal.ts";
+import type { Amount } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
 
 /** What envelopes have in common so far; bounded, because forgetting it costs nothing but speed. */
 export interface SharedParts {
   readonly sets: Map<string, ReadonlySet<string>>;
-  readonly sectors: Map<string, ReadonlyMap<string, Decimal>>;
-  readonly decimals: Map<Decimal, Decimal>;
+  readonly sectors: Map<string, ReadonlyMap<string, Amount>>;
 }
 
 const partsMax = 10_000;
 
 export function createSharedParts(): SharedParts {
-  return { sets: new Map(), sectors: new Map(), decimals: new Map() };
+  return { sets: new Map(), sectors: new Map() };
 }
 
 export function shareParts(parts: SharedParts, envelope: Envelope): Envelope {
   const set = (values: ReadonlySet<string>) => shared(parts.sets, JSON.stringify([...values].sort()), values);
-  const amount = (value: Decimal) => shared(parts.decimals, value, value);
   const sectorsText = JSON.stringify(
     [...envelope.sectorLimits].map(([sector, limit]) => [sector, String(limit)]).sort(),
   );
   return {
     ...envelope,
-    maxPosition: amount(envelope.maxPosition),
-    maxGrossExposure: amount(envelope.maxGrossExposure),
-    maxNetExposure: amount(envelope.maxNetExposure),
-    maxNotional: amount(envelope.maxNotional),
-    maxBorrowFee: amount(envelope.maxBorrowFee),
-    priceCollar: amount(envelope.priceCollar),
     allowedBrokers: set(envelope.allowedBrokers),
     allowedOrderTypes: set(envelope.allowedOrderTypes),
     allowedAssetClasses: set(envelope.allowedAssetClasses),

@@ -2,6 +2,8 @@
 // schema gate says which of them could not be read. Nothing here throws; what makes no sense is left undefined.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
+import { type Amount, amountOf, isPositive, readAmount } from "./amount.ts";
+import { digitsMax, plainOf } from "./plain.ts";
 import type { Terms } from "./view.ts";
 
 export function noTerms(): Terms {
@@ -32,18 +34,18 @@ export function directionOf(side: string): 1 | -1 | 0 {
 }
 
 /** A message made from JSON may hold anything, so the type is looked at and not believed. */
-function aboveZero(text: unknown): decimal.Decimal | undefined {
+function aboveZero(text: unknown): Amount | undefined {
   if (typeof text !== "string") return undefined;
-  const value = decimal.tryParse(text);
-  return value !== undefined && value > 0n ? value : undefined;
+  const value = readAmount(text);
+  return value !== undefined && isPositive(value) ? value : undefined;
 }
 
-function notionalOf(value: unknown): decimal.Decimal | undefined {
+function notionalOf(value: unknown): Amount | undefined {
   if (typeof value !== "number" || !(value >= 0) || Object.is(value, -0)) return undefined;
   // Whole numbers are the common case, and need no text in between.
-  if (Number.isSafeInteger(value)) return decimal.fromInteger(BigInt(value));
+  if (Number.isInteger(value) && value <= digitsMax) return plainOf(value, 0);
   try {
-    return decimal.fromNumber(value);
+    return amountOf(decimal.fromNumber(value));
   } catch (thrown) {
     if (thrown instanceof decimal.DecimalError) return undefined;
     throw thrown;

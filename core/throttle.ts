@@ -4,8 +4,8 @@
 // What is counted follows from the approvals alone and never from what the envelope says later, so that books which are rebuilt from the
 // journal are the same. Memory is bounded: a strategy keeps at most `kindsMax` different orders (symbol, side, quantity); beyond, those that
 // were approved longest ago are forgotten first.
-import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
+import { type Amount, toDecimal } from "./amount.ts";
 import type { Repeats, StrategyBook, SymbolBook } from "./engine-books.ts";
 import { type AddedInstant, addInstant, countWithin, createInstantRing, removeInstant } from "./instant-ring.ts";
 
@@ -21,15 +21,15 @@ export interface CountedApproval {
 }
 
 /** Symbol, side and quantity as one number. */
-function kindOf(book: SymbolBook, side: string, quantity: Decimal): bigint {
-  return (quantity << 32n) | BigInt(book.place * 4 + sides.indexOf(side));
+function kindOf(book: SymbolBook, side: string, quantity: Amount): bigint {
+  return (toDecimal(quantity) << 32n) | BigInt(book.place * 4 + sides.indexOf(side));
 }
 
 export function repeatsWithin(
   strategy: StrategyBook,
   book: SymbolBook,
   side: string,
-  quantity: Decimal,
+  quantity: Amount,
   at: Instant,
   windowMs: number,
 ): number {
@@ -42,7 +42,7 @@ export function repeatsWithin(
 export interface Approval {
   readonly book: SymbolBook;
   readonly side: string;
-  readonly quantity: Decimal;
+  readonly quantity: Amount;
   readonly at: Instant;
   /** The envelope's at that moment. */
   readonly windowMs: number;

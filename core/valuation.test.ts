@@ -2,16 +2,17 @@
 import { describe, expect, test } from "vitest";
 import * as decimal from "../contracts/src/decimal.ts";
 import { d, judge, type Spoil } from "../testkit/passing-order.ts";
-import { type Exact, product } from "./exact.ts";
+import { timesUp, toDecimal } from "./amount.ts";
+import { type Exact, product, toExact } from "./exact.ts";
 import { noTerms } from "./terms.ts";
-import { marketPrice, notionalAtWorst, ownPrice, timesUp, unitValueAt, valuationPrice } from "./valuation.ts";
+import { marketPrice, notionalAtWorst, ownPrice, unitValueAt, valuationPrice } from "./valuation.ts";
 import { money, percent, percentOf, quoted, seconds } from "./wording.ts";
 
 function valued(type: string, prices: { limit?: string; stop?: string }, market = "100"): string {
   const terms = noTerms();
   if (prices.limit !== undefined) terms.limitPrice = d(prices.limit);
   if (prices.stop !== undefined) terms.stopPrice = d(prices.stop);
-  return decimal.format(valuationPrice(type, terms, d(market), d("0.05")));
+  return decimal.format(toDecimal(valuationPrice(type, terms, d(market), d("0.05"))));
 }
 
 /** The view after the gates, with the order's own price and quantity left as the case says. */
@@ -115,7 +116,7 @@ describe("wording", () => {
     expect(money(product(d("-1234.5"), decimal.one), "EUR")).toBe("-1,234.50 EUR");
   });
   test("a share that is a trifle above its limit never reads as the limit", () => {
-    expect(percentOf((product(d("7"), decimal.one) + 1n) as Exact, d("100"))).toBe("7.01 %");
+    expect(percentOf((toExact(product(d("7"), decimal.one)) + 1n) as Exact, d("100"))).toBe("7.01 %");
     expect(percentOf(product(d("7"), decimal.one), d("100"))).toBe("7 %");
     expect(percent(d("0.07"))).toBe("7 %");
   });

@@ -116,7 +116,8 @@ describe("a view as bytes", () => {
     const view = { ...emptyView(), fundKnown: true, repeatedExecutions: 3 };
     const content = packer.pack(view, startOfDay);
     const first = Uint8Array.of(1, ...content.subarray(1, content.length - 1));
-    expect(unpackViews(first)).toEqual([{ at: startOfDay, view }]);
+    expect(unpackViews(first)).toEqual(unpackViews(content));
+    expect(unpackViews(first)[0].view).toMatchObject({ fundKnown: true, repeatedExecutions: 3 });
   });
 
   it("is refused when it is cut short or of another form", () => {

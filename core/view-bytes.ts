@@ -5,8 +5,9 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { Defect } from "../contracts/src/fault.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { Severity } from "../contracts/src/records/values.ts";
+import { type Amount, toDecimal } from "./amount.ts";
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from "./byte-columns.ts";
-import { type Exact, exactZero } from "./exact.ts";
+import { type Exact, toExact } from "./exact.ts";
 import { emptyView, noVerdict } from "./fill-view.ts";
 import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
 
@@ -146,9 +147,9 @@ function writeInstrument(writer: ByteWriter, instrument: InstrumentFacts): void 
   writer.text(instrument.symbol);
   writer.text(instrument.assetClass);
   writer.text(instrument.currency);
-  writer.integer(instrument.tickSize);
-  writer.integer(instrument.lotSize);
-  writer.integer(instrument.multiplier);
+  writer.integer(toDecimal(instrument.tickSize));
+  writer.integer(toDecimal(instrument.lotSize));
+  writer.integer(toDecimal(instrument.multiplier));
   writer.text(instrument.sector);
   writer.text(instrument.restriction);
 }
@@ -166,23 +167,27 @@ function readInstrument(reader: ByteReader): InstrumentFacts {
   };
 }
 
+function decimalOf(amount: Amount | undefined): Decimal | undefined {
+  return amount === undefined ? undefined : toDecimal(amount);
+}
+
 function writeSymbol(writer: ByteWriter, view: FundView): void {
-  writer.integer(view.position);
-  writer.integer(view.pendingBuy);
-  writer.integer(view.pendingSell);
-  writer.integer(view.ownRemaining);
-  writer.integer(view.ownFilled);
+  writer.integer(decimalOf(view.position));
+  writer.integer(decimalOf(view.pendingBuy));
+  writer.integer(decimalOf(view.pendingSell));
+  writer.integer(decimalOf(view.ownRemaining));
+  writer.integer(decimalOf(view.ownFilled));
   writer.number(view.openOrders);
   writer.number(view.openOrdersMax);
-  writer.integer(view.price);
-  writer.integer(view.bid);
-  writer.integer(view.ask);
+  writer.integer(decimalOf(view.price));
+  writer.integer(decimalOf(view.bid));
+  writer.integer(decimalOf(view.ask));
   writer.number(view.priceAgeMs);
-  writer.integer(view.fxRate);
+  writer.integer(decimalOf(view.fxRate));
   writer.number(view.fxAgeMs);
-  writer.integer(view.unitValue);
-  writer.integer(view.borrowAvailable);
-  writer.integer(view.borrowFee);
+  writer.integer(decimalOf(view.unitValue));
+  writer.integer(decimalOf(view.borrowAvailable));
+  writer.integer(decimalOf(view.borrowFee));
   writer.number(view.borrowAgeMs);
 }
 
@@ -207,12 +212,12 @@ function readSymbol(reader: ByteReader, view: FundView): void {
 }
 
 function writeFund(writer: ByteWriter, view: FundView): void {
-  writer.integer(view.nav);
+  writer.integer(decimalOf(view.nav));
   writer.number(view.navAgeMs);
-  writer.integer(view.grossOthers);
-  writer.integer(view.netHighOthers);
-  writer.integer(view.netLowOthers);
-  writer.integer(view.sectorOthers);
+  writer.integer(toExact(view.grossOthers));
+  writer.integer(toExact(view.netHighOthers));
+  writer.integer(toExact(view.netLowOthers));
+  writer.integer(toExact(view.sectorOthers));
   writer.text(view.unpricedSymbol);
   writer.number(view.oldestPriceAgeMs);
   writer.number(view.haltEpoch);
@@ -227,10 +232,10 @@ function writeFund(writer: ByteWriter, view: FundView): void {
 function readFund(reader: ByteReader, view: FundView): void {
   view.nav = reader.integer() as Decimal | undefined;
   view.navAgeMs = reader.number();
-  view.grossOthers = (reader.integer() ?? exactZero) as Exact;
-  view.netHighOthers = (reader.integer() ?? exactZero) as Exact;
-  view.netLowOthers = (reader.integer() ?? exactZero) as Exact;
-  view.sectorOthers = (reader.integer() ?? exactZero) as Exact;
+  view.grossOthers = (reader.integer() ?? 0n) as Exact;
+  view.netHighOthers = (reader.integer() ?? 0n) as Exact;
+  view.netLowOthers = (reader.integer() ?? 0n) as Exact;
+  view.sectorOthers = (reader.integer() ?? 0n) as Exact;
   view.unpricedSymbol = reader.text();
   view.oldestPriceAgeMs = reader.number();
   view.haltEpoch = reader.number();

@@ -1,12 +1,12 @@
 // Everything that the gates look at, for one order at one moment, flat. The engine fills one view again and again, so nothing here
 // outlives a check; what was in it is written into the decision's record, and a replay fills it from there.
 //
-// Conventions: quantities and prices are Decimals in the instrument's terms; values are Exact, in the fund's currency. "Others" leaves
+// Conventions: quantities and prices are amounts in the instrument's terms; values are exact products, in the fund's currency. "Others" leaves
 // out the symbol that the order is about. Ages are in milliseconds, counted to the moment of the check; NaN when there is nothing.
-import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Classification, Severity } from "../contracts/src/records/values.ts";
+import type { Amount } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
-import type { Exact } from "./exact.ts";
+import type { Worth } from "./exact.ts";
 import type { InputAges } from "./gates/gate.ts";
 import type { NavLimits } from "./nav-limits.ts";
 
@@ -14,11 +14,11 @@ import type { NavLimits } from "./nav-limits.ts";
 export interface Terms {
   /** 1 buys, -1 sells, 0 is no side that we know. */
   direction: 1 | -1 | 0;
-  quantity: Decimal | undefined;
-  limitPrice: Decimal | undefined;
-  stopPrice: Decimal | undefined;
+  quantity: Amount | undefined;
+  limitPrice: Amount | undefined;
+  stopPrice: Amount | undefined;
   /** From the order's JSON number by its shortest text; undefined when absent or when it cannot be kept exactly. */
-  notional: Decimal | undefined;
+  notional: Amount | undefined;
 }
 
 /** The instrument as the gates need it; one object per symbol and version of the reference data. */
@@ -26,9 +26,9 @@ export interface InstrumentFacts {
   readonly symbol: string;
   readonly assetClass: string;
   readonly currency: string;
-  readonly tickSize: Decimal;
-  readonly lotSize: Decimal;
-  readonly multiplier: Decimal;
+  readonly tickSize: Amount;
+  readonly lotSize: Amount;
+  readonly multiplier: Amount;
   readonly sector: string;
   /** Why new risk in it is denied, or undefined. */
   readonly restriction: string | undefined;
@@ -73,38 +73,38 @@ export interface FundView {
   // What the order does to the position; set by classify before the first gate.
   classification: Classification | undefined;
   /** The part that only closes, and the part that opens; for an amendment of what would still be open. */
-  closingQuantity: Decimal;
-  openingQuantity: Decimal;
+  closingQuantity: Amount;
+  openingQuantity: Amount;
 
   // The symbol in this fund. Pending quantities are those of other open orders.
-  position: Decimal;
-  pendingBuy: Decimal;
-  pendingSell: Decimal;
+  position: Amount;
+  pendingBuy: Amount;
+  pendingSell: Amount;
   /** What an amended order still had open before, and has filled so far; zero for a new order. */
-  ownRemaining: Decimal;
-  ownFilled: Decimal;
+  ownRemaining: Amount;
+  ownFilled: Amount;
   openOrders: number;
   openOrdersMax: number;
 
   // Prices.
-  price: Decimal | undefined;
-  bid: Decimal | undefined;
-  ask: Decimal | undefined;
+  price: Amount | undefined;
+  bid: Amount | undefined;
+  ask: Amount | undefined;
   priceAgeMs: number;
   /** Units of the fund's currency per unit of the instrument's; 1 when they are the same. */
-  fxRate: Decimal | undefined;
+  fxRate: Amount | undefined;
   fxAgeMs: number;
   /** Price x multiplier x rate, rounded up: what one unit of the instrument is worth in the fund's currency. */
-  unitValue: Decimal | undefined;
+  unitValue: Amount | undefined;
 
   // The fund, in the worst case over its open orders, this symbol left out.
-  nav: Decimal | undefined;
+  nav: Amount | undefined;
   navAgeMs: number;
-  grossOthers: Exact;
+  grossOthers: Worth;
   /** If every pending buy fills and no sell does, and the other way round. */
-  netHighOthers: Exact;
-  netLowOthers: Exact;
-  sectorOthers: Exact;
+  netHighOthers: Worth;
+  netLowOthers: Worth;
+  sectorOthers: Worth;
   /** A symbol that is held or pending and has no price; undefined when all have one. */
   unpricedSymbol: string | undefined;
   /** Set when that symbol has a price and only the exchange rate is missing or too old, with its age. */
@@ -117,8 +117,8 @@ export interface FundView {
   /** The envelope's limits at this NAV. */
   limits: NavLimits | undefined;
   /** (Position + pending buys) x unit value, and (position - pending sells) x unit value. */
-  heldHigh: Exact | undefined;
-  heldLow: Exact | undefined;
+  heldHigh: Worth | undefined;
+  heldLow: Worth | undefined;
 
   // Halts.
   haltsKnown: boolean;
@@ -137,8 +137,8 @@ export interface FundView {
   repeatedExecutions: number;
 
   // Borrowing.
-  borrowAvailable: Decimal | undefined;
-  borrowFee: Decimal | undefined;
+  borrowAvailable: Amount | undefined;
+  borrowFee: Amount | undefined;
   borrowAgeMs: number;
 
   // The risk officer.

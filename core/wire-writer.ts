@@ -1,16 +1,18 @@
 // Protobuf's wire format, written straight into one buffer that is used again and again. The generated codecs need an object for every part
 // of a message and a list of bytes for every nested one; a decision has forty parts, and every order pays for them.
-import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
-import type { Exact } from "./exact.ts";
+import { type Amount, toDecimal } from "./amount.ts";
+import type { Worth } from "./exact.ts";
+import { digitsOf, placeOf, unitsBetween } from "./plain.ts";
 
 const pieceBytes = 65_536;
 const codeOfZero = 48;
 const codeOfMinus = 45;
 const codeOfPoint = 46;
 const replacement = 0xfffd;
-/** A number of eight places after the point is kept whole by this unit. */
-const eighthPlace = 10n ** 10n;
+/** A number of eight digits after the point is kept whole by this unit, and at this place of a plain one. */
+const eighthDigit = 10n ** 10n;
+const eighthDigitPlace = 4;
 const hundredMillion = 100_000_000;
 const exactUnitPerCent = 10n ** 34n;
 const almostACent = exactUnitPerCent - 1n;
@@ -27,14 +29,38 @@ export interface WireWriter {
   whole(tag: number, value: number): void;
   double(tag: number, value: number): void;
   /** As `decimal.format` writes it. */
-  decimal(tag: number, value: Decimal): void;
-  /** A product of two decimals, rounded up to the cent, with two places. */
-  cents(tag: number, value: Exact): void;
+  decimal(tag: number, value: Amount): void;
+  /** A product of two amounts, rounded up to the cent, with two places. */
+  cents(tag: number, value: Worth): void;
   /** Begins a nested message whose length will probably need so many bytes, 1 or 2; what it answers goes to `end`, with the same. */
   begin(tag: number, lengthBytes: number): number;
   end(began: number, lengthBytes: number): void;
   /** What was written since the last was taken; nobody writes there again. */
   take(): Uint8Array;
+}
+
+/** How many hundred-millionths it is, without its sign; NaN when that is no whole number, or more than a number keeps. */
+function eighthDigitsOf(value: Amount): number {
+  if (typeof value === "number") {
+    const place = placeOf(value);
+    const count = place > eighthDigitPlace ? Number.NaN : digitsOf(value) * unitsBetween(place, eighthDigitPlace);
+    return Math.abs(count) <= Number.MAX_SAFE_INTEGER ? Math.abs(count) : Number.NaN;
+  }
+  const count = value / eighthDigit;
+  if (count > numberMax || count < -numberMax || count * eighthDigit !== value) return Number.NaN;
+  return Math.abs(Number(count));
+}
+
+/** How many cents it is, rounded away from zero and without its sign. */
+function centsOf(value: Worth): number | bigint {
+  if (typeof value === "number") {
+    const place = placeOf(value);
+    const digits = Math.abs(digitsOf(value));
+    if (place > 0) return Math.ceil(digits / unitsBetween(1, place));
+    return digits * 100 <= Number.MAX_SAFE_INTEGER ? digits * 100 : BigInt(digits) * 100n;
+  }
+  const count = ((value < 0n ? -value : value) + almostACent) / exactUnitPerCent;
+  return count > numberMax ? count : Number(count);
 }
 
 // tidy: long because every part writes into the same buffer, which only a closure keeps to itself.
@@ -154,13 +180,12 @@ export function createWireWriter(): WireWriter {
   }
 
   /** False when its digits are more than a plain number keeps; then nothing was written. */
-  function plainDecimal(tag: number, value: Decimal): boolean {
-    const places = value / eighthPlace;
-    if (places > numberMax || places < -numberMax || places * eighthPlace !== value) return false;
+  function plainDecimal(tag: number, value: Amount): boolean {
+    const magnitude = eighthDigitsOf(value);
+    if (Number.isNaN(magnitude)) return false;
     const began = begin(tag, 1);
     room(32);
-    const magnitude = Math.abs(Number(places));
-    if (value < 0n) content[size++] = codeOfMinus;
+    if (value < 0) content[size++] = codeOfMinus;
     const whole = Math.floor(magnitude / hundredMillion);
     const fraction = magnitude - whole * hundredMillion;
     digits(whole, 1);
@@ -173,21 +198,22 @@ export function createWireWriter(): WireWriter {
     return true;
   }
 
-  function cents(tag: number, value: Exact): void {
-    const magnitude = value < 0n ? -value : value;
-    const count = (magnitude + almostACent) / exactUnitPerCent;
-    if (count > numberMax) {
+  function cents(tag: number, value: Worth): void {
+    const count = centsOf(value);
+    // Also of a plain number only one that is below zero is below zero.
+    const sign = value < 0 ? "-" : "";
+    if (typeof count === "bigint") {
       const shown = count.toString();
-      text(tag, `${value < 0n ? "-" : ""}${shown.slice(0, -2)}.${shown.slice(-2)}`);
+      text(tag, `${sign}${shown.slice(0, -2)}.${shown.slice(-2)}`);
       return;
     }
     const began = begin(tag, 1);
     room(32);
-    if (value < 0n) content[size++] = codeOfMinus;
-    const whole = Math.floor(Number(count) / 100);
+    if (sign !== "") content[size++] = codeOfMinus;
+    const whole = Math.floor(count / 100);
     digits(whole, 1);
     content[size++] = codeOfPoint;
-    digits(Number(count) - whole * 100, 2);
+    digits(count - whole * 100, 2);
     end(began, 1);
   }
 
@@ -213,7 +239,7 @@ export function createWireWriter(): WireWriter {
       size += 8;
     },
     decimal(tag, value) {
-      if (!plainDecimal(tag, value)) text(tag, decimal.format(value));
+      if (!plainDecimal(tag, value)) text(tag, decimal.format(toDecimal(value)));
     },
     cents,
     begin,

@@ -1,14 +1,15 @@
 // How figures read in the sentence of a denial. Only denials are worded, so nothing here has to be fast.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
-import type { Exact } from "./exact.ts";
+import { type Amount, toDecimal } from "./amount.ts";
+import { toExact, type Worth } from "./exact.ts";
 
 const exactUnit = decimal.one * decimal.one;
 const textLengthShown = 64;
 
 /** An amount rounded up to the cent: "250,000.01 USD". */
-export function money(value: Exact, currency: string): string {
-  const cents = ceiling(value * 100n, exactUnit);
+export function money(value: Worth, currency: string): string {
+  const cents = ceiling(toExact(value) * 100n, exactUnit);
   const sign = cents < 0n ? "-" : "";
   const digits = (cents < 0n ? -cents : cents).toString().padStart(3, "0");
   const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -16,18 +17,18 @@ export function money(value: Exact, currency: string): string {
 }
 
 /** What part of a whole a value is, rounded up to a hundredth of a percent: "7.01 %". */
-export function percentOf(value: Exact, whole: Decimal): string {
-  const hundredths = ceiling(value * 10_000n, whole * decimal.one);
+export function percentOf(value: Worth, whole: Amount): string {
+  const hundredths = ceiling(toExact(value) * 10_000n, toDecimal(whole) * decimal.one);
   return `${decimal.format((hundredths * (decimal.one / 100n)) as Decimal)} %`;
 }
 
 /** A fraction as a percentage: "7 %". */
-export function percent(fraction: Decimal): string {
-  return `${decimal.format((fraction * 100n) as Decimal)} %`;
+export function percent(fraction: Amount): string {
+  return `${decimal.format((toDecimal(fraction) * 100n) as Decimal)} %`;
 }
 
-export function amount(value: Decimal): string {
-  return decimal.format(value);
+export function amount(value: Amount): string {
+  return decimal.format(toDecimal(value));
 }
 
 export function seconds(ageMs: number): string {

@@ -1,16 +1,18 @@
 // An order that passes every gate, with the view that goes with it, to be spoilt in one place: so a test says only what matters to it.
+import { inspect, isDeepStrictEqual } from "node:util";
+import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
+import { amountOf, isPositive, timesUp, toDecimal } from "../core/amount.ts";
 import { classify } from "../core/classify.ts";
 import { compileEnvelope } from "../core/envelope.ts";
-import { exactZero } from "../core/exact.ts";
+import { toExact, worthless } from "../core/exact.ts";
 import { inputAgesDefault, type Notes } from "../core/gates/gate.ts";
 import { gates } from "../core/gates/index.ts";
 import { noTerms, readTerms } from "../core/terms.ts";
-import { timesUp } from "../core/valuation.ts";
 import type { FundView, InstrumentFacts } from "../core/view.ts";
 
 type Writable<Kind> = { -readonly [Key in keyof Kind]: Kind[Key] };
@@ -59,7 +61,7 @@ export function settle(draft: Draft, has: { readonly envelope: boolean; readonly
   view.envelope = has.envelope ? compileEnvelope(draft.envelope) : undefined;
   readTerms(draft.order, view.terms);
   view.unitValue =
-    view.price === undefined || view.fxRate === undefined || view.price <= 0n
+    view.price === undefined || view.fxRate === undefined || !isPositive(view.price)
       ? undefined
       : timesUp(timesUp(view.price, instrument.multiplier), view.fxRate);
   classify(view);
@@ -72,8 +74,34 @@ export function judge(spoil: Spoil, has: { envelope?: boolean; instrument?: bool
   return run(draft);
 }
 
-/** Runs the gates in order until one says no. */
+/** Runs the gates in order until one says no: once with bigints, and once with plain numbers, which must come to the same. */
 export function run(draft: Draft): Outcome {
+  const outcome = runAsIs(draft);
+  const { view: _, ...plain } = runAsIs({ ...draft, view: asPlain(draft.view) });
+  const { view: __, ...wide } = outcome;
+  if (!isDeepStrictEqual(plain, wide)) throw new Error(`plain numbers decide otherwise: ${inspect({ plain, wide })}`);
+  return outcome;
+}
+
+const exactFields: ReadonlySet<string> = new Set(["grossOthers", "netHighOthers", "netLowOthers", "sectorOthers"]);
+
+/** The same view with every amount as a plain number that can be one. */
+function asPlain(view: FundView): FundView {
+  const parts = Object.entries(view).map(([name, value]) => {
+    if (typeof value === "bigint")
+      return [name, exactFields.has(name) ? plainWorth(value) : amountOf(value as Decimal)];
+    const isNested = name === "terms" || name === "instrument";
+    return [name, isNested && value !== undefined ? asPlain(value as FundView) : value];
+  });
+  return Object.fromEntries(parts);
+}
+
+function plainWorth(value: bigint): bigint | number {
+  const amount = value % decimal.one === 0n ? amountOf((value / decimal.one) as Decimal) : value;
+  return typeof amount === "number" ? amount : value;
+}
+
+function runAsIs(draft: Draft): Outcome {
   const figures = new Map<string, string>();
   const ages = new Map<string, number>();
   const shares = new Map<string, readonly [bigint, bigint]>();
@@ -82,11 +110,11 @@ export function run(draft: Draft): Outcome {
     if (ageMs !== undefined) ages.set(name, ageMs);
   };
   const notes: Notes = {
-    decimal: (name, value, ageMs) => put(name, decimal.format(value), ageMs),
-    exact: (name, value) => put(name, value.toString()),
+    decimal: (name, value, ageMs) => put(name, decimal.format(toDecimal(value)), ageMs),
+    exact: (name, value) => put(name, toExact(value).toString()),
     word: put,
     count: (name, value) => put(name, String(value)),
-    share: (limit, used, allowed) => shares.set(limit, [used, allowed]),
+    share: (limit, used, allowed) => shares.set(limit, [toExact(used), toExact(allowed)]),
   };
   for (const gate of gates) {
     const denial = gate.decide(draft.order, draft.view, draft.at, notes);
@@ -188,10 +216,10 @@ function passingView(): FundView {
     unitValue: undefined,
     nav: d("10000000"),
     navAgeMs: 1_000,
-    grossOthers: exactZero,
-    netHighOthers: exactZero,
-    netLowOthers: exactZero,
-    sectorOthers: exactZero,
+    grossOthers: worthless,
+    netHighOthers: worthless,
+    netLowOthers: worthless,
+    sectorOthers: worthless,
     unpricedSymbol: undefined,
     oldestPriceAgeMs: 0,
     limits: undefined,

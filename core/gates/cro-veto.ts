@@ -3,6 +3,7 @@
 
 import { Defect } from "../../contracts/src/fault.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import { wholeOf } from "../exact.ts";
 import { quoted } from "../wording.ts";
 import type { Gate } from "./gate.ts";
 import { assured, isNewRisk, reduces } from "./new-risk.ts";
@@ -41,7 +42,7 @@ export const croVeto: Gate = {
         notes.word("why", quoted(verdict.reason, reasonLengthShown));
         // All of the officer's time was used up: that is the warning.
         if (envelope.croVetoOnTimeout === "PASS_WITH_WARNING") {
-          notes.share("cro_veto_timeout_ms", 1n, 1n);
+          notes.share("cro_veto_timeout_ms", wholeOf(1), wholeOf(1));
           return undefined;
         }
         const reason = `The risk officer gave no verdict within ${envelope.croVetoTimeoutMs} ms: ${quoted(verdict.reason, reasonLengthShown)}.`;

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { gateDenials } from "../../contracts/src/codes/denials.ts";
 import { gateName } from "../../contracts/src/records/values.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import { type Exact, product } from "../exact.ts";
+import { type Exact, product, toExact } from "../exact.ts";
 import { gates } from "./index.ts";
 
-const usd = (text: string): Exact => product(d(text), d("1"));
+const usd = (text: string): Exact => toExact(product(d(text), d("1")));
 
 interface Row {
   readonly spoil: Spoil;

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import { type Exact, product } from "../exact.ts";
+import { type Exact, product, toExact } from "../exact.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
-const usd = (text: string): Exact => product(d(text), d("1"));
+const usd = (text: string): Exact => toExact(product(d(text), d("1")));
 
 function codeWith(order: object, view: object = {}, more: Spoil = () => undefined): string {
   const spoil: Spoil = (draft) => {

@@ -7,21 +7,18 @@
 //  4. Exactly at a limit passes.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
-import type { Decimal } from "../../contracts/src/decimal.ts";
-import * as decimal from "../../contracts/src/decimal.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import * as amounts from "../amount.ts";
 import { openQuantityMax } from "../classify.ts";
 import type { Envelope } from "../envelope.ts";
-import { type Exact, larger, magnitude, product } from "../exact.ts";
+import * as exact from "../exact.ts";
 import { navLimits } from "../nav-limits.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
 import { money, percent, percentOf, quoted, seconds } from "../wording.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { assured, isFresh, isNewRisk } from "./new-risk.ts";
-
-const exposureMax = decimal.largest * decimal.one;
 
 export const positionRisk: Gate = {
   name: "position_risk",
@@ -45,8 +42,8 @@ function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undef
   if (!isFresh(navAgeMs, ages.nav)) {
     return { code: "NAV_STALE", reason: `The NAV is ${seconds(navAgeMs)} old; ${seconds(ages.nav)} is the most.` };
   }
-  if (nav <= 0n) {
-    const reason = `The NAV is ${money(product(nav, decimal.one), view.fundCurrency)}.`;
+  if (!amounts.isPositive(nav)) {
+    const reason = `The NAV is ${money(exact.product(nav, amounts.oneUnit), view.fundCurrency)}.`;
     return { code: "NAV_NOT_POSITIVE", reason };
   }
   const unpriced = view.unpricedSymbol ?? (isPriced(view) ? undefined : order.symbol);
@@ -80,7 +77,7 @@ function rateDenial(symbol: string, view: FundView, notes: Notes): Denial {
 }
 
 function isPriced(view: FundView): boolean {
-  return view.unitValue !== undefined && view.unitValue > 0n && marketPrice(view) !== undefined;
+  return view.unitValue !== undefined && amounts.isPositive(view.unitValue) && marketPrice(view) !== undefined;
 }
 
 function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
@@ -90,15 +87,16 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   const own = ownValue(order, view, envelope, unitValue);
 
   // The two ends that the symbol can reach: every purchase fills and no sale does, and the other way round.
-  let high = view.heldHigh ?? product((view.position + view.pendingBuy) as Decimal, unitValue);
-  let low = view.heldLow ?? product((view.position - view.pendingSell) as Decimal, unitValue);
-  if (view.terms.direction === 1) high = (high + own) as Exact;
-  else low = (low - own) as Exact;
-  const position = larger(magnitude(high), magnitude(low));
-  const gross = (view.grossOthers + position) as Exact;
-  const net = larger(magnitude((view.netHighOthers + high) as Exact), magnitude((view.netLowOthers + low) as Exact));
+  let high = view.heldHigh ?? exact.product(amounts.plus(view.position, view.pendingBuy), unitValue);
+  let low = view.heldLow ?? exact.product(amounts.minus(view.position, view.pendingSell), unitValue);
+  if (view.terms.direction === 1) high = exact.plus(high, own);
+  else low = exact.minus(low, own);
+  const position = exact.larger(exact.magnitude(high), exact.magnitude(low));
+  const gross = exact.plus(view.grossOthers, position);
+  const netHigh = exact.magnitude(exact.plus(view.netHighOthers, high));
+  const net = exact.larger(netHigh, exact.magnitude(exact.plus(view.netLowOthers, low)));
   // Every other exposure is at most the gross one, so what it can keep all of them can.
-  if (gross > exposureMax) {
+  if (exact.isTooLarge(gross)) {
     const reason = `The exposure of ${money(gross, view.fundCurrency)} has more digits than can be kept exactly.`;
     return { code: "EXPOSURE_OVERFLOW", reason };
   }
@@ -108,20 +106,23 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   notes.exact("resulting_net", net);
   const nav = assured(view.nav, "a NAV");
   const limits = navLimits(view.limits, envelope, nav);
-  notes.share("max_position_pct", position, limits.position, limits.positionHalf);
-  if (position > limits.position) return denialOf(positionLimit, order.symbol, position, envelope.maxPosition, view);
-  notes.share("max_gross_exposure_pct", gross, limits.gross, limits.grossHalf);
-  if (gross > limits.gross) return denialOf(grossLimit, "", gross, envelope.maxGrossExposure, view);
-  notes.share("max_net_exposure_pct", net, limits.net, limits.netHalf);
-  if (net > limits.net) return denialOf(netLimit, "", net, envelope.maxNetExposure, view);
+  notes.share("max_position_pct", position, limits.position);
+  if (exact.isMore(position, limits.position)) {
+    return denialOf(positionLimit, order.symbol, position, envelope.maxPosition, view);
+  }
+  notes.share("max_gross_exposure_pct", gross, limits.gross);
+  if (exact.isMore(gross, limits.gross)) return denialOf(grossLimit, "", gross, envelope.maxGrossExposure, view);
+  notes.share("max_net_exposure_pct", net, limits.net);
+  if (exact.isMore(net, limits.net)) return denialOf(netLimit, "", net, envelope.maxNetExposure, view);
   const { sector } = instrument;
   const fraction = envelope.sectorLimits.get(sector);
   if (fraction === undefined) return undefined;
-  const inSector = (view.sectorOthers + position) as Exact;
-  const sectorAllowed = product(fraction, nav);
+  const inSector = exact.plus(view.sectorOthers, position);
+  const sectorAllowed = exact.product(fraction, nav);
   notes.exact("resulting_sector", inSector);
   notes.share(`sector_limits_pct.${sector}`, inSector, sectorAllowed);
-  return inSector > sectorAllowed ? denialOf(sectorLimits, sector, inSector, fraction, view) : undefined;
+  if (!exact.isMore(inSector, sectorAllowed)) return undefined;
+  return denialOf(sectorLimits, sector, inSector, fraction, view);
 }
 
 interface Limit {
@@ -146,20 +147,20 @@ const sectorLimits: Limit = {
   words: (sector) => `Exposure to the sector ${quoted(sector)}`,
 };
 
-function denialOf(limit: Limit, of: string, value: Exact, fraction: Decimal, view: FundView): Denial {
+function denialOf(limit: Limit, of: string, value: exact.Worth, fraction: amounts.Amount, view: FundView): Denial {
   const worth = `${money(value, view.fundCurrency)}, ${percentOf(value, assured(view.nav, "a NAV"))} of NAV`;
   return { code: limit.code, reason: `${limit.words(of)} could reach ${worth}; ${percent(fraction)} is the most.` };
 }
 
 /** What the order itself adds: at the mark, but what it opens at the order's own worst price if that is worse. */
-function ownValue(order: Order, view: FundView, envelope: Envelope, unitValue: Decimal): Exact {
+function ownValue(order: Order, view: FundView, envelope: Envelope, unitValue: amounts.Amount): exact.Worth {
   const own = openQuantityMax(view);
   const market = assured(marketPrice(view), "a price");
   const fxRate = assured(view.fxRate, "a rate");
   const price = valuationPrice(order.order_type, view.terms, market, envelope.priceCollar);
   const worst = unitValueAt(price, assured(view.instrument, "an instrument"), fxRate);
-  if (worst <= unitValue) return product(own, unitValue);
+  if (!amounts.isMore(worst, unitValue)) return exact.product(own, unitValue);
   const { closingQuantity } = view;
-  if (closingQuantity === 0n) return product(own, worst);
-  return (product(closingQuantity, unitValue) + product((own - closingQuantity) as Decimal, worst)) as Exact;
+  const opening = exact.product(amounts.minus(own, closingQuantity), worst);
+  return exact.plus(exact.product(closingQuantity, unitValue), opening);
 }

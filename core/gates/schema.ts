@@ -2,13 +2,12 @@
 // whether a number is a number. Checks go from the order's own words to what we know about them; the first mistake is the answer.
 
 import type { Denial } from "../../contracts/src/codes.ts";
-import type { Decimal } from "../../contracts/src/decimal.ts";
-import * as decimal from "../../contracts/src/decimal.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import { product } from "../exact.ts";
-import { isLimited, isStopped, ownPrice, timesUp } from "../valuation.ts";
+import * as amounts from "../amount.ts";
+import { isTooLarge, product, toExact } from "../exact.ts";
+import { isLimited, isStopped, ownPrice } from "../valuation.ts";
 import type { AmendRefusal, FundView } from "../view.ts";
 import { amount, quoted } from "../wording.ts";
 import type { Gate, Notes } from "./gate.ts";
@@ -148,7 +147,7 @@ function gridDenial(order: Order, view: FundView): Denial | undefined {
   const type = order.order_type;
   if (isLimited(type) && isOffTick(limitPrice, tickSize)) return offTick("limit_price", limitPrice, tickSize);
   if (isStopped(type) && isOffTick(stopPrice, tickSize)) return offTick("stop_price", stopPrice, tickSize);
-  if (quantity % lotSize === 0n || closesAll(view)) return undefined;
+  if (amounts.isMultiple(quantity, lotSize) || closesAll(view)) return undefined;
   const reason = `The quantity ${amount(quantity)} of ${quoted(order.symbol)} is no multiple of the lot ${amount(lotSize)}.`;
   return { code: "SCHEMA_QUANTITY_OFF_LOT", reason };
 }
@@ -156,14 +155,14 @@ function gridDenial(order: Order, view: FundView): Denial | undefined {
 function closesAll(view: FundView): boolean {
   if (!reduces(view)) return false;
   const pending = view.terms.direction === 1 ? view.pendingBuy : view.pendingSell;
-  return view.closingQuantity + pending === decimal.abs(view.position);
+  return amounts.isEqual(amounts.plus(view.closingQuantity, pending), amounts.magnitude(view.position));
 }
 
-function isOffTick(price: Decimal | undefined, tickSize: Decimal): price is Decimal {
-  return price !== undefined && price % tickSize !== 0n;
+function isOffTick(price: amounts.Amount | undefined, tickSize: amounts.Amount): price is amounts.Amount {
+  return price !== undefined && !amounts.isMultiple(price, tickSize);
 }
 
-function offTick(field: string, price: Decimal, tickSize: Decimal): Denial {
+function offTick(field: string, price: amounts.Amount, tickSize: amounts.Amount): Denial {
   const reason = `The ${field} ${amount(price)} is no multiple of the tick ${amount(tickSize)}.`;
   return { code: "SCHEMA_PRICE_OFF_TICK", reason };
 }
@@ -179,16 +178,14 @@ function notionalDenial(order: Order, view: FundView): Denial | undefined {
   const own = ownPrice(order.order_type, terms);
   const price = own ?? freshMark(view);
   if (price === undefined) return undefined;
-  const unitPrice = timesUp(price, multiplier);
-  // Two that are both this small have a product that fits, so most orders need no multiplication.
-  if (terms.notional === undefined && quantity <= worthRoot && unitPrice <= worthRoot) return undefined;
-  const value = product(quantity, unitPrice);
-  if (value > worthMax) {
+  const worth = product(quantity, amounts.timesUp(price, multiplier));
+  if (isTooLarge(worth)) {
     const reason = `${amount(quantity)} at ${amount(price)} is worth more than can be kept exactly.`;
     return { code: "SCHEMA_NOTIONAL_OVERFLOW", reason };
   }
   if (terms.notional === undefined) return undefined;
-  const claimed = product(terms.notional, decimal.one);
+  const value = toExact(worth);
+  const claimed = toExact(product(terms.notional, amounts.oneUnit));
   const difference = claimed > value ? claimed - value : value - claimed;
   if (difference * (own === undefined ? 10n : 100n) <= value) return undefined;
   const tolerance = own === undefined ? "10 %" : "1 %";
@@ -197,13 +194,11 @@ function notionalDenial(order: Order, view: FundView): Denial | undefined {
   return { code: "SCHEMA_NOTIONAL_MISMATCH", reason };
 }
 
-const worthMax = product(decimal.largest, decimal.one);
-/** Its square is below what can be kept. */
-const worthRoot = 10n ** 27n;
-
-function freshMark(view: FundView): Decimal | undefined {
+function freshMark(view: FundView): amounts.Amount | undefined {
   const { price } = view;
-  return price !== undefined && price > 0n && isFresh(view.priceAgeMs, view.ages.mark) ? price : undefined;
+  return price !== undefined && amounts.isPositive(price) && isFresh(view.priceAgeMs, view.ages.mark)
+    ? price
+    : undefined;
 }
 
 function claimDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
@@ -213,7 +208,7 @@ function claimDenial(order: Order, view: FundView, notes: Notes): Denial | undef
   const pending = buys ? view.pendingBuy : view.pendingSell;
   notes.decimal(buys ? "pending_buy" : "pending_sell", pending);
   // They explain something only where they stand against the position as well.
-  const against = pending !== 0n && (buys ? position < 0n : position > 0n);
+  const against = !amounts.isNothing(pending) && (buys ? amounts.isNegative(position) : amounts.isPositive(position));
   const others = against ? `, of which other open orders may ${buys ? "buy back" : "sell"} ${amount(pending)}` : "";
   const proven = `of it ${amount(closingQuantity)} could close and ${amount(openingQuantity)} would open`;
   const reason = `The order claims to reduce a position of ${amount(position)} only${others}, but ${proven}.`;

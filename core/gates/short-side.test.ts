@@ -1,6 +1,7 @@
 // Gate 6: the short that results after every other pending sale, whatever the order calls itself.
 import { describe, expect, test } from "vitest";
 import { d, judge, type Outcome, type Spoil } from "../../testkit/passing-order.ts";
+import { product, toExact } from "../exact.ts";
 
 function sale(quantity: string, view: object, more: Spoil = () => undefined): Outcome {
   return judge((draft) => {
@@ -51,7 +52,8 @@ test("a purchase is never a short sale, also while the fund is short", () => {
 test("the fee exactly at its limit passes", () => {
   expect(sale("10", { borrowFee: d("0.03") }).code).toBe("");
   expect(sale("10", { borrowFee: d("0.030000000000000001") }).code).toBe("BORROW_FEE_EXCEEDED");
-  expect(sale("10", { borrowFee: d("0.03") }).shares.get("max_borrow_fee_pct")).toEqual([d("0.03"), d("0.03")]);
+  const limit = toExact(product(d("0.03"), d("1")));
+  expect(sale("10", { borrowFee: d("0.03") }).shares.get("max_borrow_fee_pct")).toEqual([limit, limit]);
 });
 
 test("what is known about the borrow may be a day old, not more", () => {

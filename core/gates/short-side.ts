@@ -2,9 +2,10 @@
 // pending sale is a short sale, and is judged as one.
 
 import type { Denial } from "../../contracts/src/codes.ts";
-import type { Decimal } from "../../contracts/src/decimal.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import { type Amount, isMore, isNegative, isNothing, isPositive, minus, negated, nothing, oneUnit } from "../amount.ts";
 import { openQuantityMax } from "../classify.ts";
+import { product } from "../exact.ts";
 import type { FundView } from "../view.ts";
 import { amount, percent, quoted, seconds } from "../wording.ts";
 import type { Gate } from "./gate.ts";
@@ -17,7 +18,7 @@ export const shortSide: Gate = {
   decide(order, view, _at, notes) {
     const short = resultingShort(view);
     notes.decimal("resulting_short", short);
-    if (view.terms.direction === 1 || !isNewRisk(view) || short === 0n) return undefined;
+    if (view.terms.direction === 1 || !isNewRisk(view) || isNothing(short)) return undefined;
 
     const envelope = assured(view.envelope, "an envelope");
     if (!envelope.shortingEnabled) {
@@ -36,16 +37,18 @@ export const shortSide: Gate = {
     }
     notes.decimal("borrow_available", available, ageMs);
     notes.decimal("borrow_fee", fee, ageMs);
-    if (fee > 0n) notes.share("max_borrow_fee_pct", fee, envelope.maxBorrowFee);
+    if (isPositive(fee)) {
+      notes.share("max_borrow_fee_pct", product(fee, oneUnit), product(envelope.maxBorrowFee, oneUnit));
+    }
     return borrowDenial(order.symbol, view, { short, available, fee, feeMax: envelope.maxBorrowFee });
   },
 };
 
 interface Borrowing {
-  readonly short: Decimal;
-  readonly available: Decimal;
-  readonly fee: Decimal;
-  readonly feeMax: Decimal;
+  readonly short: Amount;
+  readonly available: Amount;
+  readonly fee: Amount;
+  readonly feeMax: Amount;
 }
 
 function borrowDenial(symbol: string, view: FundView, borrowing: Borrowing): Denial | undefined {
@@ -54,11 +57,11 @@ function borrowDenial(symbol: string, view: FundView, borrowing: Borrowing): Den
     const age = `${seconds(view.borrowAgeMs)} old; ${seconds(view.ages.borrow)} is the most`;
     return { code: "BORROW_STALE", reason: `What is known about borrowing ${quoted(symbol)} is ${age}.` };
   }
-  if (short > available) {
+  if (isMore(short, available)) {
     const needed = `The order could leave ${amount(short)} ${quoted(symbol)} short`;
     return { code: "BORROW_UNAVAILABLE", reason: `${needed}, and ${amount(available)} can be borrowed.` };
   }
-  if (fee > feeMax) {
+  if (isMore(fee, feeMax)) {
     const cost = `Borrowing ${quoted(symbol)} costs ${percent(fee)} a year`;
     return { code: "BORROW_FEE_EXCEEDED", reason: `${cost}; ${percent(feeMax)} is the most.` };
   }
@@ -66,8 +69,8 @@ function borrowDenial(symbol: string, view: FundView, borrowing: Borrowing): Den
 }
 
 /** How far below zero the position could go if this order and every other pending sale fill, and no purchase does. */
-function resultingShort(view: FundView): Decimal {
-  const own = view.terms.direction === -1 ? openQuantityMax(view) : 0n;
-  const lowest = view.position - view.pendingSell - own;
-  return (lowest < 0n ? -lowest : 0n) as Decimal;
+function resultingShort(view: FundView): Amount {
+  const own = view.terms.direction === -1 ? openQuantityMax(view) : nothing;
+  const lowest = minus(minus(view.position, view.pendingSell), own);
+  return isNegative(lowest) ? negated(lowest) : nothing;
 }

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
+import { toExact, wholeOf } from "../exact.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 
@@ -209,7 +210,7 @@ test("the figures and shares are noted, with their ages", () => {
   expect(outcome.figures.get("valuation_price")).toBe("200");
   const [used, allowed] = outcome.shares.get("max_notional") ?? [0n, 1n];
   expect(Number((used * 1_000n) / allowed)).toBe(80);
-  expect(outcome.shares.get("order_rate_max_per_s")).toEqual([40n, 50n]);
+  expect(outcome.shares.get("order_rate_max_per_s")).toEqual([toExact(wholeOf(40)), toExact(wholeOf(50))]);
   const calm = judge(view({ strategyOrdersInSecond: 3, fundOrdersInSecond: 3 }));
   expect(calm.shares.has("order_rate_max_per_s")).toBe(false);
 });

@@ -3,12 +3,11 @@
 // amendment that only lowers.
 
 import type { Denial } from "../../contracts/src/codes.ts";
-import type { Decimal } from "../../contracts/src/decimal.ts";
-import * as decimal from "../../contracts/src/decimal.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import * as amounts from "../amount.ts";
 import type { Envelope } from "../envelope.ts";
-import { product } from "../exact.ts";
+import * as exact from "../exact.ts";
 import { isLimited, isStopped, marketPrice, notionalAtWorst, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
 import { amount, money, percent, quoted, seconds } from "../wording.ts";
@@ -72,7 +71,7 @@ function barredDenial(order: Order, view: FundView, notes: Notes): Denial | unde
 /** The price and the rate that new risk is valued with. A price of zero or less can value nothing. */
 function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
   const { price, priceAgeMs, fxRate, fxAgeMs, ages } = view;
-  if (price === undefined || price <= 0n) {
+  if (price === undefined || !amounts.isPositive(price)) {
     const words = price === undefined ? "no price" : `the price ${amount(price)}`;
     return { code: "REFERENCE_PRICE_MISSING", reason: `${quoted(order.symbol)} has ${words}.` };
   }
@@ -82,7 +81,7 @@ function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undef
     return { code: "REFERENCE_PRICE_STALE", reason: `The price of ${quoted(order.symbol)} is ${age}.` };
   }
   const currency = assured(view.instrument, "an instrument").currency;
-  if (fxRate === undefined || fxRate <= 0n) {
+  if (fxRate === undefined || !amounts.isPositive(fxRate)) {
     return { code: "FX_RATE_MISSING", reason: `There is no rate from ${currency} into ${view.fundCurrency}.` };
   }
   if (currency === view.fundCurrency) return undefined;
@@ -99,11 +98,11 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
   const unitValue = unitValueAt(price, assured(view.instrument, "an instrument"), fxRate);
   const notional = notionalAtWorst(view, unitValue, fxRate);
   const limits = view.limits?.envelope === envelope ? view.limits : undefined;
-  const allowed = limits?.notional ?? product(envelope.maxNotional, decimal.one);
+  const allowed = limits?.notional ?? exact.product(envelope.maxNotional, amounts.oneUnit);
   notes.decimal("valuation_price", price);
   notes.exact("notional", notional);
-  notes.share("max_notional", notional, allowed, limits?.notionalHalf);
-  if (notional <= allowed && unitValue <= decimal.largest) return undefined;
+  notes.share("max_notional", notional, allowed);
+  if (!exact.isMore(notional, allowed) && !amounts.isTooLarge(unitValue)) return undefined;
   const most = money(allowed, view.fundCurrency);
   const reason = `The order is worth ${money(notional, view.fundCurrency)} at ${amount(price)}; ${most} is the most.`;
   return { code: "NOTIONAL_ABOVE_MAX", reason };
@@ -115,7 +114,7 @@ function collarDenial(order: Order, view: FundView, envelope: Envelope): Denial 
   const stopPrice = isStopped(order.order_type) ? view.terms.stopPrice : undefined;
   if (limitPrice === undefined && stopPrice === undefined) return undefined;
   const price = assured(view.price, "a price");
-  const band = product(envelope.priceCollar, price);
+  const band = exact.product(envelope.priceCollar, price);
   const outside =
     limitPrice !== undefined && isOutside(limitPrice, price, band)
       ? limitPrice
@@ -127,9 +126,9 @@ function collarDenial(order: Order, view: FundView, envelope: Envelope): Denial 
   return { code: "PRICE_OUTSIDE_COLLAR", reason };
 }
 
-function isOutside(own: Decimal, price: Decimal, band: bigint): boolean {
-  const distance = decimal.abs((own - price) as Decimal);
-  return product(distance, decimal.one) > band;
+function isOutside(own: amounts.Amount, price: amounts.Amount, band: exact.Worth): boolean {
+  const distance = amounts.magnitude(amounts.minus(own, price));
+  return exact.isMore(exact.product(distance, amounts.oneUnit), band);
 }
 
 /** The pace comes last: only an order that is fine otherwise counts as one more. */
@@ -139,8 +138,7 @@ function paceDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
   notes.count("strategy_orders_in_second", ofStrategy);
   notes.count("fund_orders_in_second", ofFund);
   const most = ofStrategy > ofFund ? ofStrategy : ofFund;
-  // Below half of a limit there is nothing to warn about, and a conversion to save.
-  if ((most + 1) * 2 >= rateMax) notes.share("order_rate_max_per_s", BigInt(most + 1), BigInt(rateMax));
+  if ((most + 1) * 2 >= rateMax) notes.share("order_rate_max_per_s", exact.wholeOf(most + 1), exact.wholeOf(rateMax));
   if (most >= rateMax) {
     const who = ofStrategy >= rateMax ? `Strategy ${quoted(order.strategy_id)}` : `Fund ${quoted(order.fund_id)}`;
     const reason = `${who} asked for new risk ${most} times within a second; ${rateMax} is the most.`;
