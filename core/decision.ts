@@ -10,6 +10,7 @@ import { type Amount, toDecimal } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
 import { type Exact, toExact, type Worth } from "./exact.ts";
 import { amountFigure, countFigure, exactFigure, type LimitShare, type NoteBook, type NoteColumns } from "./notes.ts";
+import type { Hash } from "./order-hash.ts";
 import type { CountedOrder } from "./order-rate.ts";
 import type { Amendment, OpenOrder } from "./reservations.ts";
 import type { CountedApproval } from "./throttle.ts";
@@ -24,8 +25,8 @@ export interface Checked {
   readonly duplicate: FundView["keySeen"];
   readonly dryRun: boolean;
   /** `bytesOfHash` makes bytes of them, for whoever stores them. */
-  readonly keyHash: string;
-  readonly bodyHash: string;
+  readonly keyHash: Hash;
+  readonly bodyHash: Hash;
   /** The gate that said no, its code and its sentence; empty when none did. */
   readonly gate: GateName | "";
   readonly code: string;

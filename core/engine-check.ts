@@ -18,7 +18,7 @@ import type { Gate } from "./gates/gate.ts";
 import { gates } from "./gates/index.ts";
 import { isNewRisk } from "./gates/new-risk.ts";
 import { type NoteBook, type NoteColumns, noNotes } from "./notes.ts";
-import { bodyText } from "./order-hash.ts";
+import type { Hash } from "./order-hash.ts";
 import { countOrder, uncountOrder } from "./order-rate.ts";
 import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "./reservations.ts";
 import { countApproval, uncountApproval } from "./throttle.ts";
@@ -36,10 +36,10 @@ export const windowFigure = "repeated_execution_window_ms";
 const gatesOfProbe: readonly Gate[] = gates.slice(1, 6);
 
 export function check(state: EngineState, order: Order, askedAt: Instant): Checked {
-  const { view, notes, keys, options } = state;
+  const { view, notes, keys, hasher } = state;
   const at = askedAt > state.lastAt ? askedAt : state.lastAt;
-  const keyHash = options.sha256(order.idempotency_key);
-  const bodyHash = options.sha256(bodyText(order));
+  const keyHash = hasher.key(order);
+  const bodyHash = hasher.body(order);
   const dryRun = order.dry_run === true;
   const undo = emptyUndo(state);
   // From the first check on nothing comes from the journal any more.
@@ -262,8 +262,8 @@ interface Finding {
   readonly at: Instant;
   readonly outcome: Checked["outcome"];
   readonly dryRun: boolean;
-  readonly keyHash: string;
-  readonly bodyHash: string;
+  readonly keyHash: Hash;
+  readonly bodyHash: Hash;
   readonly undo: CheckUndo;
   readonly denial: Denial | undefined;
   /** The first half, of a concluded check. */

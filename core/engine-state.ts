@@ -12,6 +12,7 @@ import type { Envelope } from "./envelope.ts";
 import { createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
 import type { InputAges } from "./gates/gate.ts";
 import { createNoteBook, type NoteBook } from "./notes.ts";
+import { createOrderHasher, type OrderHasher } from "./order-hash.ts";
 import { createOrderBook } from "./reservations.ts";
 import { createSeenKeys, type SeenKeys } from "./seen-keys.ts";
 import { createSharedParts, type SharedParts, shareParts } from "./shared-envelope.ts";
@@ -34,6 +35,7 @@ export interface EngineOptions {
 
 export interface EngineState extends ViewSource {
   readonly options: EngineOptions;
+  readonly hasher: OrderHasher;
   readonly keys: SeenKeys;
   readonly notes: NoteBook;
   /** The one view that is filled again for every check. */
@@ -58,6 +60,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     halts: createHaltBook(),
     ages: options.ages,
     openOrdersPerFundMax: options.openOrdersPerFundMax,
+    hasher: createOrderHasher(options.sha256),
     keys: createSeenKeys(options.keyWindowMs),
     notes: createNoteBook(),
     view: emptyView(options.ages),

@@ -15,6 +15,7 @@ import {
 import { decisionMessage } from "./decision.ts";
 import type { Engine } from "./engine.ts";
 import { compileEnvelope } from "./envelope.ts";
+import { bytesOfHash } from "./order-hash.ts";
 
 /** 1,000 shares at 200 are 20 % of NAV: the position limit, with room for the collar of a market order. */
 const limit = (quantity: string, price = "200.00"): Partial<Order> => ({
@@ -334,9 +335,8 @@ describe("keys", () => {
   it("survive a restart through rememberKey, and the first sighting stays", () => {
     const [before, after] = [engineRig(), engineRig()];
     const { keyHash, bodyHash, at } = before.check(orderOf("a"), moment(0));
-    const bytes = (hash: string) => Uint8Array.from(hash.slice(0, 16), (character) => character.charCodeAt(0));
-    after.rememberKey(bytes(keyHash), bytes(bodyHash), at);
-    after.rememberKey(bytes(keyHash), bytes(bodyHash), moment(100_000));
+    after.rememberKey(bytesOfHash(keyHash), bytesOfHash(bodyHash), at);
+    after.rememberKey(bytesOfHash(keyHash), bytesOfHash(bodyHash), moment(100_000));
     expect(after.check(orderOf("a"), moment(150_000)).code).toBe("DUPLICATE_KEY");
     expect(after.check(orderOf("a"), moment(300_000)).code).not.toBe("DUPLICATE_KEY");
   });

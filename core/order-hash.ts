@@ -1,39 +1,100 @@
 // What makes two orders under one key the same order: every field that was sent, whatever it says. Only whether it was a dry run is left out,
 // because a dry run asks about the very order that it does not spend.
 //
-// Hashes are strings with a byte in each character, because a check makes two of them and bytes of their own would cost more than the
-// hashing. Of a SHA-256 the first 16 bytes count; what comes after them is never looked at.
+// Hashes are the first 16 bytes of a SHA-256, as four words of 32 bits: a check makes two of them, and strings or bytes would cost more
+// than the hashing. Ordinary orders are hashed here; what is long or not ASCII goes to the library that was handed in.
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
+import { createShortSha256, type ShortSha256 } from "./short-sha256.ts";
+
+/** Words of four bytes, the first byte highest. */
+export interface Hash {
+  readonly first: number;
+  readonly second: number;
+  readonly third: number;
+  readonly fourth: number;
+}
 
 const hashBytes = 16;
 
-/** The 16 bytes of a hash. */
-export function bytesOfHash(hash: string): Uint8Array {
+export function bytesOfHash({ first, second, third, fourth }: Hash): Uint8Array {
   const bytes = new Uint8Array(hashBytes);
-  for (let index = 0; index < hashBytes; index += 1) bytes[index] = hash.charCodeAt(index);
+  const view = new DataView(bytes.buffer);
+  view.setInt32(0, first);
+  view.setInt32(4, second);
+  view.setInt32(8, third);
+  view.setInt32(12, fourth);
   return bytes;
 }
 
 /** The hash of 16 bytes. */
-export function hashOfBytes(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes.subarray(0, hashBytes));
+export function hashOfBytes(bytes: Uint8Array): Hash {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, hashBytes);
+  return { first: view.getInt32(0), second: view.getInt32(4), third: view.getInt32(8), fourth: view.getInt32(12) };
 }
 
-/** One of the four words of a hash, lowest byte first. */
-export function hashWord(hash: string, index: number): number {
-  const at = index * 4;
-  return (
-    (hash.charCodeAt(at) |
-      (hash.charCodeAt(at + 1) << 8) |
-      (hash.charCodeAt(at + 2) << 16) |
-      (hash.charCodeAt(at + 3) << 24)) >>>
-    0
-  );
+export interface OrderHasher {
+  key(order: Order): Hash;
+  body(order: Order): Hash;
+}
+
+/** The library's SHA-256 gives 32 characters with a byte in each. */
+export function createOrderHasher(sha256: (content: string) => string): OrderHasher {
+  const short = createShortSha256();
+  return {
+    key(order) {
+      short.begin();
+      short.text(order.idempotency_key);
+      return short.end() ? shortHash(short) : libraryHash(sha256(order.idempotency_key));
+    },
+    body(order) {
+      short.begin();
+      writeBody(short, order);
+      return short.end() ? shortHash(short) : libraryHash(sha256(bodyText(order)));
+    },
+  };
+}
+
+function shortHash({ words }: ShortSha256): Hash {
+  return { first: words[0] ?? 0, second: words[1] ?? 0, third: words[2] ?? 0, fourth: words[3] ?? 0 };
+}
+
+function libraryHash(text: string): Hash {
+  return hashOfBytes(Uint8Array.from(text, (character) => character.charCodeAt(0)));
+}
+
+/** The same as `bodyText`, byte by byte. */
+function writeBody(short: ShortSha256, order: Order): void {
+  short.byte(order.idempotency_key.length);
+  short.byte(order.order_id.length);
+  short.byte(order.fund_id.length);
+  short.byte(order.strategy_id.length);
+  short.byte(order.symbol.length);
+  short.byte(order.side.length);
+  short.byte(order.quantity.length);
+  short.byte(order.order_type.length);
+  short.byte(order.tif.length);
+  short.byte(order.broker.length);
+  short.byte(order.asset_class.length);
+  short.byte(order.actor.length);
+  short.text(order.idempotency_key);
+  short.text(order.order_id);
+  short.text(order.fund_id);
+  short.text(order.strategy_id);
+  short.text(order.symbol);
+  short.text(order.side);
+  short.text(order.quantity);
+  short.text(order.order_type);
+  short.text(order.tif);
+  short.text(order.broker);
+  short.text(order.asset_class);
+  short.text(order.actor);
+  short.text(optionalText(order));
 }
 
 /**
- * Two orders have the same text only if all their fields are equal, as long as no field is longer than an order's may be. The fields that every order has stand behind each other, after their
- * lengths; of the others those that were sent follow, each with its name's letter and its length.
+ * Two orders have the same text only if all their fields are equal, as long as no field is longer than an order's may be. The fields that
+ * every order has stand behind each other, after their lengths; of the others those that were sent follow, each with its name's letter and
+ * its length.
  */
 export function bodyText(order: Order): string {
   return (

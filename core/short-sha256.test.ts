@@ -1,0 +1,64 @@
+// The hash of short texts against Node's own, and an order's hashes against its text's.
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { systemSha256Binary } from "../adapters/system-hashing.ts";
+import { Order } from "../contracts/src/generated/svc/v1/order.ts";
+import { bodyText, bytesOfHash, createOrderHasher, hashOfBytes } from "./order-hash.ts";
+import { createShortSha256 } from "./short-sha256.ts";
+
+const short = createShortSha256();
+
+function hexOf(...parts: unknown[]): string | undefined {
+  short.begin();
+  for (const part of parts) short.text(part);
+  return short.end()
+    ? Array.from(short.words, (word) => (word >>> 0).toString(16).padStart(8, "0")).join("")
+    : undefined;
+}
+
+function nodeHash(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+test("every length that is taken gives Node's hash, in one part or in several", () => {
+  for (let length = 0; length <= 503; length += 1) {
+    const text = "The quick brown fox jumps over the lazy dog. ".repeat(12).slice(0, length);
+    expect(hexOf(text), String(length)).toBe(nodeHash(text).toString("hex"));
+    expect(hexOf(text.slice(0, 7), text.slice(7, 70), text.slice(70))).toBe(nodeHash(text).toString("hex"));
+  }
+});
+
+test("what is too long, not ASCII or no text is not taken, and the next one is again", () => {
+  for (const content of ["x".repeat(504), "ü", "\u{1f600}", undefined, 7])
+    expect(hexOf("a", content, "b")).toBeUndefined();
+  expect(hexOf("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+});
+
+test("an order's hashes are the first bytes of SHA-256 of its key and of its text, whatever it says", () => {
+  const texts = fc.oneof(
+    fc.string({ maxLength: 12 }),
+    fc.string({ unit: "binary", maxLength: 12 }),
+    fc.string({ minLength: 120, maxLength: 140 }),
+  );
+  const optional = fc.option(texts, { nil: undefined });
+  const orders = fc
+    .record({
+      idempotency_key: texts,
+      order_id: texts,
+      fund_id: texts,
+      symbol: texts,
+      limit_price: optional,
+      thesis: optional,
+    })
+    .map((fields): Order => ({ ...Order.decode(new Uint8Array()), ...fields }));
+  const hasher = createOrderHasher(systemSha256Binary);
+  fc.assert(
+    fc.property(orders, (order) => {
+      expect(Buffer.from(bytesOfHash(hasher.key(order)))).toEqual(nodeHash(order.idempotency_key).subarray(0, 16));
+      expect(Buffer.from(bytesOfHash(hasher.body(order)))).toEqual(nodeHash(bodyText(order)).subarray(0, 16));
+      expect(hashOfBytes(bytesOfHash(hasher.body(order)))).toEqual(hasher.body(order));
+    }),
+    { seed: 48, numRuns: 1_000 },
+  );
+});
