@@ -15,6 +15,7 @@ export interface Hash {
 }
 
 const hashBytes = 16;
+const lengthTexts: readonly string[] = Array.from({ length: 64 }, (_, length) => String(length));
 
 export function bytesOfHash({ first, second, third, fourth }: Hash): Uint8Array {
   const bytes = new Uint8Array(hashBytes);
@@ -88,7 +89,22 @@ function writeBody(short: ShortSha256, order: Order): void {
   short.text(order.broker);
   short.text(order.asset_class);
   short.text(order.actor);
-  short.text(optionalText(order));
+  if (order.limit_price !== undefined) writeField(short, "l", order.limit_price);
+  if (order.stop_price !== undefined) writeField(short, "s", order.stop_price);
+  if (order.expires_at !== undefined) writeField(short, "e", order.expires_at);
+  if (order.notional !== undefined) writeField(short, "n", String(order.notional));
+  if (order.venue !== undefined) writeField(short, "v", order.venue);
+  if (order.currency !== undefined) writeField(short, "c", order.currency);
+  if (order.thesis !== undefined) writeField(short, "t", order.thesis);
+  if (order.reduce_only !== undefined) writeField(short, "r", String(order.reduce_only));
+  if (order.created_at !== undefined) writeField(short, "a", order.created_at);
+}
+
+function writeField(short: ShortSha256, letter: string, text: string): void {
+  short.text(letter);
+  short.text(lengthTexts[text.length] ?? String(text.length));
+  short.text(":");
+  short.text(text);
 }
 
 /**
