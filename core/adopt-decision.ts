@@ -6,7 +6,6 @@ import { type Amount, parseAmount } from "./amount.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import { amendsFigure, lowersWord, windowFigure } from "./engine-check.ts";
 import type { EngineState } from "./engine-state.ts";
-import { lineOf } from "./exposure.ts";
 import { countOrder } from "./order-rate.ts";
 import { amend, isSameOrder, rememberTerms, reopen, reserve } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
@@ -64,14 +63,14 @@ function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amou
     return;
   }
   const fund = fundBookOf(books, order.fund_id);
-  const line = lineOf(fund, symbolBookOf(books, order.symbol));
-  reserve(books, orders, fund, line, order, direction, quantity).terms = rememberTerms(orders, order);
+  const book = symbolBookOf(books, order.symbol);
+  reserve(books, orders, fund, book, order, direction, quantity).terms = rememberTerms(orders, order);
 }
 
 /** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
 function adoptAmendment(state: EngineState, order: Order, quantity: Amount): void {
   const { books, orders } = state;
-  const open = orders.open.get(order.order_id) ?? reopen(orders, order.order_id);
+  const open = orders.open.get(order.order_id) ?? reopen(books, orders, order.order_id);
   if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, quantity);
   else amend(books, orders, open, { quantity, terms: rememberTerms(orders, order) });
 }

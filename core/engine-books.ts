@@ -3,9 +3,9 @@
 // funds and with ten thousand.
 import type { Amount } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
-import { type Exact, type Worth, worthless } from "./exact.ts";
+import type { Exact } from "./exact.ts";
+import { createFundSheet } from "./fund-sheet.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
-import { createLineRows } from "./line-rows.ts";
 import type { NavLimits } from "./nav-limits.ts";
 import type { InstrumentFacts } from "./view.ts";
 
@@ -26,26 +26,24 @@ export interface SymbolBook {
   borrowAt: number;
 }
 
-/** A symbol in a fund: what is held, and what open orders may still do to it. */
-export interface Line {
-  readonly book: SymbolBook;
-  /** Its row among the fund's. */
-  place: number;
-  /** Its quantities, when a row cannot keep them. */
-  wide: WideLine | undefined;
-}
-
+/** A symbol in a fund: what is held, and what open orders may still do to it; of those that plain numbers cannot keep. */
 export interface WideLine {
   readonly position: Amount;
   readonly pendingBuy: Amount;
   readonly pendingSell: Amount;
 }
 
-/** What a fund's lines hold, as rows of plain numbers that are added up in one go when prices moved. */
-export interface LineRows {
-  count: number;
-  readonly lines: Line[];
+/** A fund's sums, lines and sectors as plain numbers; fund-sheet.ts says where each stands. */
+export interface FundSheet {
   cells: Float64Array;
+  /** Lines that there is room for, a power of two, and lines that there are. */
+  capacity: number;
+  count: number;
+  /** Sectors that there is room for. */
+  sectorCount: number;
+  /** By slot, and by place in the head. */
+  readonly wideLines: Map<number, WideLine>;
+  readonly wideSums: Map<number, Exact>;
 }
 
 export interface FundBook {
@@ -57,17 +55,10 @@ export interface FundBook {
   navAt: number;
   /** The envelope's limits at this NAV, or at the one before. */
   limits: NavLimits | undefined;
-  readonly lines: Map<string, Line>;
-  readonly rows: LineRows;
-  gross: Worth;
-  /** The sum of positions if every pending buy fills and no sell does, and the other way round. */
-  netHigh: Worth;
-  netLow: Worth;
+  readonly sheet: FundSheet;
   /** The finest place that its sums needed so far. */
   sumPlace: number;
-  /** Gross by the sector's number, as plain numbers; NaN where those cannot keep it. */
-  sectors: Float64Array;
-  /** Of those that plain numbers cannot keep, what somebody asked about since prices moved. */
+  /** Gross of the sectors that plain numbers cannot keep, of those that somebody asked about since prices moved. */
   readonly wideSectors: Map<number, Exact>;
   /** What symbols are worth in its currency; undefined until somebody asks. */
   table: ValueTable | undefined;
@@ -85,8 +76,8 @@ export interface FundBook {
 
 export interface StrategyBook {
   readonly id: string;
-  /** Empty when no fund has it any more. */
-  fundId: string;
+  /** Undefined when no fund has it any more. */
+  fund: FundBook | undefined;
   readonly pace: InstantRing;
   /** Approvals of new risk, by symbol, side and quantity; those that were approved longest ago come first. */
   readonly repeats: Map<bigint, Repeats>;
@@ -180,8 +171,6 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
   };
 }
 
-const noSectors = new Float64Array(0);
-
 function createFundBook(id: string): FundBook {
   return {
     id,
@@ -191,13 +180,8 @@ function createFundBook(id: string): FundBook {
     nav: undefined,
     navAt: Number.NaN,
     limits: undefined,
-    lines: new Map(),
-    rows: createLineRows(),
-    gross: worthless,
-    netHigh: worthless,
-    netLow: worthless,
+    sheet: createFundSheet(),
     sumPlace: 0,
-    sectors: noSectors,
     wideSectors: new Map(),
     table: undefined,
     unpriced: false,
@@ -210,7 +194,7 @@ function createFundBook(id: string): FundBook {
 }
 
 function createStrategyBook(id: string): StrategyBook {
-  return { id, fundId: "", pace: createInstantRing(), repeats: new Map(), trippedAt: Number.NaN };
+  return { id, fund: undefined, pace: createInstantRing(), repeats: new Map(), trippedAt: Number.NaN };
 }
 
 /** The book of a symbol that must be there: one is made for whoever holds what the reference data does not know. */

@@ -12,7 +12,6 @@ import { classify } from "./classify.ts";
 import { assertCurrent, type Checked, type CheckUndo } from "./decision.ts";
 import type { FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
 import type { EngineState } from "./engine-state.ts";
-import { lineOf } from "./exposure.ts";
 import { fillView } from "./fill-view.ts";
 import type { Gate } from "./gates/gate.ts";
 import { gates } from "./gates/index.ts";
@@ -222,8 +221,7 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
   if (direction === 0 || quantity === undefined) throw new Defect("an order passed without a side or a quantity");
   const { fund, strategy, book } = namedBy(state);
   if (found.open === undefined) {
-    const line = found.line ?? lineOf(fund, book);
-    undo.reserved = reserve(books, orders, fund, line, order, direction, quantity);
+    undo.reserved = reserve(books, orders, fund, book, order, direction, quantity);
     undo.reserved.terms = rememberTerms(orders, order);
   } else {
     if (amendRefusal(found.open, order) !== undefined)

@@ -5,11 +5,18 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { Defect } from "../contracts/src/fault.ts";
 import * as instant from "../contracts/src/instant.ts";
 import { parseAmount, toDecimal } from "./amount.ts";
-import { type FundBook, fundBookOf, type StrategyBook, strategyBookOf, symbolBookOf } from "./engine-books.ts";
+import {
+  type Books,
+  type FundBook,
+  fundBookOf,
+  type StrategyBook,
+  strategyBookOf,
+  symbolBookOf,
+} from "./engine-books.ts";
 import type { EngineState } from "./engine-state.ts";
-import { lineOf, movePosition } from "./exposure.ts";
+import { movePosition } from "./exposure.ts";
+import { positionAt, rowOf, slotsOf } from "./fund-sheet.ts";
 import { addInstant, type InstantRing, instantsWithin } from "./instant-ring.ts";
-import { positionOf } from "./line-rows.ts";
 import type { OrderTerms } from "./order-terms.ts";
 import { type OpenOrder, reserve, restoreOrder } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
@@ -81,7 +88,7 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
     form: 1,
     at: instant.format(lastAt),
     funds: funds
-      .map((fund) => fundSnapshot(fund, lastAt))
+      .map((fund) => fundSnapshot(books, fund, lastAt))
       .filter(({ positions, pace }) => positions.length > 0 || pace.length > 0),
     strategies: strategies
       .map((strategy) => strategySnapshot(state, strategy))
@@ -95,9 +102,10 @@ function paceOf(ring: InstantRing, at: instant.Instant): readonly number[] {
   return instantsWithin(ring, at, instant.microsecondsPerSecond);
 }
 
-function fundSnapshot(fund: FundBook, at: instant.Instant): FundSnapshot {
-  const positions = [...fund.lines.values()]
-    .map((line) => [line.book.symbol, toDecimal(positionOf(fund.rows, line))] as const)
+function fundSnapshot(books: Books, fund: FundBook, at: instant.Instant): FundSnapshot {
+  const { sheet } = fund;
+  const positions = slotsOf(sheet)
+    .map((slot) => [books.bySlot[slot]?.symbol ?? "", toDecimal(positionAt(sheet, rowOf(sheet, slot)))] as const)
     .filter(([, position]) => position !== 0n)
     .map(([symbol, position]) => [symbol, decimal.format(position)] as const)
     .sort(([left], [right]) => byText(left, right));
@@ -129,7 +137,7 @@ function orderSnapshot(order: OpenOrder): OrderSnapshot {
     order_id: order.id,
     fund_id: order.fund.id,
     strategy_id: order.strategyId,
-    symbol: order.line.book.symbol,
+    symbol: order.book.symbol,
     side: order.side,
     quantity: decimal.format(toDecimal(order.quantity)),
     amendments: order.amendments.map(({ quantity }) => decimal.format(toDecimal(quantity))),
@@ -165,7 +173,7 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
   for (const { fund_id, positions, pace } of snapshot.funds) {
     const fund = fundBookOf(books, fund_id);
     for (const [symbol, quantity] of positions) {
-      movePosition(books, fund, lineOf(fund, symbolBookOf(books, symbol)), parseAmount(quantity));
+      movePosition(books, fund, symbolBookOf(books, symbol), parseAmount(quantity));
     }
     refill(fund.pace, pace);
   }
@@ -197,8 +205,8 @@ function restoreOne({ books, orders }: EngineState, snapshot: OrderSnapshot, kep
   const direction = directionOf(snapshot.side);
   if (direction === 0) throw new Defect(`an order in a snapshot has the side ${snapshot.side}`);
   const fund = fundBookOf(books, snapshot.fund_id);
-  const line = lineOf(fund, symbolBookOf(books, snapshot.symbol));
-  const order = reserve(books, orders, fund, line, snapshot, direction, parseAmount(snapshot.quantity));
+  const book = symbolBookOf(books, snapshot.symbol);
+  const order = reserve(books, orders, fund, book, snapshot, direction, parseAmount(snapshot.quantity));
   restoreOrder(books, orders, order, {
     terms: kept?.terms ?? undefined,
     amendments: snapshot.amendments.map((quantity, index) => {

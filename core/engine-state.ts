@@ -10,6 +10,7 @@ import { type Books, createBooks, forgetSymbol, fundBookOf, strategyBookOf, symb
 import type { Envelope } from "./envelope.ts";
 
 import { createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
+import { slotsOf } from "./fund-sheet.ts";
 import type { InputAges } from "./gates/gate.ts";
 import { createNoteBook, type NoteBook } from "./notes.ts";
 import { createOrderHasher, type OrderHasher } from "./order-hash.ts";
@@ -121,7 +122,7 @@ function factsOf(instrument: Instrument, restriction: string | undefined): Instr
 
 function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
   for (const fund of books.funds.values()) fund.known = false;
-  for (const strategy of books.strategies.values()) strategy.fundId = "";
+  for (const strategy of books.strategies.values()) strategy.fund = undefined;
   for (const reference of funds) {
     const fund = fundBookOf(books, reference.fund_id);
     fund.known = true;
@@ -130,7 +131,7 @@ function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
       if (fund.currency !== "") fund.nav = undefined;
       fund.currency = reference.currency;
     }
-    for (const strategyId of reference.strategies) strategyBookOf(books, strategyId).fundId = reference.fund_id;
+    for (const strategyId of reference.strategies) strategyBookOf(books, strategyId).fund = fund;
   }
 }
 
@@ -148,10 +149,10 @@ function setFx(books: Books, rates: readonly FxRate[]): void {
 
 /** What is neither known nor held leaves, so that years of changing reference data do not pile up. */
 function forgetUnused(books: Books, instruments: ReadonlySet<string>): void {
-  const held = new Set<string>();
-  for (const fund of books.funds.values()) for (const symbol of fund.lines.keys()) held.add(symbol);
+  const held = new Set<number>();
+  for (const fund of books.funds.values()) for (const slot of slotsOf(fund.sheet)) held.add(slot);
   for (const book of books.symbols.values()) {
-    if (!instruments.has(book.symbol) && !held.has(book.symbol)) forgetSymbol(books, book);
+    if (!instruments.has(book.symbol) && !held.has(book.slot)) forgetSymbol(books, book);
   }
 }
 

@@ -33,6 +33,8 @@ import {
 import type { Envelope } from "./envelope.ts";
 import { toExact } from "./exact.ts";
 import { catchUp, sectorGross, unpricedSymbols } from "./exposure.ts";
+import * as sheets from "./fund-sheet.ts";
+import { sumOf } from "./fund-sheet.ts";
 import { type HeadroomQuestion, headroom } from "./headroom.ts";
 import { hashOfBytes } from "./order-hash.ts";
 import { applyFill, applyTransition, type FillEffect } from "./reservations.ts";
@@ -131,7 +133,7 @@ function throttleStatus({ books }: EngineState, strategyId: string): ThrottleSta
   const tripped = !Number.isNaN(strategy.trippedAt);
   return {
     strategy_id: strategyId,
-    fund_id: strategy.fundId,
+    fund_id: strategy.fund?.id ?? "",
     tripped,
     since: tripped ? instant.format(instant.fromMicroseconds(strategy.trippedAt)) : undefined,
   };
@@ -139,7 +141,7 @@ function throttleStatus({ books }: EngineState, strategyId: string): ThrottleSta
 
 function factsOf({ books, orders, keys, halts }: EngineState): EngineFacts {
   let lines = 0;
-  for (const fund of books.funds.values()) lines += fund.lines.size;
+  for (const fund of books.funds.values()) lines += fund.sheet.count;
   let throttled = 0;
   for (const strategy of books.strategies.values()) if (!Number.isNaN(strategy.trippedAt)) throttled += 1;
   return {
@@ -164,9 +166,9 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
     ([sector, number]) => [sector, toExact(sectorGross(books, fund, number))] as const,
   );
   return {
-    gross: toExact(fund.gross),
-    netHigh: toExact(fund.netHigh),
-    netLow: toExact(fund.netLow),
+    gross: toExact(sumOf(fund.sheet, sheets.gross)),
+    netHigh: toExact(sumOf(fund.sheet, sheets.netHigh)),
+    netLow: toExact(sumOf(fund.sheet, sheets.netLow)),
     sectors: new Map(sectors.filter(([, gross]) => gross !== 0n)),
     unpriced: unpricedSymbols(books, fund),
     openOrders: fund.openOrders,

@@ -4,12 +4,13 @@ import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import * as amounts from "./amount.ts";
-import type { Books, FundBook, Line, StrategyBook, SymbolBook } from "./engine-books.ts";
+import type { Books, FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
 import * as exact from "./exact.ts";
 import { worthless } from "./exact.ts";
 import { catchUp, firstUnpriced, type LineValue, lineValue, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
+import * as sheets from "./fund-sheet.ts";
+import { noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fund-sheet.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
-import { pendingBuyOf, pendingSellOf, positionOf } from "./line-rows.ts";
 import { navLimits } from "./nav-limits.ts";
 import { ordersInSecond } from "./order-rate.ts";
 import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reservations.ts";
@@ -45,7 +46,8 @@ export interface Found {
   fund: FundBook | undefined;
   strategy: StrategyBook | undefined;
   book: SymbolBook | undefined;
-  line: Line | undefined;
+  /** Where the fund's line of that symbol stands in its sheet. */
+  row: number;
   /** The open order that has the same id. */
   open: OpenOrder | undefined;
   /** What the line adds to the fund's sums. */
@@ -54,7 +56,7 @@ export interface Found {
 
 export function nothingFound(): Found {
   const value: LineValue = { high: worthless, low: worthless, gross: worthless };
-  return { fund: undefined, strategy: undefined, book: undefined, line: undefined, open: undefined, value };
+  return { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined, value };
 }
 
 export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };
@@ -124,23 +126,24 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
 /** Everything but the key and the classification. */
 export function fillView(view: FundView, source: ViewSource, found: Found, order: Order, at: Instant): void {
   const { books } = source;
-  const fund = books.funds.get(order.fund_id);
   const strategy = books.strategies.get(order.strategy_id);
+  // Mostly the strategy is the fund's, and then it knows where its fund is.
+  const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
+  const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
   const book = books.symbols.get(order.symbol);
   if (fund !== undefined) catchUp(books, fund);
-  const line = fund?.lines.get(order.symbol);
   const open = source.orders.open.get(order.order_id);
   found.fund = fund;
   found.strategy = strategy;
   found.book = book;
-  found.line = line;
+  found.row = fund === undefined || book === undefined ? noRow : rowOf(fund.sheet, book.slot);
   found.open = open;
   readTerms(order, view.terms);
   view.ages = source.ages;
   view.verdict = noVerdict;
   view.fundKnown = fund?.known === true;
   view.fundCurrency = fund?.currency ?? "";
-  view.strategyKnown = strategy !== undefined && strategy.fundId !== "" && strategy.fundId === order.fund_id;
+  view.strategyKnown = isOwn;
   view.envelope = fund?.envelope;
   view.instrument = book?.facts;
   fillPosition(view, found, order);
@@ -152,11 +155,10 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
 }
 
-function fillPosition(view: FundView, { fund, line, open }: Found, order: Order): void {
-  const isHeld = fund !== undefined && line !== undefined;
-  view.position = isHeld ? positionOf(fund.rows, line) : amounts.nothing;
-  view.pendingBuy = isHeld ? pendingBuyOf(fund.rows, line) : amounts.nothing;
-  view.pendingSell = isHeld ? pendingSellOf(fund.rows, line) : amounts.nothing;
+function fillPosition(view: FundView, { fund, row, open }: Found, order: Order): void {
+  view.position = fund === undefined ? amounts.nothing : positionAt(fund.sheet, row);
+  view.pendingBuy = fund === undefined ? amounts.nothing : pendingBuyAt(fund.sheet, row);
+  view.pendingSell = fund === undefined ? amounts.nothing : pendingSellAt(fund.sheet, row);
   view.openOrders = fund?.openOrders ?? 0;
   view.amends = open !== undefined;
   view.amendRefusal = open === undefined ? undefined : amendRefusal(open, order);
@@ -203,7 +205,7 @@ function fillPrices(
 }
 
 function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant): void {
-  const { fund, line } = found;
+  const { fund, row } = found;
   view.nav = fund?.nav;
   view.navAgeMs = fund === undefined ? Number.NaN : (at - fund.navAt) / 1_000;
   view.grossOthers = worthless;
@@ -224,25 +226,27 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   }
   const { books } = source;
   const sector = found.book === undefined ? worthless : sectorGross(books, fund, books.sectorAt[found.book.slot] ?? 0);
-  const unpriced = firstUnpriced(books, fund, line, at, source.ages.fx);
+  const slot = found.book?.slot ?? -1;
+  const unpriced = firstUnpriced(books, fund, slot, at, source.ages.fx);
   if (unpriced !== undefined) {
     view.unpricedSymbol = unpriced.symbol;
     view.unpricedRate = unpriced.rate;
     view.unpricedRateAgeMs = unpriced.rateAgeMs;
   }
-  view.oldestPriceAgeMs = oldestMarkAgeMs(books, fund, line, at, source.ages.mark);
-  if (line === undefined) {
-    view.grossOthers = fund.gross;
-    view.netHighOthers = fund.netHigh;
-    view.netLowOthers = fund.netLow;
+  view.oldestPriceAgeMs = oldestMarkAgeMs(books, fund, slot, at, source.ages.mark);
+  const { sheet } = fund;
+  if (row === noRow) {
+    view.grossOthers = sumOf(sheet, sheets.gross);
+    view.netHighOthers = sumOf(sheet, sheets.netHigh);
+    view.netLowOthers = sumOf(sheet, sheets.netLow);
     view.sectorOthers = sector;
     return;
   }
-  lineValue(fund, line, view.unitValue, found.value);
+  lineValue(fund, row, view.unitValue, found.value);
   const { gross, high, low } = found.value;
-  view.grossOthers = exact.minus(fund.gross, gross);
-  view.netHighOthers = exact.minus(fund.netHigh, high);
-  view.netLowOthers = exact.minus(fund.netLow, low);
+  view.grossOthers = exact.minus(sumOf(sheet, sheets.gross), gross);
+  view.netHighOthers = exact.minus(sumOf(sheet, sheets.netHigh), high);
+  view.netLowOthers = exact.minus(sumOf(sheet, sheets.netLow), low);
   view.sectorOthers = exact.minus(sector, gross);
   if (view.amends) return;
   view.heldHigh = high;

@@ -16,9 +16,9 @@ import * as instant from "../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import * as amounts from "./amount.ts";
 import { type Amount, parseAmount, toDecimal } from "./amount.ts";
-import { type Books, type FundBook, fundBookOf, type Line, symbolBookOf } from "./engine-books.ts";
-import { dropIfEmpty, lineOf, movePending, movePosition } from "./exposure.ts";
-import { positionOf } from "./line-rows.ts";
+import { type Books, type FundBook, fundBookOf, type SymbolBook, symbolBookOf } from "./engine-books.ts";
+import { movePending, movePosition } from "./exposure.ts";
+import { positionAt, rowOf } from "./fund-sheet.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
 import { directionOf } from "./terms.ts";
 import type { AmendRefusal } from "./view.ts";
@@ -29,7 +29,7 @@ export interface OpenOrder {
   readonly strategyId: string;
   readonly side: string;
   readonly direction: 1 | -1;
-  line: Line;
+  book: SymbolBook;
   /** As it was approved first, or as a transition told last. */
   quantity: Amount;
   /** Under which it was approved first, or those of the amendment that a transition told last; undefined when they are not known. */
@@ -109,7 +109,6 @@ function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
 function leave(orders: OrderBook, order: OpenOrder): void {
   orders.open.delete(order.id);
   order.fund.openOrders -= 1;
-  dropIfEmpty(order.fund, order.line);
   const { ended } = orders;
   if (ended === undefined) return;
   ended.delete(order.id);
@@ -122,18 +121,18 @@ function leave(orders: OrderBook, order: OpenOrder): void {
 }
 
 /** An order that ended, as an amendment of the journal finds it; it leaves again at once if there is still nothing to fill. */
-export function reopen(orders: OrderBook, orderId: string): OpenOrder | undefined {
+export function reopen(books: Books, orders: OrderBook, orderId: string): OpenOrder | undefined {
   const order = orders.ended?.get(orderId);
   if (order === undefined) return undefined;
   orders.ended?.delete(orderId);
-  order.line = lineOf(order.fund, order.line.book);
+  order.book = symbolBookOf(books, order.book.symbol);
   orders.open.set(order.id, order);
   order.fund.openOrders += 1;
   return order;
 }
 
 function hold(books: Books, order: OpenOrder, change: Amount): void {
-  movePending(books, order.fund, order.line, order.direction, change);
+  movePending(books, order.fund, order.book, order.direction, change);
 }
 
 /** What a reservation needs to know of an order. */
@@ -143,12 +142,12 @@ export interface NewOrder {
   readonly side: string;
 }
 
-/** Holds a new order's whole quantity on a line of its fund. */
+/** Holds a new order's whole quantity on its fund's line of that symbol. */
 export function reserve(
   books: Books,
   orders: OrderBook,
   fund: FundBook,
-  line: Line,
+  book: SymbolBook,
   asked: NewOrder,
   direction: 1 | -1,
   quantity: Amount,
@@ -159,7 +158,7 @@ export function reserve(
     strategyId: asked.strategy_id,
     side: asked.side,
     direction,
-    line,
+    book,
     quantity,
     terms: undefined,
     amendments: noAmendments,
@@ -261,7 +260,7 @@ export function isSameOrder(
   return (
     order.fund.id === asked.fund_id &&
     order.strategyId === asked.strategy_id &&
-    order.line.book.symbol === asked.symbol &&
+    order.book.symbol === asked.symbol &&
     order.side === asked.side
   );
 }
@@ -271,15 +270,15 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   const quantity = parseAmount(fill.quantity);
   const direction = directionOf(fill.side);
   const fund = fundBookOf(books, fill.fund_id);
-  const line = lineOf(fund, symbolBookOf(books, fill.symbol));
+  const book = symbolBookOf(books, fill.symbol);
   const change = direction === 1 ? quantity : amounts.negated(quantity);
-  const position = toDecimal(amounts.plus(positionOf(fund.rows, line), change));
+  const position = toDecimal(amounts.plus(positionAt(fund.sheet, rowOf(fund.sheet, book.slot)), change));
   const order = orders.open.get(fill.order_id);
   // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.
-  const isOwn = order !== undefined && order.line === line && order.direction === direction;
+  const isOwn = order !== undefined && order.fund === fund && order.book === book && order.direction === direction;
   const isOver = isOwn && amounts.isMore(quantity, order.remaining);
   const overfill = isOver ? toDecimal(amounts.minus(quantity, order.remaining)) : decimal.zero;
-  movePosition(books, fund, line, change);
+  movePosition(books, fund, book, change);
   if (!isOwn) return { known: false, closed: false, overfill, position };
   order.filled = amounts.plus(order.filled, quantity);
   order.sent = true;
