@@ -30,6 +30,7 @@ import {
   sumOf,
 } from "./fund-sheet.ts";
 import { type Plain, sum } from "./plain.ts";
+import { movePlainly } from "./plain-exposure.ts";
 import { tableOf } from "./value-tables.ts";
 
 /** Brings the fund's sums up to date with every mark and every change of reference data so far. */
@@ -109,6 +110,14 @@ export function lineValue({ sheet }: FundBook, row: number, unitValue: Amount | 
 
 /** Adds to what may still be bought, or sold. */
 export function movePending(books: Books, fund: FundBook, book: SymbolBook, direction: 1 | -1, change: Amount): void {
+  const row = rowOf(fund.sheet, book.slot);
+  if (typeof change === "number" && row !== noRow && fund.changesSeen === books.changes) {
+    const { digits, places } = tableOf(books, fund);
+    const value = digits[book.slot] ?? Number.NaN;
+    const place = places[book.slot] ?? 0;
+    // Its mark and its rate are in the sums already, as the line is.
+    if (movePlainly(fund, row, books.sectorAt[book.slot] ?? 0, direction, change, value, place)) return;
+  }
   if (direction === 1) move(books, fund, book, amounts.nothing, change, amounts.nothing);
   else move(books, fund, book, amounts.nothing, amounts.nothing, change);
 }

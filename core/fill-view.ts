@@ -13,6 +13,7 @@ import { noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
 import { navLimits } from "./nav-limits.ts";
 import { ordersInSecond } from "./order-rate.ts";
+import { leaveOutPlainly } from "./plain-exposure.ts";
 import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reservations.ts";
 import { noTerms, readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
@@ -205,7 +206,7 @@ function fillPrices(
 }
 
 function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant): void {
-  const { fund, row } = found;
+  const { fund } = found;
   view.nav = fund?.nav;
   view.navAgeMs = fund === undefined ? Number.NaN : (at - fund.navAt) / 1_000;
   view.grossOthers = worthless;
@@ -225,7 +226,6 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
     view.limits = fund.limits;
   }
   const { books } = source;
-  const sector = found.book === undefined ? worthless : sectorGross(books, fund, books.sectorAt[found.book.slot] ?? 0);
   const slot = found.book?.slot ?? -1;
   const unpriced = firstUnpriced(books, fund, slot, at, source.ages.fx);
   if (unpriced !== undefined) {
@@ -234,7 +234,20 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
     view.unpricedRateAgeMs = unpriced.rateAgeMs;
   }
   view.oldestPriceAgeMs = oldestMarkAgeMs(books, fund, slot, at, source.ages.mark);
+  fillOthers(view, books, found, fund);
+}
+
+/** The fund's sums without the line of the order's symbol, and what that line itself is worth. */
+function fillOthers(view: FundView, books: Books, { book, row, value }: Found, fund: FundBook): void {
   const { sheet } = fund;
+  const slot = book?.slot ?? -1;
+  const sectorNumber = book === undefined ? 0 : (books.sectorAt[slot] ?? 0);
+  if (row !== noRow && !view.amends) {
+    const { digits, places } = tableOf(books, fund);
+    const unitValue = digits[slot] ?? Number.NaN;
+    if (leaveOutPlainly(view, fund, row, sectorNumber, unitValue, places[slot] ?? 0)) return;
+  }
+  const sector = sectorGross(books, fund, sectorNumber);
   if (row === noRow) {
     view.grossOthers = sumOf(sheet, sheets.gross);
     view.netHighOthers = sumOf(sheet, sheets.netHigh);
@@ -242,8 +255,8 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
     view.sectorOthers = sector;
     return;
   }
-  lineValue(fund, row, view.unitValue, found.value);
-  const { gross, high, low } = found.value;
+  lineValue(fund, row, view.unitValue, value);
+  const { gross, high, low } = value;
   view.grossOthers = exact.minus(sumOf(sheet, sheets.gross), gross);
   view.netHighOthers = exact.minus(sumOf(sheet, sheets.netHigh), high);
   view.netLowOthers = exact.minus(sumOf(sheet, sheets.netLow), low);

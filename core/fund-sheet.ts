@@ -135,6 +135,16 @@ function entryAmong({ cells, capacity }: FundSheet, slot: number): number {
   return headLength + place;
 }
 
+/** The place of the quantities of a row; NaN when they are not plain. */
+export function quantitiesAt(cells: Float64Array, row: number): number {
+  return placeOf((cells[row + 1] ?? Number.NaN) as Plain);
+}
+
+/** Where the gross sum of a sector stands. */
+export function sectorPlace(sheet: FundSheet, sector: number): number {
+  return sector < sheet.sectorCount ? sectorsAt(sheet) + sector : Number.NaN;
+}
+
 export function positionAt(sheet: FundSheet, row: number): Amount {
   if (row === noRow) return nothing;
   const position = sheet.cells[row + 1] ?? Number.NaN;

@@ -14,7 +14,7 @@ export const placeMax = placeCount - 1;
 export const digitsMax = 2 ** 50 - 1;
 const packedMax = digitsMax * placeCount;
 const { floor } = Math;
-const hundreds: readonly number[] = Array.from({ length: placeCount }, (_, place) => 100 ** place);
+const hundreds = Float64Array.from({ length: placeCount }, (_, place) => 100 ** place);
 
 export const plainZero = 0 as Plain;
 
@@ -40,7 +40,7 @@ export function plainOf(digits: number, place: number): Plain {
 
 /** How much one unit of a place is in units of a finer one. */
 export function unitsBetween(place: number, finer: number): number {
-  return hundreds[finer - place] ?? Number.NaN;
+  return hundreds[(finer - place) | 0] ?? Number.NaN;
 }
 
 /** The same value at a finer place, or NaN. */
@@ -119,6 +119,7 @@ export function isAboveZero(value: Plain): boolean {
 
 /** Whether the value is a whole number of steps; the step is above zero. NaN stands for "not known". */
 export function stepsIn(value: Plain, step: Plain): number {
+  if (placeOf(value) === placeOf(step)) return digitsOf(value) / digitsOf(step);
   const place = Math.max(placeOf(value), placeOf(step));
   const digits = digitsOf(value) * unitsBetween(placeOf(value), place);
   const stride = digitsOf(step) * unitsBetween(placeOf(step), place);

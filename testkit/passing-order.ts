@@ -6,10 +6,10 @@ import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
-import { amountOf, isPositive, timesUp, toDecimal } from "../core/amount.ts";
+import { amountOf, isPositive, minus, plus, timesUp, toDecimal } from "../core/amount.ts";
 import { classify } from "../core/classify.ts";
 import { compileEnvelope } from "../core/envelope.ts";
-import { toExact, worthless } from "../core/exact.ts";
+import { product, toExact, worthless } from "../core/exact.ts";
 import { inputAgesDefault, type Notes } from "../core/gates/gate.ts";
 import { gates } from "../core/gates/index.ts";
 import { noTerms, readTerms } from "../core/terms.ts";
@@ -77,7 +77,13 @@ export function judge(spoil: Spoil, has: { envelope?: boolean; instrument?: bool
 /** Runs the gates in order until one says no: once with bigints, and once with plain numbers, which must come to the same. */
 export function run(draft: Draft): Outcome {
   const outcome = runAsIs(draft);
-  const { view: _, ...plain } = runAsIs({ ...draft, view: asPlain(draft.view) });
+  const plainView = asPlain(draft.view);
+  const { position, pendingBuy, pendingSell, unitValue } = plainView;
+  if (unitValue !== undefined) {
+    plainView.heldHigh = product(plus(position, pendingBuy), unitValue);
+    plainView.heldLow = product(minus(position, pendingSell), unitValue);
+  }
+  const { view: _, ...plain } = runAsIs({ ...draft, view: plainView });
   const { view: __, ...wide } = outcome;
   if (!isDeepStrictEqual(plain, wide)) throw new Error(`plain numbers decide otherwise: ${inspect({ plain, wide })}`);
   return outcome;

@@ -14,6 +14,7 @@ import { openQuantityMax } from "../classify.ts";
 import type { Envelope } from "../envelope.ts";
 import * as exact from "../exact.ts";
 import { navLimits } from "../nav-limits.ts";
+import { type WorstCase, worstCasePlainly } from "../plain-exposure.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
 import { money, percent, percentOf, quoted, seconds } from "../wording.ts";
@@ -86,15 +87,7 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   const unitValue = assured(view.unitValue, "a price");
   const own = ownValue(order, view, envelope, unitValue);
 
-  // The two ends that the symbol can reach: every purchase fills and no sale does, and the other way round.
-  let high = view.heldHigh ?? exact.product(amounts.plus(view.position, view.pendingBuy), unitValue);
-  let low = view.heldLow ?? exact.product(amounts.minus(view.position, view.pendingSell), unitValue);
-  if (view.terms.direction === 1) high = exact.plus(high, own);
-  else low = exact.minus(low, own);
-  const position = exact.larger(exact.magnitude(high), exact.magnitude(low));
-  const gross = exact.plus(view.grossOthers, position);
-  const netHigh = exact.magnitude(exact.plus(view.netHighOthers, high));
-  const net = exact.larger(netHigh, exact.magnitude(exact.plus(view.netLowOthers, low)));
+  const { position, gross, net, inSector } = worstCasePlainly(view, own) ?? worstCase(view, own, unitValue);
   // Every other exposure is at most the gross one, so what it can keep all of them can.
   if (exact.isTooLarge(gross)) {
     const reason = `The exposure of ${money(gross, view.fundCurrency)} has more digits than can be kept exactly.`;
@@ -117,12 +110,28 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   const { sector } = instrument;
   const fraction = envelope.sectorLimits.get(sector);
   if (fraction === undefined) return undefined;
-  const inSector = exact.plus(view.sectorOthers, position);
   const sectorAllowed = exact.product(fraction, nav);
   notes.exact("resulting_sector", inSector);
   notes.share(`sector_limits_pct.${sector}`, inSector, sectorAllowed);
   if (!exact.isMore(inSector, sectorAllowed)) return undefined;
   return denialOf(sectorLimits, sector, inSector, fraction, view);
+}
+
+/** The two ends that the symbol can reach: every purchase fills and no sale does, and the other way round. */
+function worstCase(view: FundView, own: exact.Worth, unitValue: amounts.Amount): WorstCase {
+  let high = view.heldHigh ?? exact.product(amounts.plus(view.position, view.pendingBuy), unitValue);
+  let low = view.heldLow ?? exact.product(amounts.minus(view.position, view.pendingSell), unitValue);
+  if (view.terms.direction === 1) high = exact.plus(high, own);
+  else low = exact.minus(low, own);
+  const position = exact.larger(exact.magnitude(high), exact.magnitude(low));
+  const netHigh = exact.magnitude(exact.plus(view.netHighOthers, high));
+  const netLow = exact.magnitude(exact.plus(view.netLowOthers, low));
+  return {
+    position,
+    gross: exact.plus(view.grossOthers, position),
+    net: exact.larger(netHigh, netLow),
+    inSector: exact.plus(view.sectorOthers, position),
+  };
 }
 
 interface Limit {

@@ -1,0 +1,119 @@
+// The three steps of a check that compute most, in the case that nearly every order is: everything plain and at one place, so that digits can
+// be added as they are. Each does just what its longer form does with amounts of any kind, or does nothing and says so; whoever calls it
+// then takes the long way. plain-exposure.test.ts compares them with bigints.
+import type { FundBook } from "./engine-books.ts";
+import type { Worth } from "./exact.ts";
+import { gross, netHigh, netLow, quantitiesAt, sectorPlace } from "./fund-sheet.ts";
+import { digitsAt, digitsMax, type Plain, placeOf, plainOf } from "./plain.ts";
+import type { FundView } from "./view.ts";
+
+const { abs, max } = Math;
+
+/** Digits at that place, or NaN for what is not plain or stands at another. */
+function digitsIf(value: Worth | number | undefined, place: number): number {
+  if (typeof value !== "number" || placeOf(value as Plain) !== place) return Number.NaN;
+  return digitsAt(value, place);
+}
+
+/** Sets the fund's sums without the line at that row, and what the line is worth; false when that needs the long way. */
+export function leaveOutPlainly(
+  view: FundView,
+  { sheet, sumPlace }: FundBook,
+  row: number,
+  sector: number,
+  valueDigits: number,
+  valuePlace: number,
+): boolean {
+  const { cells } = sheet;
+  const place = quantitiesAt(cells, row);
+  if (place + valuePlace !== sumPlace) return false;
+  const held = digitsAt(cells[row + 1] ?? Number.NaN, place);
+  const high = (held + digitsAt(cells[row + 2] ?? Number.NaN, place)) * valueDigits;
+  const low = (held - digitsAt(cells[row + 3] ?? Number.NaN, place)) * valueDigits;
+  const worst = max(abs(high), abs(low));
+  const grossOthers = digitsIf(cells[gross], sumPlace) - worst;
+  const sectorOthers = sector === 0 ? -worst : digitsIf(cells[sectorPlace(sheet, sector)], sumPlace) - worst;
+  const highOthers = digitsIf(cells[netHigh], sumPlace) - high;
+  const lowOthers = digitsIf(cells[netLow], sumPlace) - low;
+  // What is not plain is NaN here and fails the comparison; of the rest none is larger than the two that are looked at.
+  if (!(worst <= digitsMax && max(abs(grossOthers), abs(sectorOthers), abs(highOthers), abs(lowOthers)) <= digitsMax)) {
+    return false;
+  }
+  view.grossOthers = plainOf(grossOthers, sumPlace);
+  view.sectorOthers = plainOf(sectorOthers, sumPlace);
+  view.netHighOthers = plainOf(highOthers, sumPlace);
+  view.netLowOthers = plainOf(lowOthers, sumPlace);
+  view.heldHigh = plainOf(high, sumPlace);
+  view.heldLow = plainOf(low, sumPlace);
+  return true;
+}
+
+/** What a fund could reach with an order: its position in the symbol, and gross, net and in the symbol's sector. */
+export interface WorstCase {
+  readonly position: Worth;
+  readonly gross: Worth;
+  readonly net: Worth;
+  readonly inSector: Worth;
+}
+
+/** With an order that adds so much to one end of what is held; undefined when that needs the long way. */
+export function worstCasePlainly(view: FundView, own: Worth): WorstCase | undefined {
+  if (typeof own !== "number") return undefined;
+  const place = placeOf(own);
+  const added = digitsAt(own, place);
+  const buys = view.terms.direction === 1;
+  const high = digitsIf(view.heldHigh, place) + (buys ? added : 0);
+  const low = digitsIf(view.heldLow, place) - (buys ? 0 : added);
+  const position = max(abs(high), abs(low));
+  const all = digitsIf(view.grossOthers, place) + position;
+  const inSector = digitsIf(view.sectorOthers, place) + position;
+  const net = max(abs(digitsIf(view.netHighOthers, place) + high), abs(digitsIf(view.netLowOthers, place) + low));
+  if (!(max(position, abs(all), abs(inSector), net) <= digitsMax)) return undefined;
+  return {
+    position: plainOf(position, place),
+    gross: plainOf(all, place),
+    net: plainOf(net, place),
+    inSector: plainOf(inSector, place),
+  };
+}
+
+/**
+ * Moves the line at that row by what is bought and sold more, with the fund's sums; false when that needs the long way, and then nothing was
+ * moved. A line that would be empty needs it.
+ */
+export function movePlainly(
+  { sheet, sumPlace }: FundBook,
+  row: number,
+  sector: number,
+  direction: 1 | -1,
+  change: Plain,
+  valueDigits: number,
+  valuePlace: number,
+): boolean {
+  const { cells } = sheet;
+  const place = quantitiesAt(cells, row);
+  const moved = digitsIf(change, place);
+  if (place + valuePlace !== sumPlace) return false;
+  const held = digitsAt(cells[row + 1] ?? Number.NaN, place);
+  const buys = digitsAt(cells[row + 2] ?? Number.NaN, place);
+  const sells = digitsAt(cells[row + 3] ?? Number.NaN, place);
+  const buysAfter = direction === 1 ? buys + moved : buys;
+  const sellsAfter = direction === 1 ? sells : sells + moved;
+  const before = max(abs(held + buys), abs(held - sells));
+  const worst = (max(abs(held + buysAfter), abs(held - sellsAfter)) - before) * valueDigits;
+  const ends = moved * valueDigits;
+  const all = digitsIf(cells[gross], sumPlace) + worst;
+  const sectorAt = sectorPlace(sheet, sector);
+  const inSector = digitsIf(cells[sectorAt], sumPlace) + worst;
+  const netAt = direction === 1 ? netHigh : netLow;
+  const net = digitsIf(cells[netAt], sumPlace) + (direction === 1 ? ends : -ends);
+  const isEmpty = held === 0 && buysAfter === 0 && sellsAfter === 0;
+  const largest = max(abs(all), abs(inSector), abs(net), abs(worst), abs(ends), abs(buysAfter), abs(sellsAfter));
+  if (isEmpty || !(largest <= digitsMax)) return false;
+  cells[row + 2] = plainOf(buysAfter, place);
+  cells[row + 3] = plainOf(sellsAfter, place);
+  cells[gross] = plainOf(all, sumPlace);
+  cells[sectorAt] = plainOf(inSector, sumPlace);
+  cells[netAt] = plainOf(net, sumPlace);
+  return true;
+}
