@@ -8,7 +8,7 @@ import * as amounts from "./amount.ts";
 import { type Amount, amountOf, toDecimal } from "./amount.ts";
 import * as exact from "./exact.ts";
 import { type Exact, toExact, type Worth } from "./exact.ts";
-import { digitsMax, digitsOf, placeMax, placeOf, plainOf } from "./plain.ts";
+import { digitsMax, placeMax, plainOf } from "./plain.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 const runs = { seed, numRuns: 10_000 };
@@ -30,15 +30,15 @@ const decimals = fc
   .tuple(signed, fc.integer({ min: 0, max: 18 }))
   .map(([count, places]) => (count * 10n ** BigInt(18 - places)) as Decimal)
   .filter((value) => decimal.abs(value) <= decimal.largest);
-/** Also at finer places than needed, because the same value may come in several forms. */
-const values = fc.tuple(decimals, fc.integer({ min: 0, max: placeMax })).map(([value, finer]): Amount => {
-  const amount = amountOf(value);
-  if (typeof amount !== "number" || finer < placeOf(amount)) return amount;
-  const scaled = plainOf(digitsOf(amount) * 100 ** (finer - placeOf(amount)), finer);
-  return Number.isNaN(scaled) ? amount : scaled;
-});
-/** Products, and sums of them. */
-const worths = fc.oneof(
+/** Every plain number that there can be. */
+const plains = fc
+  .tuple(signed, fc.integer({ min: 0, max: placeMax }))
+  .filter(([count]) => count <= BigInt(digitsMax) && count >= -BigInt(digitsMax))
+  .map(([count, place]) => plainOf(Number(count), place));
+const values: fc.Arbitrary<Amount> = fc.oneof(plains, decimals.map(amountOf), decimals);
+/** Any plain one, products, and sums of them. */
+const worths: fc.Arbitrary<Worth> = fc.oneof(
+  plains,
   fc.tuple(values, values).map(([left, right]) => exact.product(left, right)),
   fc
     .tuple(values, values, values)
@@ -127,6 +127,8 @@ test(`exact products give what bigints give (seed ${seed})`, () => {
         toExact(exact.minus(left, right)) === one - other &&
         exact.isMore(left, right) === one > other &&
         exact.isPositive(left) === one > 0n &&
+        exact.isLessThanHalf(left, right) === one * 2n < other &&
+        toExact(exact.inCents(left)) === one &&
         toExact(exact.larger(left, right)) === (one > other ? one : other) &&
         toExact(exact.magnitude(left)) === (one < 0n ? -one : one)
       );

@@ -20,6 +20,8 @@ export interface SymbolBook {
   price: Amount | undefined;
   bid: Amount | undefined;
   ask: Amount | undefined;
+  /** The highest of the three. */
+  market: Amount | undefined;
   markedAt: number;
   borrowAvailable: Amount | undefined;
   borrowFee: Amount | undefined;
@@ -164,6 +166,7 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
     price: undefined,
     bid: undefined,
     ask: undefined,
+    market: undefined,
     markedAt: Number.NaN,
     borrowAvailable: undefined,
     borrowFee: undefined,

@@ -77,7 +77,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
     } else if (denial.code === "THROTTLE_TRIPPED") trip(state, undo, at);
   }
   const outcome = denial !== undefined ? "denied" : asks && !dryRun ? "ask" : "approved";
-  return result(state, { order, at, outcome, dryRun, keyHash, bodyHash, undo, denial, asked: undefined });
+  return result(state, order, at, outcome, denial, keyHash, bodyHash, dryRun, undo, undefined);
 }
 
 /** The second half, with the risk officer's answer. Its own reservation is put aside while the gates look again. */
@@ -111,7 +111,7 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   if (denial === undefined) hold(state, order, undo, at);
   const { dryRun, keyHash, bodyHash } = asked;
   const outcome = denial === undefined ? "approved" : "denied";
-  return result(state, { order, at, outcome, dryRun, keyHash, bodyHash, undo, denial, asked });
+  return result(state, order, at, outcome, denial, keyHash, bodyHash, dryRun, undo, asked);
 }
 
 /** The order ended while the risk officer thought about its amendment: there is nothing left to amend. */
@@ -255,22 +255,20 @@ function uncount({ books }: EngineState, order: Order, undo: CheckUndo): void {
   if (approval !== undefined) uncountApproval(strategy, approval);
 }
 
-interface Finding {
-  readonly order: Order;
-  readonly at: Instant;
-  readonly outcome: Checked["outcome"];
-  readonly dryRun: boolean;
-  readonly keyHash: Hash;
-  readonly bodyHash: Hash;
-  readonly undo: CheckUndo;
-  readonly denial: Denial | undefined;
-  /** The first half, of a concluded check. */
-  readonly asked: Checked | undefined;
-}
-
-function result(state: EngineState, finding: Finding): Checked {
+/** What came out; `asked` is the first half, of a concluded check. */
+function result(
+  state: EngineState,
+  order: Order,
+  at: Instant,
+  outcome: Checked["outcome"],
+  denial: Denial | undefined,
+  keyHash: Hash,
+  bodyHash: Hash,
+  dryRun: boolean,
+  undo: CheckUndo,
+  asked: Checked | undefined,
+): Checked {
   const { view, notes, packer, options } = state;
-  const { order, at, outcome, denial, asked } = finding;
   const { generation } = notes;
   const flipDenied = denial !== undefined && view.classification === "FLIP" && view.keySeen === "no";
   const closingQuantityAllowed = flipDenied ? closingAllowed(view, order, at) : undefined;
@@ -283,9 +281,9 @@ function result(state: EngineState, finding: Finding): Checked {
     at,
     outcome,
     duplicate: view.keySeen,
-    dryRun: finding.dryRun,
-    keyHash: finding.keyHash,
-    bodyHash: finding.bodyHash,
+    dryRun,
+    keyHash,
+    bodyHash,
     gate: denial === undefined ? "" : lastGate(state),
     code: denial?.code ?? "",
     reason: denial?.reason ?? "",
@@ -303,7 +301,7 @@ function result(state: EngineState, finding: Finding): Checked {
     notes,
     generation,
     kept,
-    undo: finding.undo,
+    undo,
   };
 }
 

@@ -17,6 +17,7 @@ import { createOrderHasher, type OrderHasher } from "./order-hash.ts";
 import { createOrderBook } from "./reservations.ts";
 import { createSeenKeys, type SeenKeys } from "./seen-keys.ts";
 import { createSharedParts, type SharedParts, shareParts } from "./shared-envelope.ts";
+import { highestPrice } from "./valuation.ts";
 import { noteChange, noteEveryChange } from "./value-tables.ts";
 import type { FundView, InstrumentFacts } from "./view.ts";
 import { createViewPacker, type ViewPacker } from "./view-bytes.ts";
@@ -184,6 +185,7 @@ export function setMark({ books }: EngineState, mark: Mark): void {
   book.price = price;
   book.bid = parsed(mark.bid);
   book.ask = parsed(mark.ask);
+  book.market = highestPrice(price, book.bid, book.ask);
   book.markedAt = at;
   books.markedAt[book.slot] = at;
   if (at > books.newestMarkAt) books.newestMarkAt = at;

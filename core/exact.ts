@@ -61,6 +61,19 @@ export function isMore(left: Worth, right: Worth): boolean {
   return toExact(left) > toExact(right);
 }
 
+/** Whether it is less than half of the other. */
+export function isLessThanHalf(part: Worth, whole: Worth): boolean {
+  if (typeof part === "number" && typeof whole === "number") return plain.isLessThanHalf(part, whole);
+  return toExact(part) * 2n < toExact(whole);
+}
+
+/** The same at cents or finer, so that it compares with sums of money in one step. */
+export function inCents(worth: Worth): Worth {
+  if (typeof worth === "bigint" || plain.placeOf(worth) > 0) return worth;
+  const cents = plain.atPlace(worth, 1);
+  return Number.isNaN(cents) ? worth : cents;
+}
+
 export function isPositive(worth: Worth): boolean {
   return typeof worth === "number" ? plain.isAboveZero(worth) : worth > 0n;
 }

@@ -91,6 +91,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     price: undefined,
     bid: undefined,
     ask: undefined,
+    market: undefined,
     priceAgeMs: Number.NaN,
     fxRate: undefined,
     fxAgeMs: Number.NaN,
@@ -190,6 +191,7 @@ function fillPrices(
   view.price = book?.price;
   view.bid = book?.bid;
   view.ask = book?.ask;
+  view.market = book?.market;
   view.priceAgeMs = book === undefined ? Number.NaN : (at - book.markedAt) / 1_000;
   view.borrowAvailable = book?.borrowAvailable;
   view.borrowFee = book?.borrowFee;

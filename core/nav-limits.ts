@@ -2,7 +2,7 @@
 // every order, so they are multiplied once and kept beside the fund.
 import { type Amount, oneUnit } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
-import { product, type Worth } from "./exact.ts";
+import { inCents, product, type Worth } from "./exact.ts";
 
 export interface NavLimits {
   readonly envelope: Envelope;
@@ -19,9 +19,9 @@ export function navLimits(known: NavLimits | undefined, envelope: Envelope, nav:
   return {
     envelope,
     nav,
-    position: product(envelope.maxPosition, nav),
-    gross: product(envelope.maxGrossExposure, nav),
-    net: product(envelope.maxNetExposure, nav),
-    notional: product(envelope.maxNotional, oneUnit),
+    position: inCents(product(envelope.maxPosition, nav)),
+    gross: inCents(product(envelope.maxGrossExposure, nav)),
+    net: inCents(product(envelope.maxNetExposure, nav)),
+    notional: inCents(product(envelope.maxNotional, oneUnit)),
   };
 }

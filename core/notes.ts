@@ -116,7 +116,7 @@ export function createNoteBook(): NoteBook {
     },
     share(limit, used, allowed) {
       // Below half of a limit nobody is warned.
-      if (exact.isMore(allowed, exact.plus(used, used)) || !exact.isPositive(used)) return;
+      if (exact.isLessThanHalf(used, allowed) || !exact.isPositive(used)) return;
       shares[book.shareCount] = { limit, used, allowed };
       book.shareCount += 1;
     },

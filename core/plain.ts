@@ -109,6 +109,17 @@ function comparedAcross(left: Plain, right: Plain): number {
     : digitsOf(left) - digitsOf(right) * unitsBetween(other, place);
 }
 
+/** Whether twice the part is less than the whole. */
+export function isLessThanHalf(part: Plain, whole: Plain): boolean {
+  const place = placeOf(part);
+  const other = placeOf(whole);
+  const twice = 2 * digitsOf(part);
+  if (place === other) return twice < digitsOf(whole);
+  return place < other
+    ? twice * unitsBetween(place, other) < digitsOf(whole)
+    : twice < digitsOf(whole) * unitsBetween(other, place);
+}
+
 export function isBelowZero(value: Plain): boolean {
   return value < 0;
 }

@@ -18,7 +18,14 @@ import type { FundView, InstrumentFacts, Terms } from "./view.ts";
 
 /** The highest of last price, bid and ask; undefined without a price, or when the price cannot value anything. */
 export function marketPrice(view: FundView): Amount | undefined {
-  const { price, bid, ask } = view;
+  return view.market ?? highestPrice(view.price, view.bid, view.ask);
+}
+
+export function highestPrice(
+  price: Amount | undefined,
+  bid: Amount | undefined,
+  ask: Amount | undefined,
+): Amount | undefined {
   if (price === undefined || !isPositive(price)) return undefined;
   let highest = price;
   if (bid !== undefined && isMore(bid, highest)) highest = bid;

@@ -114,6 +114,8 @@ export interface FundView {
   oldestPriceAgeMs: number;
 
   // What follows from the above and is known already, to be computed when it is undefined; no part of the record.
+  /** What `marketPrice` finds. */
+  market?: Amount | undefined;
   /** The envelope's limits at this NAV. */
   limits: NavLimits | undefined;
   /** (Position + pending buys) x unit value, and (position - pending sells) x unit value. */

@@ -170,6 +170,7 @@ function ownValue(order: Order, view: FundView, envelope: Envelope, unitValue: a
   const worst = unitValueAt(price, assured(view.instrument, "an instrument"), fxRate);
   if (!amounts.isMore(worst, unitValue)) return exact.product(own, unitValue);
   const { closingQuantity } = view;
+  if (amounts.isNothing(closingQuantity)) return exact.product(own, worst);
   const opening = exact.product(amounts.minus(own, closingQuantity), worst);
   return exact.plus(exact.product(closingQuantity, unitValue), opening);
 }
