@@ -237,6 +237,11 @@ export function clearSectors(sheet: FundSheet, sectorCount: number): void {
  */
 export function addUpPlainly(books: Books, fund: FundBook): boolean {
   let place = addUpAt(books, fund, fund.sumPlace);
+  if (Number.isNaN(place) && fund.sumPlace > 0) {
+    // The line that needed so fine a place may be gone.
+    fund.sumPlace = 0;
+    place = addUpAt(books, fund, 0);
+  }
   if (place > fund.sumPlace && place <= placeMax) {
     fund.sumPlace = place;
     place = addUpAt(books, fund, place);

@@ -1,18 +1,24 @@
-// The three steps of a check that compute most, in the case that nearly every order is: everything plain and at one place, so that digits can
-// be added as they are. Each does just what its longer form does with amounts of any kind, or does nothing and says so; whoever calls it
-// then takes the long way. plain-exposure.test.ts compares them with bigints.
+// The three steps of a check that compute most, in the case that nearly every order is: everything plain and nothing finer than the fund's
+// sums, so that digits can be added as they are. Each does just what its longer form does with amounts of any kind, or does nothing and says
+// so; whoever calls it then takes the long way. plain-exposure.test.ts compares them with bigints.
 import type { FundBook } from "./engine-books.ts";
 import type { Worth } from "./exact.ts";
 import { gross, netHigh, netLow, quantitiesAt, sectorPlace } from "./fund-sheet.ts";
-import { digitsAt, digitsMax, type Plain, placeOf, plainOf } from "./plain.ts";
+import { digitsAt, digitsMax, type Plain, placeOf, plainOf, unitsBetween } from "./plain.ts";
 import type { FundView } from "./view.ts";
 
 const { abs, max } = Math;
 
-/** Digits at that place, or NaN for what is not plain or stands at another. */
+/** Digits at that place, or NaN for what is not plain or stands at a finer one. Digits that are no longer exact are too many to be taken. */
 function digitsIf(value: Worth | number | undefined, place: number): number {
-  if (typeof value !== "number" || placeOf(value as Plain) !== place) return Number.NaN;
-  return digitsAt(value, place);
+  if (typeof value !== "number") return Number.NaN;
+  const own = placeOf(value as Plain);
+  return own === place ? digitsAt(value, place) : digitsAt(value, own) * unitsBetween(own, place);
+}
+
+/** What a unit is worth in digits of the sums, for quantities in digits of their place; NaN when that is finer than the sums are. */
+function valueIn(sumPlace: number, digits: number, place: number): number {
+  return place === sumPlace ? digits : digits * unitsBetween(place, sumPlace);
 }
 
 /** Sets the fund's sums without the line at that row, and what the line is worth; false when that needs the long way. */
@@ -26,10 +32,10 @@ export function leaveOutPlainly(
 ): boolean {
   const { cells } = sheet;
   const place = quantitiesAt(cells, row);
-  if (place + valuePlace !== sumPlace) return false;
+  const value = valueIn(sumPlace, valueDigits, place + valuePlace);
   const held = digitsAt(cells[row + 1] ?? Number.NaN, place);
-  const high = (held + digitsAt(cells[row + 2] ?? Number.NaN, place)) * valueDigits;
-  const low = (held - digitsAt(cells[row + 3] ?? Number.NaN, place)) * valueDigits;
+  const high = (held + digitsAt(cells[row + 2] ?? Number.NaN, place)) * value;
+  const low = (held - digitsAt(cells[row + 3] ?? Number.NaN, place)) * value;
   const worst = max(abs(high), abs(low));
   const grossOthers = digitsIf(cells[gross], sumPlace) - worst;
   const sectorOthers = sector === 0 ? -worst : digitsIf(cells[sectorPlace(sheet, sector)], sumPlace) - worst;
@@ -58,9 +64,9 @@ export interface WorstCase {
 
 /** With an order that adds so much to one end of what is held; undefined when that needs the long way. */
 export function worstCasePlainly(view: FundView, own: Worth): WorstCase | undefined {
-  if (typeof own !== "number") return undefined;
-  const place = placeOf(own);
-  const added = digitsAt(own, place);
+  if (typeof view.grossOthers !== "number") return undefined;
+  const place = placeOf(view.grossOthers);
+  const added = digitsIf(own, place);
   const buys = view.terms.direction === 1;
   const high = digitsIf(view.heldHigh, place) + (buys ? added : 0);
   const low = digitsIf(view.heldLow, place) - (buys ? 0 : added);
@@ -93,15 +99,15 @@ export function movePlainly(
   const { cells } = sheet;
   const place = quantitiesAt(cells, row);
   const moved = digitsIf(change, place);
-  if (place + valuePlace !== sumPlace) return false;
+  const value = valueIn(sumPlace, valueDigits, place + valuePlace);
   const held = digitsAt(cells[row + 1] ?? Number.NaN, place);
   const buys = digitsAt(cells[row + 2] ?? Number.NaN, place);
   const sells = digitsAt(cells[row + 3] ?? Number.NaN, place);
   const buysAfter = direction === 1 ? buys + moved : buys;
   const sellsAfter = direction === 1 ? sells : sells + moved;
   const before = max(abs(held + buys), abs(held - sells));
-  const worst = (max(abs(held + buysAfter), abs(held - sellsAfter)) - before) * valueDigits;
-  const ends = moved * valueDigits;
+  const worst = (max(abs(held + buysAfter), abs(held - sellsAfter)) - before) * value;
+  const ends = moved * value;
   const all = digitsIf(cells[gross], sumPlace) + worst;
   const sectorAt = sectorPlace(sheet, sector);
   const inSector = digitsIf(cells[sectorAt], sumPlace) + worst;
