@@ -82,6 +82,8 @@ export interface AuditLog {
   readSubject(subjectId: string, from: number, count: number): Promise<readonly SubjectRow[]>;
   /** By the index: subject and action of the entries from that sequence on, for comparing them with the log. */
   readIndex(from: number, count: number): Promise<readonly Omit<NewAuditRow, "text">[]>;
+  /** How many rows there are from that sequence on and before the other, counted and not taken from the head. */
+  count(from: number, end: number): Promise<number>;
   /** A second one of the same size replaces the note only by one with the same text and more signatures. */
   putCheckpoint(pen: number, checkpoint: StoredCheckpoint): Promise<void>;
   /** The largest, if there is one. */

@@ -39,7 +39,7 @@ export const audit = section({
       "How often the audit log verifies itself, in seconds; the result is an entry, and an alarm when it fails.",
     environment: "PORTCULLIS_AUDIT_VERIFY_EVERY_S",
   }),
-  verify_first_after_s: key(whole(1, dayS).default(60), {
+  verify_first_after_s: key(whole(1, dayS).default(5), {
     sentence: "How long after the start it does so first, in seconds.",
     environment: "PORTCULLIS_AUDIT_VERIFY_FIRST_AFTER_S",
   }),

@@ -18,7 +18,11 @@ function pick(ids: readonly string[], sequenceOf: (id: string) => number | undef
 }
 
 export function createMemoryAuditReads(audit: AuditWorld, ask: <T>(answer: () => T) => Promise<T>): MemoryAuditReads {
-  const page = (from: number, count: number): NewAuditRow[] => audit.rows.slice(from, from + count);
+  // As long as nobody took rows away, each stands at its own number.
+  const page = (from: number, count: number): NewAuditRow[] =>
+    audit.rows[from]?.sequence === from
+      ? audit.rows.slice(from, from + count)
+      : audit.rows.filter(({ sequence }) => sequence >= from).slice(0, count);
   const sizes = (): number[] => [...audit.checkpoints.keys()].sort((one, other) => one - other);
   return {
     head: () => ask(() => ({ ...audit.head })),
@@ -33,6 +37,7 @@ export function createMemoryAuditReads(audit: AuditWorld, ask: <T>(answer: () =>
           .flatMap((sequence) => page(sequence, 1).map((row) => ({ ...entryOf(row), subjectId }))),
       ),
     readIndex: (from, count) => ask(() => page(from, count).map(({ text: _text, ...row }) => ({ ...row }))),
+    count: (from, end) => ask(() => audit.rows.filter(({ sequence }) => sequence >= from && sequence < end).length),
     newestCheckpoint: () =>
       ask(() => {
         const found = audit.checkpoints.get(sizes().at(-1) ?? -1);

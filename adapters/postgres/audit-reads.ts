@@ -45,7 +45,7 @@ export function createAuditReads(ask: Ask): AuditReads {
   };
 }
 
-type EntryReads = Pick<AuditLog, "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex">;
+type EntryReads = Pick<AuditLog, "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex" | "count">;
 
 function createEntryReads(ask: Ask): EntryReads {
   return {
@@ -106,6 +106,13 @@ function createEntryReads(ask: Ask): EntryReads {
         subjectId: textOfColumn(row.subject_id),
         action: textOfColumn(row.action),
       }));
+    },
+    async count(from, end) {
+      const found = await ask("counting the audit log's entries", {
+        text: "select count(*) as rows from audit_entry where sequence >= $1 and sequence < $2",
+        values: [from, end],
+      });
+      return Number(found.rows[0]?.rows);
     },
   };
 }

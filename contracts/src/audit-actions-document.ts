@@ -59,7 +59,7 @@ export function auditActionsDocument(): string {
     "|---|---|",
     ...pairsOf(ownActions),
     "",
-    "An event that we do not know is recorded as `event.observed`; `AppendAudit` takes any action but the log's own.",
+    "An event of a subject that we do not know, or that is not as its schema says, is put aside by the bus; that it was is an entry (`bus.parked`, with its id and subject), and what it said is not; `AppendAudit` takes any action but the log's own.",
     "",
     "## Events that are no entries",
     "",

@@ -48,6 +48,8 @@ GetAuditTrail             .      .      x      x          x         x      x
 VerifyAudit               .      .      x      x          x         x      x
 ReadAudit                 .      .      x      x          x         x      x
 GetAuditProof             .      .      x      x          x         x      x
+GetAuditConsistency       .      .      x      x          x         x      x
+TailAudit                 .      .      x      x          x         x      x
 GetAuditBundleHead        .      .      x      x          x         x      x
 GetAuditStatus            .      .      x      x          x         x      x
 InspectAudit              .      .      .      x          .         x      .
@@ -193,7 +195,8 @@ describe("a service token", () => {
     expect(serviceOperations).toEqual([
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListRejections", "GetDecisions", "ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AppendAudit", "GetAuditTrail"],
-      ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile"],
+      ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
+      ...["GetAuditStatus", "GetAuditTile"],
       ...["BeginAuditVerification", "WatchAuditRun", "ReportRegulatoryEvent"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions"],
       ...["ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadMetrics", "InspectInstance"],
@@ -215,6 +218,7 @@ describe("subjects", () => {
     "operations.operator.attempted": [...platformServices],
     "identity.": ["gateway"],
     "identity.stepup.redeemed": [...platformServices],
+    "identity.stepup.refused": [...platformServices],
     "platform.service.": [...platformServices],
     "platform.service.lost": ["operations"],
     "market.marks": ["operations"],

@@ -51,6 +51,8 @@ export const operations = {
   VerifyAudit: rule(readers, "Verify the audit chain."),
   ReadAudit: rule(readers, "Read the audit chain entry by entry."),
   GetAuditProof: rule(readers, "Get the proof that an entry is in the audit chain."),
+  GetAuditConsistency: rule(readers, "Get the proof that the audit chain only grew between two sizes."),
+  TailAudit: rule(readers, "Follow the audit chain as it grows."),
   GetAuditBundleHead: rule(readers, "Export a part of the audit chain for somebody who verifies it offline."),
   GetAuditStatus: rule(readers, "See how far the audit chain reaches and who vouches for it."),
   InspectAudit: rule(["operator", "admin"], "Derive chain, tree and index of the audit log anew, and repair what can be derived."),
@@ -190,7 +192,8 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   operatorChanged: ["gateway"],
   factorChanged: ["gateway"],
   stepUpGranted: ["gateway"],
-  stepUpRefused: ["gateway"],
+  // Whoever redeems a proof may find that it does not fit.
+  stepUpRefused: everyService,
   stepUpRedeemed: everyService,
   serviceTokenChanged: ["gateway"],
   signingKeyChanged: ["gateway"],

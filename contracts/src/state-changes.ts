@@ -164,7 +164,7 @@ const readingOperations: ReadonlySet<Operation> = new Set<Operation>([
   ...(["GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile", "GetOrder", "ListOrders"] as const),
   ...(["ListPositions", "ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadHealth"] as const),
   ...(["ReadSchema", "ReadMetrics", "InspectInstance", "LogIn", "ReadIdentity", "ListServiceTokens"] as const),
-  ...(["ReadPersonalData", "WatchAuditRun", "BeginAuditVerification"] as const),
+  ...(["ReadPersonalData", "WatchAuditRun", "BeginAuditVerification", "GetAuditConsistency", "TailAudit"] as const),
 ]);
 
 export function changesState(operation: Operation): boolean {

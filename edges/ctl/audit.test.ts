@@ -176,7 +176,7 @@ describe("status and fsck", () => {
       /^Witnesses +none$/m,
       /^Anchors +none$/m,
       /^Key +k\+1\+x \(signs from size 0 on\)$/m,
-      /^Verified +never$/m,
+      /^Verified +not since this start$/m,
     ]) {
       expect(alone).toMatch(line);
     }
@@ -325,6 +325,37 @@ describe("proof", () => {
   });
 });
 
+describe("consistency", () => {
+  const note = "origin\n8\nc2Vjb25k\n\n\u2014 origin c2ln\n";
+  const proved = {
+    first_size: 3,
+    first_root: "Zmlyc3Q=",
+    second_size: 8,
+    second_root: "c2Vjb25k",
+    proof: ["aA==", "aQ=="],
+  };
+
+  it("prints both roots, the proof and the checkpoint", async () => {
+    server.on(`GET ${place}/consistency?first_size=3`, { body: { ...proved, checkpoint: note } });
+    const done = await run("consistency --first-size 3");
+    expect(done).toMatchObject({ exit: 0, stderr: "" });
+    expect(done.stdout).toMatch(
+      /^First +3 entries, root Zmlyc3Q=\nSecond +8 entries, root c2Vjb25k\nProof +aA==\nProof +aQ==\n/,
+    );
+    expect(done.stdout.endsWith(`\n\n${note}`)).toBe(true);
+    server.on(`GET ${place}/consistency?first_size=3&second_size=8`, { body: proved });
+    const between = "consistency --first-size 3 --second-size 8";
+    expect(JSON.parse((await run(`${between} --json`)).stdout)).toEqual(proved);
+    expect((await run(between)).stdout).toContain("No checkpoint was signed at the second size.");
+  });
+
+  it("refuses sizes that are none, or the wrong way round", async () => {
+    for (const wrong of ["", " --first-size x", " --first-size 3 --second-size 0", " --first-size 3 --second-size 2"]) {
+      expect(await run(`consistency${wrong}`), wrong).toMatchObject({ exit: 2, stdout: "" });
+    }
+  });
+});
+
 describe("export", () => {
   const headOf = (from: number, count: number) =>
     `portcullis-audit-bundle/v1\n${JSON.stringify({ checkpoint: "note", entries: count, from })}\n`;
@@ -374,6 +405,17 @@ describe("export", () => {
     expect(readdirSync(home)).toEqual(["all.bundle"]);
   });
 
+  it("refuses more entries than there are, and says how many there are", async () => {
+    serveLog(46);
+    const much = await run("export --from-sequence 5 --count 1000000 --out x.bundle");
+    expect(much).toMatchObject({ exit: 2, stdout: "" });
+    expect(much.stderr).toContain("the log has 46 entries, 41 of them from sequence 5 on");
+    expect(await run("export --from-sequence 46 --count 1 --out x.bundle")).toMatchObject({ exit: 2, stdout: "" });
+    expect(readdirSync(home)).toEqual([]);
+    serveHead("from_sequence=5&count=41", 5, 41);
+    expect((await run("export --from-sequence 5 --count 41 --out x.bundle")).exit).toBe(0);
+  });
+
   it("needs a file, and a count that is one", async () => {
     expect(await run("export")).toMatchObject({ exit: 2 });
     expect(await run("export --count 0 --out x")).toMatchObject({ exit: 2 });
@@ -395,7 +437,9 @@ describe("tail", () => {
     expect(numbers((await run("tail --count 3")).stdout)).toEqual([27, 28, 29]);
     expect(numbers((await run("tail --from-sequence 12 --count 9")).stdout)).toEqual(upTo(12, 21));
     expect(numbers((await run("tail --from-sequence 25")).stdout)).toEqual(upTo(25, 30));
-    expect(await run("tail --from-sequence 30")).toMatchObject({ exit: 0, stdout: "" });
+    const beyond = "The log has 30 entries, so there is no entry 30 yet; --follow would wait for it.\n";
+    expect(await run("tail --from-sequence 30")).toMatchObject({ exit: 0, stdout: "", stderr: beyond });
+    expect((await run("tail --from-sequence 25")).stderr).toBe("");
     expect(JSON.parse((await run("tail --count 2 --json")).stdout)).toEqual([entry(28), entry(29)]);
   });
 
@@ -432,6 +476,7 @@ describe("tail", () => {
     expect(done.exit).toBe(130);
     expect(numbers(done.stdout)).toEqual([3, 4, 5]);
     expect(time.slept.slice(0, 8)).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 1_000, 2_000, 1_000]);
+    expect(done.stderr).toContain("The log has 3 entries, so there is no entry 3 yet: waiting for it.");
     expect(done.stderr).toContain("ctl operations audit tail --from-sequence 6 --follow");
   });
 

@@ -51,6 +51,7 @@ describe("the gateway's routes", () => {
       "operator GET /v1/operations/audit/verify verifyAudit VerifyAudit",
       "operator GET /v1/operations/audit/entries readAudit ReadAudit",
       "operator GET /v1/operations/audit/entries/:sequence/proof getAuditProof GetAuditProof",
+      "operator GET /v1/operations/audit/consistency getAuditConsistency GetAuditConsistency",
       "operator GET /v1/operations/audit/bundle-head getAuditBundleHead GetAuditBundleHead",
       "operator GET /v1/operations/audit/status getAuditStatus GetAuditStatus",
       "operator POST /v1/operations/audit/inspect inspectAudit InspectAudit",
@@ -59,6 +60,7 @@ describe("the gateway's routes", () => {
       "operator GET /v1/operations/audit/runs/:run_id watchAuditRun WatchAuditRun",
       "operator POST /v1/operations/audit/keys/rotate rotateAuditKey RotateAuditKey",
       "operator POST /v1/operations/audit/keys/:key_id/revoke revokeAuditKey RevokeAuditKey",
+      "operator POST /v1/operations/audit/erasures eraseAuditSubject EraseAuditSubject",
       "operator GET /v1/operations/audit/log/checkpoint getAuditCheckpoint GetAuditTile",
       "operator GET /v1/operations/audit/log/tile/:path* getAuditTile GetAuditTile",
     ]);

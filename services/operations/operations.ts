@@ -44,12 +44,13 @@ export const operations: Service = {
   },
 };
 
-/** A log that takes no entries is everybody's business; one that no witness answers for is told by its status. */
-function healthOf(audit: RunningAudit): Health {
-  const { state, complaint } = audit.status();
-  if (state === "open") return { status: "ok" };
-  return {
-    status: "failing",
-    complaint: `The audit log takes no entries (${state}): ${complaint ?? "no reason was given"}`,
-  };
+/** A log that takes no entries or does not verify is everybody's business; one that no witness answers for is told by its status. */
+export function healthOf(audit: Pick<RunningAudit, "status">): Health {
+  const { state, broken, complaint } = audit.status();
+  if (state !== "open") {
+    const why = complaint ?? "no reason was given";
+    return { status: "failing", complaint: `The audit log takes no entries (${state}): ${why}` };
+  }
+  if (broken === undefined) return { status: "ok" };
+  return { status: "failing", complaint: `The audit log does not verify: ${broken}` };
 }

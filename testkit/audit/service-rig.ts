@@ -178,3 +178,14 @@ export function truncate(disk: AuditWorld, size: number): void {
   const last = recordsOf(disk).at(-1);
   disk.head = { size, hash: last?.hash ?? "0".repeat(64), timestamp: last?.timestamp ?? "" };
 }
+
+/** Takes rows away and leaves everything else as it was, the head, the tiles and the checkpoints too. */
+export function loseRows(disk: AuditWorld, from: number, end: number): void {
+  const isLost = (sequence: number): boolean => sequence >= from && sequence < end;
+  for (const { eventId, subjectId, sequence } of disk.rows.filter((row) => isLost(row.sequence))) {
+    disk.byEvent.delete(eventId);
+    const left = (disk.bySubject.get(subjectId) ?? []).filter((each) => each !== sequence);
+    disk.bySubject.set(subjectId, left);
+  }
+  disk.rows.splice(0, disk.rows.length, ...disk.rows.filter(({ sequence }) => !isLost(sequence)));
+}

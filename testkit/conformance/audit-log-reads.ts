@@ -72,6 +72,22 @@ export const anyIds: AuditLogCheck = {
   },
 };
 
+export const counted: AuditLogCheck = {
+  promise: 0,
+  sentence: "the rows of any range are counted, and past the end there are none",
+  async run(rig) {
+    expect(await rig.audit.count(0, Number.MAX_SAFE_INTEGER)).toBe(0);
+    const { pen } = await rig.audit.takePen("one");
+    await rig.audit.append(batch(pen, 0, 7));
+    const ranges = [
+      ...[[0, 7] as const, [0, Number.MAX_SAFE_INTEGER] as const, [2, 5] as const],
+      ...[[6, 7] as const, [5, 5] as const, [7, Number.MAX_SAFE_INTEGER] as const],
+    ];
+    const counts = await Promise.all(ranges.map(([from, end]) => rig.audit.count(from, end)));
+    expect(counts).toEqual([7, 7, 3, 1, 0, 0]);
+  },
+};
+
 const text = "origin\n5\nroot=\n";
 const note = (...signatures: readonly string[]) => `${text}\n${signatures.map((one) => `— ${one}\n`).join("")}`;
 
@@ -159,6 +175,7 @@ export const tilesAreKept: AuditLogCheck = {
 export const readChecks: readonly AuditLogCheck[] = [
   bySubject,
   anyIds,
+  counted,
   checkpointsGain,
   checkpointsInOrder,
   tilesAreKept,

@@ -25,7 +25,7 @@ export const testSettings: Settings = {
   audit: {
     signingKeyPath: "secret/portcullis/audit/signing-key",
     verifyEveryMs: 3_600_000,
-    verifyFirstAfterMs: 60_000,
+    verifyFirstAfterMs: 5_000,
   },
   risk: {
     markAgeMsMax: 10_000,

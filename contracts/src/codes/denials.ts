@@ -158,6 +158,9 @@ export const commandDenials = {
   APPROVAL_OUTDATED: denial("A halt came between the approval and the sending.", "FAILED_PRECONDITION"),
   FUND_NOT_PAPER: denial("Only paper funds may be flattened this way.", "FAILED_PRECONDITION"),
 
+  // The record of what happened.
+  AUDIT_KEY_CONFLICT: denial("The idempotency key belongs to another entry.", "ABORTED"),
+
   // Webhooks.
   WEBHOOK_SECRET_WRONG: denial("The shared secret is wrong.", "UNAUTHENTICATED", { exit: exitCodes.forbidden }),
   WEBHOOK_ADDRESS_NOT_ALLOWED: denial("The caller's address is not on the list.", "PERMISSION_DENIED"),

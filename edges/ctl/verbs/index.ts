@@ -14,6 +14,7 @@ import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
 import { help } from "./help.ts";
+import { operationsAuditConsistency } from "./operations-audit-consistency.ts";
 import { operationsAuditErase } from "./operations-audit-erase.ts";
 import { operationsAuditExport } from "./operations-audit-export.ts";
 import { operationsAuditFsck } from "./operations-audit-fsck.ts";
@@ -75,6 +76,7 @@ export const verbs: readonly Verb[] = [
   operationsAuditStatus,
   operationsAuditFsck,
   operationsAuditProof,
+  operationsAuditConsistency,
   operationsAuditExport,
   operationsAuditKeyRotate,
   operationsAuditKeyRevoke,

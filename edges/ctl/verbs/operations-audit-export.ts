@@ -4,9 +4,9 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { type WriteText, writeWhole } from "../audit-file.ts";
-import { entries, entryOf, pagesOf } from "../audit-pages.ts";
+import { entries, entryOf, pagesOf, sizeOf } from "../audit-pages.ts";
 import type { Context } from "../context.ts";
-import { Refusal } from "../failure.ts";
+import { Refusal, usageRefusal } from "../failure.ts";
 import { countOf } from "../numbers.ts";
 import { clean } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -43,11 +43,21 @@ async function run(context: Context): Promise<Answer> {
   const asked = count === undefined ? {} : { count: countOf("count", count, 1) };
   const path = resolve(context.folder, context.option("out") ?? "");
   const client = await context.client();
+  if (asked.count !== undefined) mustReach(fromSequence, asked.count, await sizeOf(client));
   const head = await client.getAuditBundleHead({ fromSequence, ...asked });
   checkHead(head, fromSequence, asked.count);
   await writeWhole(path, (write) => writeBundle(context, client, head, write));
   const data = { path, from_sequence: head.from_sequence, count: head.count };
   return { data, text: `${entries(head.count)} from sequence ${head.from_sequence} on are in ${clean(path)}.` };
+}
+
+/** The log only grows, so what it has now it still has when the head is asked for. */
+function mustReach(from: number, count: number, size: number): void {
+  if (from + count <= size) return;
+  const left = Math.max(0, size - from);
+  const there = `the log has ${entries(size)}, ${left} of them from sequence ${from} on`;
+  const hint = left === 0 ? undefined : "Leave --count out to export up to the newest checkpoint.";
+  throw usageRefusal(`There are not ${entries(count)} to export: ${there}.`, hint);
 }
 
 /** What was asked for, what the server says it gives and what the head itself says must be one. */

@@ -61,7 +61,8 @@ type Status = AnswerOf<"getAuditStatus">;
 
 function textOf(status: Status, { clock }: Context): string {
   const { witnesses, verified, verified_at } = status;
-  const verifiedText = verified_at === undefined ? "never" : `${moment(verified_at, clock.now())}: ${verified ?? ""}`;
+  const verifiedText =
+    verified_at === undefined ? "not since this start" : `${moment(verified_at, clock.now())}: ${verified ?? ""}`;
   const open = Math.max(0, status.size - status.checkpoint_size);
   return pairs([
     ["Origin", status.origin],

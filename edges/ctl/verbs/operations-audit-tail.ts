@@ -2,7 +2,7 @@
 // and says from where to go on when it is stopped.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
-import { entryLine, entryOf, type Page, pageSize, pagesOf, sizeOf } from "../audit-pages.ts";
+import { entries, entryLine, entryOf, type Page, pageSize, pagesOf, sizeOf } from "../audit-pages.ts";
 import type { Context } from "../context.ts";
 import { failureOf, interruptedExit, Refusal, usageRefusal } from "../failure.ts";
 import { countOf } from "../numbers.ts";
@@ -51,6 +51,9 @@ async function run(context: Context): Promise<Answer> {
   const size = await sizeOf(client);
   const start = from ?? Math.max(0, size - (count ?? countDefault));
   const end = from === undefined || count === undefined ? size : Math.min(size, from + count);
+  if (from !== undefined && from >= size) {
+    context.terminal.say(beyondText(from, size, isFollowing));
+  }
   if (isFollowing) return follow(context, client, start);
   const data: unknown[] = [];
   for await (const page of pagesOf(client, start, end)) {
@@ -58,6 +61,11 @@ async function run(context: Context): Promise<Answer> {
     else printPage(context, page);
   }
   return { data, text: "" };
+}
+
+function beyondText(from: number, size: number, isFollowing: boolean): string {
+  const there = `The log has ${entries(size)}, so there is no entry ${from} yet`;
+  return isFollowing ? `${there}: waiting for it.` : `${there}; --follow would wait for it.`;
 }
 
 function numberOf(context: Context, option: string, min: number): number | undefined {

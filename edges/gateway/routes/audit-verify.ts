@@ -23,7 +23,7 @@ export function auditVerify(parts: Pick<GatewayParts, "services">): Route {
         method: "VerifyAudit",
         message: { from_sequence: request.query.from_sequence ?? 0 },
         timeoutMs: wholeLogTimeoutMs,
-        tell: (verification) => ({ ...verification, gap_count: 0 }),
+        tell: (verification) => verification,
       }),
   });
 }

@@ -6,6 +6,7 @@ import { ask, type Behaviour, duty, machine, testParts } from "../test-parts.ts"
 import { auditAppend } from "./audit-append.ts";
 import { auditBundleHead } from "./audit-bundle-head.ts";
 import { auditCheckpoint } from "./audit-checkpoint.ts";
+import { auditConsistency } from "./audit-consistency.ts";
 import { auditEntries } from "./audit-entries.ts";
 import { auditErasure } from "./audit-erasure.ts";
 import { auditInspect } from "./audit-inspect.ts";
@@ -101,6 +102,15 @@ describe("appendAudit", () => {
     expect(calls).toEqual([]);
   });
 
+  it("tells a key that made another entry as a conflict", async () => {
+    const denial = { code: "AUDIT_KEY_CONFLICT", reason: "The idempotency_key made entry 5." } as const;
+    const { route } = rig(auditAppend, { denial });
+    expect(await ask(route, { identity: machine, body })).toMatchObject({
+      status: 409,
+      body: { code: "AUDIT_KEY_CONFLICT", detail: denial.reason },
+    });
+  });
+
   it("takes data as deep as an entry may be, and leaves the rest to the service", async () => {
     const { route, calls } = rig(auditAppend, appended);
     expect(await ask(route, { identity: machine, body: { ...body, data: deep(32) } })).toMatchObject({ status: 201 });
@@ -109,11 +119,11 @@ describe("appendAudit", () => {
 });
 
 describe("verifyAudit", () => {
-  const clean = { entry_count: 12, trust_level: "L1", unanchored_count: 3 };
+  const clean = { entry_count: 12, gap_count: 0, trust_level: "L1", unanchored_count: 3, covered_size: 9 };
 
   it("tells a whole chain, and has more time than others", async () => {
     const { route, calls } = rig(auditVerify, { procedures: { "Operations/VerifyAudit": clean } });
-    expect(await ask(route)).toEqual({ status: 200, body: { ...clean, gap_count: 0 } });
+    expect(await ask(route)).toEqual({ status: 200, body: clean });
     await ask(route, { query: { from_sequence: "5" } });
     expect(calls.map((call) => call[1])).toEqual([{ from_sequence: 0 }, { from_sequence: 5 }]);
     expect(calls[0]?.[2]).toEqual({ ...options, timeoutMs: 25_000 });
@@ -208,6 +218,29 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
     expect(await ask(route, { params: { sequence: "seven" } })).toMatchObject({ status: 400 });
     const denied = rig(auditProof, { denial: { code: "REASON_MISSING", reason: "No." } }).route;
     expect(await askText(denied, { sequence: "7" })).toMatchObject({ body: { code: "REASON_MISSING" } });
+  });
+
+  it("proves that the log only grew, up to the newest checkpoint when no second size is given", async () => {
+    const sizes = {
+      first_size: 3,
+      first_root: "Zmlyc3Q=",
+      second_size: 8,
+      second_root: "c2Vjb25k",
+      proof: ["aGFzaA=="],
+    };
+    const signed = { ...sizes, checkpoint: "origin\n8\nc2Vjb25k\n\n\u2014 origin sig\n" };
+    const { route, calls } = rig(auditConsistency, { procedures: { "AuditDesk/GetAuditConsistency": signed } });
+    expect(await ask(route, { query: { first_size: "3" } })).toEqual({ status: 200, body: signed });
+    await ask(route, { query: { first_size: "3", second_size: "8" } });
+    expect(calls.map((call) => call[1])).toEqual([
+      { first_size: 3, second_size: 0 },
+      { first_size: 3, second_size: 8 },
+    ]);
+    for (const query of [{}, { first_size: "-1" }, { first_size: "3", second_size: "0" }]) {
+      expect(await ask(route, { query })).toMatchObject({ status: 400 });
+    }
+    const unsigned = { procedures: { "AuditDesk/GetAuditConsistency": { ...sizes, checkpoint: "" } } };
+    expect((await ask(rig(auditConsistency, unsigned).route, { query: { first_size: "3" } })).body).toEqual(sizes);
   });
 
   it("begins a bundle", async () => {

@@ -5,6 +5,7 @@ import type { GatewayParts } from "../parts.ts";
 import { auditAppend } from "./audit-append.ts";
 import { auditBundleHead } from "./audit-bundle-head.ts";
 import { auditCheckpoint } from "./audit-checkpoint.ts";
+import { auditConsistency } from "./audit-consistency.ts";
 import { auditEntries } from "./audit-entries.ts";
 import { auditErasure } from "./audit-erasure.ts";
 import { auditInspect } from "./audit-inspect.ts";
@@ -83,6 +84,7 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   auditVerify,
   auditEntries,
   auditProof,
+  auditConsistency,
   auditBundleHead,
   auditStatus,
   auditInspect,

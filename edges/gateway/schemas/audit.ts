@@ -41,6 +41,16 @@ export const tileParams = z.strictObject({
     .meta({ description: "Level or `entries`, number and width as C2SP tlog-tiles writes them: 0/x001/067." }),
 });
 
+export const consistencyQuery = z.strictObject({
+  first_size: sequenceAsked.meta({ description: "The size of the checkpoint that you have kept." }),
+  second_size: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: "The larger size; that of the newest checkpoint when absent." }),
+});
+
 export const bundleQuery = z.strictObject({
   from_sequence: sequenceAsked.optional().meta({ description: "The first entry; 0 when absent." }),
   count: z.coerce
@@ -93,9 +103,10 @@ export const entryAnswer = z
 
 export const trailAnswer = z.array(entryAnswer).meta({ description: "Everything about one subject, oldest first." });
 
-const trustLevel = z
-  .string()
-  .meta({ description: "L0 consistent in itself, L1 against our own checkpoints, L2 against witnesses." });
+const trustLevel = z.string().meta({
+  description:
+    "L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned.",
+});
 const unanchored = countNumber.meta({ description: "Entries since the last checkpoint that the level rests on." });
 
 export const verificationAnswer = z
@@ -104,6 +115,7 @@ export const verificationAnswer = z
     gap_count: countNumber.meta({ description: "Always 0: a chain with a gap is a broken one, which is a problem." }),
     trust_level: trustLevel,
     unanchored_count: unanchored,
+    covered_size: countNumber.meta({ description: "The size of the largest checkpoint that the level rests on." }),
   })
   .meta({ description: "The chain is whole. A broken one is the problem CHAIN_INTEGRITY with chain_integrity_error." });
 
@@ -113,6 +125,22 @@ export const entriesAnswer = z.object({
   }),
   size: countNumber.meta({ description: "How many entries the log has." }),
 });
+
+const rootText = z.string().meta({ description: "The root of the tree of that size, in base64 as in a checkpoint." });
+
+export const consistencyAnswer = z
+  .object({
+    first_size: countNumber,
+    first_root: rootText,
+    second_size: countNumber,
+    second_root: rootText,
+    proof: z.array(z.string()).meta({ description: "The hashes of the proof of RFC 6962, in order, in base64." }),
+    checkpoint: z
+      .string()
+      .optional()
+      .meta({ description: "The signed checkpoint of the second size; absent when none was signed at that size." }),
+  })
+  .meta({ description: "Whoever verifies it takes the first root from the checkpoint that they have kept." });
 
 export const bundleHeadAnswer = z.object({
   head: z.string().meta({ description: "The first two lines of the bundle, line ends included; the entries follow." }),
@@ -126,7 +154,7 @@ export const statusAnswer = z.object({
   hash: z.string().meta({ description: "Of the newest entry." }),
   checkpoint_size: countNumber.meta({ description: "How many of them the newest checkpoint covers." }),
   checkpoint: z.string().optional().meta({ description: "The newest checkpoint with all its signatures." }),
-  trust: z.string().meta({ description: "Who vouches for it: operator-trusted while no witness is configured." }),
+  trust: z.string().meta({ description: "Who vouches for it: operator-trusted until enough witnesses have cosigned." }),
   witnessed_size: countNumber.meta({ description: "How many of them enough witnesses have cosigned since the start." }),
   witnesses_needed: countNumber.meta({ description: "How many of the witnesses must cosign." }),
   witnesses: z.array(z.string()),
@@ -187,9 +215,7 @@ export const runAnswer = z
     done: z.boolean(),
     next_sequence: countNumber.meta({ description: "The next entry that it looks at." }),
     size: countNumber.meta({ description: "How many entries the log had when it began." }),
-    verification: verificationAnswer
-      .extend({ covered_size: countNumber.meta({ description: "Of the largest checkpoint that the level rests on." }) })
-      .optional(),
+    verification: verificationAnswer.optional(),
     inspection: inspectionAnswer.optional(),
   })
   .meta({

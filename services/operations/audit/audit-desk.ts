@@ -4,9 +4,8 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type {
   AuditBundleHead,
   AuditBundleRequest,
+  AuditConsistencyRequest,
   AuditInspection,
-  AuditPage,
-  AuditProof,
   AuditProofRequest,
   AuditRun,
   AuditStatus,
@@ -14,41 +13,39 @@ import type {
   AuditTileRequest,
   BeginAuditVerificationRequest,
   InspectAuditRequest,
-  ReadAuditRequest,
   WatchAuditRunRequest,
 } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import * as instant from "../../../contracts/src/instant.ts";
 import { utf8Of } from "../../../core/audit/base64.ts";
 import { bundleHead, bundleSpans } from "../../../core/audit/bundle.ts";
 import { readEntry } from "../../../core/audit/entry.ts";
-import { createTreeHash, type perfectSubtrees, spanHash, type TreeHash } from "../../../core/audit/merkle.ts";
-import { inclusionSpans } from "../../../core/audit/proof.ts";
-import { encodeEntries, readTilePath, tileOf, tilesForInclusion, tileWidthMax } from "../../../core/audit/tiles.ts";
-import { writeTlogProof } from "../../../core/audit/tlog-proof.ts";
-import type { AuditLog, StoredCheckpoint } from "../../../ports/audit-log.ts";
+import { createTreeHash, type perfectSubtrees, type TreeHash } from "../../../core/audit/merkle.ts";
+import { encodeEntries, readTilePath, tileOf, tileWidthMax } from "../../../core/audit/tiles.ts";
+import type { AuditLog } from "../../../ports/audit-log.ts";
 import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { Sha256OfBytes } from "../../../ports/signing.ts";
+import { atMost } from "./at-most.ts";
 import type { RunningAudit, RunResult } from "./audit.ts";
 import { broken } from "./audit-rpc.ts";
 import { type EraseDeskPorts, eraseHandlers } from "./erase-desk.ts";
 import type { FsckReport } from "./fsck.ts";
 import { hashesOf } from "./growing-tree.ts";
 import { type KeyDeskPorts, keyHandlers } from "./key-desk.ts";
+import { anchored, consistencyOf, proofOf, tilesMissing } from "./proof-desk.ts";
 import { invalid } from "./reserved.ts";
 import type { RunState } from "./runs.ts";
 import { sentenceOf } from "./self-verification.ts";
+import { type TailDeskPorts, tailHandlers } from "./tail-desk.ts";
 
 export interface AuditDeskPorts
   extends Pick<RunningAudit, "status" | "fsck" | "flush" | "beginVerification" | "beginInspection" | "watchRun">,
+    TailDeskPorts,
     KeyDeskPorts,
     EraseDeskPorts {
   readonly auditLog: AuditLog;
   readonly sha256OfBytes: Sha256OfBytes;
 }
 
-const pageEntriesMax = 1_000;
-/** An answer has less than what gRPC sends at most. */
-const pageBytesMax = 8_388_608;
 const hashBytes = 32;
 const inspectionsMax = 1;
 /** Handovers that a bundle's head carries. */
@@ -56,25 +53,15 @@ const checkpointsMax = 10_000;
 
 export function auditDesk(ports: AuditDeskPorts): RpcService {
   const tree = createTreeHash(ports.sha256OfBytes);
-  let inspections = 0;
+  const oneInspection = atMost(inspectionsMax, "inspection of the audit log is running");
   return {
     name: "AuditDesk",
     handlers: {
-      ReadAudit: (request: ReadAuditRequest) => readAudit(ports, request),
       GetAuditProof: (request: AuditProofRequest) => proofOf(ports, tree, request),
+      GetAuditConsistency: (request: AuditConsistencyRequest) => consistencyOf(ports, tree, request),
       GetAuditBundleHead: (request: AuditBundleRequest) => bundleHeadOf(ports, tree, request),
       GetAuditStatus: () => statusOf(ports),
-      async InspectAudit(request: InspectAuditRequest, call: RpcCall): Promise<AuditInspection> {
-        if (inspections >= inspectionsMax) {
-          throw new Fault("RESOURCE_EXHAUSTED", "The audit log is being inspected already.", { retry: "later" });
-        }
-        inspections += 1;
-        try {
-          return await inspect(ports, request, call);
-        } finally {
-          inspections -= 1;
-        }
-      },
+      InspectAudit: (request: InspectAuditRequest, call: RpcCall) => oneInspection(() => inspect(ports, request, call)),
       GetAuditTile: (request: AuditTileRequest) => tileAt(ports, request),
       async BeginAuditVerification({ from_sequence: from }: BeginAuditVerificationRequest): Promise<AuditRun> {
         const { size } = await ports.auditLog.head();
@@ -84,51 +71,11 @@ export function auditDesk(ports: AuditDeskPorts): RpcService {
       BeginAuditInspection: async ({ rebuild }: InspectAuditRequest) =>
         runMessage(await ports.beginInspection(rebuild)),
       WatchAuditRun: async ({ run_id: runId }: WatchAuditRunRequest) => runMessage(await ports.watchRun(runId)),
+      ...tailHandlers(ports),
       ...keyHandlers(ports),
       ...eraseHandlers(ports),
     },
   };
-}
-
-async function readAudit({ auditLog }: AuditDeskPorts, request: ReadAuditRequest): Promise<AuditPage> {
-  const count = Math.min(request.count_max === 0 ? pageEntriesMax : request.count_max, pageEntriesMax);
-  const { size } = await auditLog.head();
-  if (request.from_sequence >= size) return { texts: [], size };
-  const rows = await auditLog.read(request.from_sequence, count);
-  const texts: Uint8Array[] = [];
-  let bytes = 0;
-  for (const { text } of rows) {
-    bytes += text.length;
-    if (texts.length > 0 && bytes > pageBytesMax) break;
-    texts.push(text);
-  }
-  return { texts: texts as AuditPage["texts"], size };
-}
-
-/** The newest checkpoint, after signing what is not signed yet. */
-async function anchored({ auditLog, flush }: AuditDeskPorts, size: number): Promise<StoredCheckpoint> {
-  let newest = await auditLog.newestCheckpoint();
-  if ((newest?.size ?? 0) < size) {
-    await flush();
-    newest = await auditLog.newestCheckpoint();
-  }
-  if (newest !== undefined && newest.size >= size) return newest;
-  throw new Fault("NOT_FOUND", `No checkpoint covers the first ${size} entries yet.`, { retry: "later" });
-}
-
-async function proofOf(ports: AuditDeskPorts, tree: TreeHash, { sequence }: AuditProofRequest): Promise<AuditProof> {
-  const { auditLog } = ports;
-  const [row] = await auditLog.read(sequence, 1);
-  if (row === undefined) {
-    throw new Fault("NOT_FOUND", `There is no entry ${sequence}: the log has ${(await auditLog.head()).size}.`, {
-      retry: "later",
-    });
-  }
-  const { size, note } = await anchored(ports, sequence + 1);
-  const hashAt = await hashesOf(auditLog, tree, tilesForInclusion(sequence, size), size);
-  if (hashAt === undefined) throw tilesMissing();
-  const hashes = inclusionSpans(sequence, size).map((span) => spanHash(tree, span, hashAt));
-  return { file: writeTlogProof({ entry: row.text, index: sequence, hashes, note }) };
 }
 
 async function bundleHeadOf(
@@ -187,7 +134,6 @@ async function handoversFound(auditLog: AuditLog, from: number, entries: number)
 async function statusOf({ auditLog, status }: AuditDeskPorts): Promise<AuditStatus> {
   const now = status();
   const [head, newest] = [await auditLog.head(), await auditLog.newestCheckpoint()];
-  const last = now.lastVerification;
   return {
     origin: now.origin,
     size: head.size,
@@ -198,8 +144,8 @@ async function statusOf({ auditLog, status }: AuditDeskPorts): Promise<AuditStat
     witnesses_needed: now.witnessesNeeded,
     witnesses: [...now.witnesses],
     keys: [...now.keys],
-    verified_at: now.lastVerifiedAt === undefined ? "" : instant.format(now.lastVerifiedAt),
-    verified: last === undefined ? "" : last.fault === undefined ? "clean" : sentenceOf(last.fault),
+    verified_at: now.lastVerified === undefined ? "" : instant.format(now.lastVerified.at),
+    verified: now.lastVerified?.result ?? "",
     key_terms: now.keyTerms.map(({ key, fromSize, toSize, revoked }) => ({
       ...{ vkey: key.vkey, key_id: key.id, from_size: fromSize, revoked },
       to_size: toSize === Number.MAX_SAFE_INTEGER ? 0 : toSize,
@@ -274,14 +220,4 @@ async function contentAt(auditLog: AuditLog, path: string): Promise<Uint8Array |
   return stored === undefined || stored.length < asked.width * hashBytes
     ? undefined
     : stored.subarray(0, asked.width * hashBytes);
-}
-
-function tilesMissing(): Fault {
-  return new Fault(
-    "INTERNAL",
-    "Tiles of the audit log's tree are missing: `ctl operations audit fsck --rebuild` writes them anew.",
-    {
-      retry: "never",
-    },
-  );
 }

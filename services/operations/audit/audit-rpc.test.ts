@@ -54,8 +54,10 @@ describe("AppendAudit", () => {
     expect(await ask("AppendAudit", keyed)).toEqual(first);
     const others = [{ data: {} }, { subject_id: "order-2" }, { action: "note.changed" }, { actor: "operator:ada" }];
     for (const other of others) {
-      const refused = expect(ask("AppendAudit", { ...keyed, ...other })).rejects;
-      await refused.toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("entry 1 already") });
+      const reason = expect.stringContaining('The idempotency_key "k \\"1\\"" made entry 1, with another content');
+      expect(await ask("AppendAudit", { ...keyed, ...other })).toEqual({
+        denial: { code: "AUDIT_KEY_CONFLICT", reason },
+      });
     }
     const treasury = {
       ...call,
@@ -96,12 +98,16 @@ describe("VerifyAudit", () => {
       entry_count: 6,
       trust_level: "L0",
       unanchored_count: 6,
+      covered_size: 0,
+      gap_count: 0,
     });
     await rig.finish(audit.flush());
     expect(await ask("VerifyAudit", { from_sequence: 2 })).toEqual({
       entry_count: 4,
       trust_level: "L1",
       unanchored_count: 0,
+      covered_size: 6,
+      gap_count: 0,
     });
     await expect(ask("VerifyAudit", { from_sequence: 7 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     rewriteAndRechain(rig.disk, 3, { text: "other" });

@@ -15,7 +15,8 @@ import { subjectCharactersMax } from "../../../core/audit/entry-layout.ts";
 import type { AuditFault } from "../../../core/audit/fault.ts";
 import type { AuditLog } from "../../../ports/audit-log.ts";
 import type { Random } from "../../../ports/random.ts";
-import type { RpcCall, UnaryHandler } from "../../../ports/rpc.ts";
+import type { DeniedAnswer, RpcCall, UnaryHandler } from "../../../ports/rpc.ts";
+import { atMost } from "./at-most.ts";
 import type { RunningAudit } from "./audit.ts";
 import { invalid } from "./reserved.ts";
 import { sentenceOf } from "./self-verification.ts";
@@ -29,28 +30,28 @@ export interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "
 const requestBytesMax = 100_000;
 /** Each reads the whole log. */
 const verificationsMax = 2;
+/** Each may hold all entries about a subject in memory. */
+const trailsMax = 4;
 /** As an order's. */
 const keyUnitsMax = 200;
 const claimedActor = "claimed_actor";
 
 export function auditHandlers(ports: AuditRpcPorts): Readonly<Record<string, UnaryHandler>> {
-  let verifications = 0;
+  const fewVerifications = atMost(verificationsMax, "verifications are running");
+  const fewTrails = atMost(trailsMax, "trails are being read");
   return {
     AppendAudit: (request: AppendAuditRequest, call: RpcCall) => appendAudit(ports, request, call),
-    GetAuditTrail: (request: AuditTrailRequest, call: RpcCall) => getAuditTrail(ports, request, call),
-    async VerifyAudit(request: VerifyAuditRequest, call: RpcCall): Promise<AuditVerification> {
-      if (verifications >= verificationsMax) throw busy();
-      verifications += 1;
-      try {
-        return await verifyAudit(ports, request, call);
-      } finally {
-        verifications -= 1;
-      }
-    },
+    GetAuditTrail: (request: AuditTrailRequest, call: RpcCall) => fewTrails(() => getAuditTrail(ports, request, call)),
+    VerifyAudit: (request: VerifyAuditRequest, call: RpcCall) =>
+      fewVerifications(() => verifyAudit(ports, request, call)),
   };
 }
 
-async function appendAudit(ports: AuditRpcPorts, request: AppendAuditRequest, call: RpcCall): Promise<AuditEntry> {
+async function appendAudit(
+  ports: AuditRpcPorts,
+  request: AppendAuditRequest,
+  call: RpcCall,
+): Promise<AuditEntry | DeniedAnswer> {
   if (call.requestBytes.length > requestBytesMax) throw invalid("This is longer than an audit entry can be.");
   const { actor: claimed, action, subject_id: subjectId } = request;
   const { actor } = call.identity;
@@ -60,12 +61,27 @@ async function appendAudit(ports: AuditRpcPorts, request: AppendAuditRequest, ca
     data[claimedActor] = claimed;
   }
   const eventId = eventIdOf(ports, actor, request.idempotency_key);
-  const { sequence, entry } = await ports.append({ eventId, actor, action, subjectId, data });
+  let appended: Awaited<ReturnType<AuditRpcPorts["append"]>>;
+  try {
+    appended = await ports.append({ eventId, actor, action, subjectId, data });
+  } catch (thrown) {
+    const denied = keyTaken(request.idempotency_key, thrown);
+    if (denied === undefined) throw thrown;
+    return denied;
+  }
+  const { sequence, entry } = appended;
   // Under a key that was used before, the entry is the one that stands in the log.
   const text = entry?.text ?? (await ports.auditLog.read(sequence, 1))[0]?.text;
   const record = text === undefined ? undefined : readEntry(text);
   if (record === undefined) throw new Fault("INTERNAL", "The entry that was made cannot be read.", { retry: "never" });
   return messageOfEntry(record);
+}
+
+/** The caller knows its key and not the event id that is made of it, so that is what it is told of. */
+function keyTaken(key: string | undefined, thrown: unknown): DeniedAnswer | undefined {
+  if (key === undefined || !(thrown instanceof Fault) || typeof thrown.facts["taken_by"] !== "number") return undefined;
+  const made = `The idempotency_key ${JSON.stringify(key)} made entry ${thrown.facts["taken_by"]}, with another content`;
+  return { denial: { code: "AUDIT_KEY_CONFLICT", reason: `${made}: choose another key for another entry.` } };
 }
 
 /** A key is the caller's own: another's is another key. Both stand as JSON, so that no two pairs are written alike. */
@@ -104,7 +120,13 @@ async function verifyAudit(
   }
   const verdict = await ports.verify(from, call.signal);
   if ("fault" in verdict) throw broken(verdict.fault);
-  return { entry_count: verdict.entries, trust_level: verdict.level, unanchored_count: verdict.unanchoredTail };
+  return {
+    entry_count: verdict.entries,
+    trust_level: verdict.level,
+    unanchored_count: verdict.unanchoredTail,
+    covered_size: verdict.coveredSize,
+    gap_count: 0,
+  };
 }
 
 function messageOfEntry({
@@ -126,11 +148,5 @@ export function broken(fault: AuditFault): Fault {
   return new Fault("CHAIN_INTEGRITY", `The audit log does not verify: ${sentenceOf(fault)}`, {
     retry: "never",
     facts: { code, sequence, expected, actual },
-  });
-}
-
-function busy(): Fault {
-  return new Fault("RESOURCE_EXHAUSTED", `${verificationsMax} verifications are running, as many as may.`, {
-    retry: "later",
   });
 }

@@ -1,12 +1,11 @@
 // The audit log's state as its status tells it: how far it reaches, who signs it, who else vouches for it, and what is wrong.
-import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AuditFault } from "../../../core/audit/fault.ts";
 import type { Policy } from "../../../core/audit/policy.ts";
 import type { Anchoring, AnchorState } from "./anchoring.ts";
 import type { Checkpoints } from "./checkpoints.ts";
-import type { FsckReport } from "./fsck.ts";
+import type { Findings } from "./findings.ts";
 import type { KeyKeeper } from "./key-rotation.ts";
-import { type SelfVerification, sentenceOf } from "./self-verification.ts";
+import { type LastVerified, type SelfVerification, sentenceOf } from "./self-verification.ts";
 import type { Sequencer, SequencerState } from "./sequencer.ts";
 import type { KeptTerm } from "./signing-key.ts";
 
@@ -15,7 +14,7 @@ export interface AuditStatus {
   readonly origin: string;
   readonly size: number;
   readonly signedSize: number;
-  /** "operator-trusted" when no witness is configured, else "witnessed by k of n"; anchors are named behind it. */
+  /** "operator-trusted" until enough witnesses have cosigned, then "witnessed by k of n" and how far; anchors are named behind it. */
   readonly trust: string;
   readonly witnessedSize: number;
   /** How many must cosign, and who counts, as vkeys; 0 and none without witnesses. */
@@ -29,8 +28,9 @@ export interface AuditStatus {
   readonly keyTerms: readonly KeptTerm[];
   readonly anchors: readonly AnchorState[];
   readonly waiting: number;
-  readonly lastVerification: FsckReport | undefined;
-  readonly lastVerifiedAt: Instant | undefined;
+  readonly lastVerified: LastVerified | undefined;
+  /** One sentence when the log is not what was signed. */
+  readonly broken: string | undefined;
   /** One sentence when something is wrong. */
   readonly complaint: string | undefined;
 }
@@ -47,33 +47,43 @@ export interface StatusParts {
   readonly keeper: KeyKeeper;
   readonly anchoring: Anchoring;
   readonly verification: SelfVerification;
+  readonly findings: Findings;
 }
 
 export function statusOf(parts: StatusParts): AuditStatus {
-  const { origin, policy, fault, sequencer, checkpoints, keeper, anchoring, verification } = parts;
-  const last = verification.last();
-  const broken = fault ?? last?.fault;
+  const { origin, policy, sequencer, checkpoints, keeper, anchoring, verification } = parts;
+  const fault = parts.fault ?? parts.findings.broken();
+  const broken = fault === undefined ? undefined : sentenceOf(fault);
+  const witnessedSize = checkpoints.witnessedSize();
   const keyTerms = keeper.terms();
   const anchors = anchoring.states();
   const current = keyTerms.at(-1)?.key.vkey;
   return {
     ...{ state: sequencer.state(), origin, size: sequencer.head().size, signedSize: checkpoints.signedSize() },
-    trust: trustOf(policy, anchors.length),
-    witnessedSize: checkpoints.witnessedSize(),
+    trust: trustOf(policy, witnessedSize, anchors.length),
+    witnessedSize,
     witnessesNeeded: policy?.k ?? 0,
     witnesses: policy?.witnesses.map(({ vkey }) => vkey) ?? [],
     witnessComplaints: checkpoints.witnessComplaints(),
     keys: current === undefined ? [] : [current],
     ...{ keyTerms, anchors },
     waiting: sequencer.waiting(),
-    lastVerification: last,
-    lastVerifiedAt: verification.lastAt(),
-    complaint: broken === undefined ? (parts.unsigned ?? checkpoints.complaint()) : sentenceOf(broken),
+    lastVerified: verification.last(),
+    broken,
+    complaint: broken ?? parts.unsigned ?? checkpoints.complaint(),
   };
 }
 
 /** An anchor makes nobody else vouch: whoever runs the platform and the anchors can still write another history into both. */
-function trustOf(policy: Policy | undefined, anchors: number): string {
-  const by = policy === undefined ? "operator-trusted" : `witnessed by ${policy.k} of ${policy.witnesses.length}`;
+function trustOf(policy: Policy | undefined, witnessedSize: number, anchors: number): string {
+  const by = policy === undefined ? "operator-trusted" : witnessesOf(policy, witnessedSize);
   return anchors === 0 ? by : `${by}, anchored in ${anchors} ${anchors === 1 ? "place" : "places"}`;
+}
+
+/** A witness that is configured and has not cosigned vouches for nothing. */
+function witnessesOf({ k, witnesses }: Policy, witnessedSize: number): string {
+  const needed = `${k} of ${witnesses.length}`;
+  if (witnessedSize > 0) return `witnessed by ${needed} up to entry ${witnessedSize - 1}`;
+  const few = k === 1 ? "none has" : "fewer have";
+  return `operator-trusted: ${needed} witnesses needed, ${few} cosigned since this start`;
 }

@@ -224,7 +224,7 @@ describe("witnesses", () => {
       await later(rig, 10);
     }
     expect(await rig.finish(audit.verify())).toMatchObject({ level: "L2", coveredSize: 301, unanchoredTail: 0 });
-    expect(audit.status()).toMatchObject({ trust: "witnessed by 2 of 2", witnessedSize: 301 });
+    expect(audit.status()).toMatchObject({ trust: "witnessed by 2 of 2 up to entry 300", witnessedSize: 301 });
     expect([...one.answers, ...two.answers]).toEqual([200, 200, 200, 200, 200, 200]);
     await fill(rig, audit, 2, 300);
     expect(await rig.finish(audit.verify())).toMatchObject({ level: "L2", unanchoredTail: 2 });

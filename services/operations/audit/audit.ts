@@ -19,12 +19,13 @@ import { startAnchoring } from "./anchoring.ts";
 import { auditHandlers } from "./audit-rpc.ts";
 import { type AuditStatus, type StatusParts, statusOf } from "./audit-status.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
+import { createFindings, type Findings } from "./findings.ts";
 import { type FsckOptions, type FsckReport, fsckLog } from "./fsck.ts";
 import { startIntake } from "./intake.ts";
 import { createKeyKeeper, type KeyChangeDone, type SettledKey, settleKey } from "./key-rotation.ts";
 import { openLog } from "./open-log.ts";
 import { openPersonalData, type PersonalData } from "./personal-data.ts";
-import { invalid, refuseReserved, subjectPrevious } from "./reserved.ts";
+import { refuseReserved, subjectPrevious } from "./reserved.ts";
 import { createRuns, type RunState, type Runs } from "./runs.ts";
 import { sentenceOf, startSelfVerification } from "./self-verification.ts";
 import { type Appended, type AuditWish, createSequencer } from "./sequencer.ts";
@@ -98,6 +99,7 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   const incarnation = random.uuid();
   const policy = policyOf(ports);
   const alarms = createAuditAlarms(ports);
+  const findings = createFindings(alarms);
   const path = auditSettings.signingKeyPath;
   const opened = await openLog({ ...ports, sha256, incarnation, path });
   const { origin } = opened;
@@ -156,14 +158,17 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   const verifyPorts = verifyPortsOf(ports, policy, opened, keeper.ring);
   const { verifyFirstAfterMs: firstAfterMs, verifyEveryMs: everyMs } = auditSettings;
   const verification = startSelfVerification({
-    ...{ clock, timers, random, log, alarms, origin, onDefect, append: sequencer.append, firstAfterMs, everyMs },
+    ...{ clock, timers, random, log, findings, origin, onDefect, append: sequencer.append, firstAfterMs, everyMs },
+    before: begun.verifiedBefore,
     fsck: (signal) => fsckLog(verifyPorts, { signal }),
   });
   const personal = openPersonalData({ ...ports, append: sequencer.append, signingKeyPath: path, onDefect });
   intake = await startIntake({ bus: ports.bus, sha256, append: sequencer.append, sealing: personal });
   const subscription = intake;
   const runs = createRuns<RunResult>({ timers, random });
-  const parts = { origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification };
+  const parts = {
+    ...{ origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification, findings },
+  };
   return running({ ...parts, ports, verifyPorts, runs, personal }, async () => {
     runs.stop();
     await subscription.close();
@@ -185,14 +190,7 @@ interface Parts extends StatusParts {
 function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
   const { ports, sequencer, checkpoints, keeper, verifyPorts, verification, runs, personal } = parts;
   const { auditLog, sha256OfBytes: sha256 } = ports;
-  const verify: RunningAudit["verify"] = (from = 0, signal, progress) =>
-    verifyLog(verifyPorts, {
-      ...{ from, ...(signal === undefined ? {} : { signal }) },
-      paged: async (nextSequence) => {
-        progress?.(nextSequence);
-        return undefined;
-      },
-    });
+  const { verify, fsck } = heardVerifications(verifyPorts, parts.findings);
   const asked: Omit<RunningAudit, "rpcHandlers"> = {
     async append(wish) {
       refuseReserved(wish);
@@ -202,7 +200,7 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
     },
     trail: (subjectId) => readTrail({ auditLog, sha256, newestOf: sequencer.newestOf }, subjectId),
     verify,
-    fsck: (options) => fsckLog(verifyPorts, options),
+    fsck,
     verifySelf: verification.run,
     async beginVerification(from) {
       const { size } = await auditLog.head();
@@ -215,7 +213,7 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
       const { size } = await auditLog.head();
       return runs.begin(size, async (signal, progress) => ({
         kind: "inspected",
-        report: await fsckLog(verifyPorts, { rebuild, signal, progress }),
+        report: await fsck({ rebuild, signal, progress }),
       }));
     },
     watchRun: runs.watch,
@@ -230,6 +228,30 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
   return { ...asked, rpcHandlers: auditHandlers({ ...asked, auditLog, random: ports.random }) };
 }
 
+/** What people ask for: what is found is everybody's business, not only that of who asked. */
+function heardVerifications(ports: VerifyPorts, findings: Findings): Pick<RunningAudit, "verify" | "fsck"> {
+  return {
+    async verify(from = 0, signal, progress) {
+      const ended = findings.begin(from === 0 ? "entries" : "part");
+      const verdict = await verifyLog(ports, {
+        ...{ from, ...(signal === undefined ? {} : { signal }) },
+        paged: async (nextSequence) => {
+          progress?.(nextSequence);
+          return undefined;
+        },
+      });
+      ended("fault" in verdict ? verdict.fault : undefined);
+      return verdict;
+    },
+    async fsck(options) {
+      const ended = findings.begin("everything");
+      const report = await fsckLog(ports, options);
+      ended(report.fault);
+      return report;
+    },
+  };
+}
+
 /** An event id that stands in the log already must stand there with this content. */
 async function mustBeSame(auditLog: AuditLog, wish: AuditWish, sequence: number): Promise<void> {
   const [row] = await auditLog.read(sequence, 1);
@@ -239,7 +261,10 @@ async function mustBeSame(auditLog: AuditLog, wish: AuditWish, sequence: number)
   const wanted = { ...given, data: at === undefined ? wish.data : { ...wish.data, at: format(at) } };
   const found = { actor: entry?.actor, action: entry?.action, subjectId: entry?.subject_id, data };
   if (entry !== undefined && isDeepEqual(wanted, found)) return;
-  throw invalid(`The event id stands in entry ${sequence} already, with another content.`);
+  throw new Fault("INVALID_ARGUMENT", `The event id stands in entry ${sequence} already, with another content.`, {
+    retry: "never",
+    facts: { taken_by: sequence },
+  });
 }
 
 /** Equal as the encoder writes them; what it refuses is equal to nothing. */

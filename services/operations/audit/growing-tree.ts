@@ -20,8 +20,6 @@ export interface GrowingTree {
   readonly size: number;
   append(leaf: Hash): void;
   root(): Hash;
-  /** The last leaf, as far as the right edge still has it: not right after a tile became full. */
-  lastLeaf(): Hash | undefined;
   /** Every tile that is new or wider since `saved` was last called. */
   unsaved(): readonly StoredTile[];
   saved(tiles: readonly StoredTile[]): void;
@@ -56,7 +54,6 @@ export function createGrowingTree(tree: TreeHash, size = 0, edge: readonly (read
     },
     append: (leaf) => frontier.append(leaf),
     root: () => frontier.root(),
-    lastLeaf: () => rows[0]?.at(-1),
     unsaved() {
       const tiles = [...full.values()];
       for (const [level, row] of rows.entries()) {

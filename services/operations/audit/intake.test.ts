@@ -7,7 +7,7 @@ import type { BusEvent, DurableOptions, Handler } from "../../../ports/bus.ts";
 import { sha256 } from "../../../testkit/audit/keys.ts";
 import { auditRig, recordsOf } from "../../../testkit/audit/service-rig.ts";
 import { dice } from "../../../testkit/virtual/dice.ts";
-import { intakeName, startIntake } from "./intake.ts";
+import { intakeName, startIntake, wishOf } from "./intake.ts";
 import type { Appended, AuditWish } from "./sequencer.ts";
 
 const at = "2026-11-15T09:30:00.000000Z";
@@ -31,6 +31,23 @@ const attempt = {
   reason: "no",
   at,
 };
+
+describe("an event's id in the log", () => {
+  it("is its own when it is a UUID, and can never be one that the log gives itself", () => {
+    const event = (id: string): BusEvent => ({
+      ...{ id, subject: subjects.operatorAttempted.name, key: "k", source: "foreign" },
+      ...{ at: fromMicroseconds(0), payload: attempt },
+    });
+    const own = "0199a4c2-7f00-4000-8000-00000000c0de";
+    expect(wishOf(event(own), sha256, undefined)?.eventId).toBe(own);
+    for (const taken of ["key.revoked/389d8290", `subject-key-destroyed/${own}`, 'rpc-key/["service:m1","kk"]', "x"]) {
+      expect(wishOf(event(taken), sha256, undefined)).toMatchObject({
+        eventId: `bus/${taken}`,
+        data: { event_id: taken },
+      });
+    }
+  });
+});
 
 describe("intake on the memory world", () => {
   it("makes an entry of every event that changes state, with its actor, and of nothing else", async () => {
@@ -127,7 +144,7 @@ describe("intake with pages", () => {
     expect(bus.name).toBe(intakeName);
     const page = [1, 2, 3].map(event);
     await bus.ahead(page);
-    expect(asked).toEqual(["event-1", "event-2", "event-3"]);
+    expect(asked).toEqual(["bus/event-1", "bus/event-2", "bus/event-3"]);
     for (const each of page) await bus.handle(each);
     expect(asked).toHaveLength(3);
     await bus.handle(event(4));
@@ -149,9 +166,9 @@ describe("intake with pages", () => {
     expect(written).toEqual([]);
     await bus.handle(event(1));
     await bus.ahead([event(3), event(4)]);
-    expect(written).toEqual(["event-1"]);
+    expect(written).toEqual(["bus/event-1"]);
     await bus.handle(event(2));
     await bus.ahead([event(3), event(4)]);
-    expect(written).toEqual(["event-1", "event-2", "event-3", "event-4"]);
+    expect(written).toEqual(["bus/event-1", "bus/event-2", "bus/event-3", "bus/event-4"]);
   });
 });

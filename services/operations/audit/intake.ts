@@ -93,12 +93,22 @@ export function startIntake({ bus, sha256, append, sealing }: IntakeOptions): Pr
   return bus.subscribe({ name: intakeName, subjects: heard, queueMax: readTogetherMax, ahead }, handle);
 }
 
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * Under which id it is in the log at most once. Our own events have a UUID; whoever publishes from outside chooses freely, and must not be able
+ * to take an id that the log itself will need, or the entry of a revoked key would be found to stand there already.
+ */
+function idOf({ id }: BusEvent): string {
+  return uuid.test(id) ? id : `bus/${id}`;
+}
+
 /** What an event becomes; undefined when it is none of the audit log's business. */
 export function wishOf(event: BusEvent, sha256: Sha256OfBytes, seal: Seal | undefined): AuditWish | undefined {
   const rule = auditRuleOf(event);
   if ("notAudited" in rule) return undefined;
   return {
-    eventId: event.id,
+    eventId: idOf(event),
     actor: fitActor(rule.actorOf(event), sha256),
     action: rule.action,
     subjectId: fitSubjectId(rule.subjectIdOf(event.payload), sha256),

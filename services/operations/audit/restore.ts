@@ -1,11 +1,12 @@
 // What the log was when it was last signed, put together again at the start: the tree from its tiles, or from the entries when the tiles do not give
-// the signed root; then everything that came after the checkpoint. Whatever does not fit is a reason to stand still: numbers that were signed
-// must not be given a second time.
+// the signed root; then the newest entries, as far as they are signed against that root, and everything that came after the checkpoint. Whatever
+// does not fit is a reason to stand still: numbers that were signed must not be given a second time.
 import { base64OfHash } from "../../../core/audit/base64.ts";
 import { createChainCheck } from "../../../core/audit/chain-check.ts";
 import { type CheckpointNote, readCheckpointNote } from "../../../core/audit/checkpoint.ts";
 import { readEntry } from "../../../core/audit/entry.ts";
 import type { AuditFault } from "../../../core/audit/fault.ts";
+import { createFrontier, type Frontier } from "../../../core/audit/frontier.ts";
 import type { Sha256OfBytes } from "../../../core/audit/hash.ts";
 import { keyChangeOf } from "../../../core/audit/key-entry.ts";
 import { type KeyRing, keysInForce, keysKnown } from "../../../core/audit/key-ring.ts";
@@ -13,7 +14,7 @@ import { createTreeHash, type TreeHash } from "../../../core/audit/merkle.ts";
 import { openNote, type VerifierKey, type VerifySignature } from "../../../core/audit/signed-note.ts";
 import type { AuditHead, AuditLog } from "../../../ports/audit-log.ts";
 import type { SignedHead } from "./checkpoints.ts";
-import { createGrowingTree, type GrowingTree, readGrowingTree } from "./growing-tree.ts";
+import { createGrowingTree, type GrowingTree, readGrowingTree, readLeft } from "./growing-tree.ts";
 
 export interface RestorePorts {
   readonly auditLog: Pick<AuditLog, "read" | "newestCheckpoint" | "readTile">;
@@ -45,6 +46,8 @@ export interface Restored {
   readonly fault: AuditFault | undefined;
 }
 
+/** So many of the newest entries are read at every start, also when all of them are signed. */
+export const recentEntries = 2_000;
 const pageRows = 1_000;
 
 export async function restore(ports: RestorePorts, head: AuditHead): Promise<Restored> {
@@ -68,9 +71,45 @@ export async function restore(ports: RestorePorts, head: AuditHead): Promise<Res
   if ("wrong" in signers) return broken(signers.code, signers.wrong.expected, signers.wrong.actual);
   if (size > head.size) return broken("TRUNCATED", `${size} entries`, `${head.size}`);
   const fromTiles = await readGrowingTree(auditLog, tree, size);
-  const growing = fromTiles?.root() === root ? fromTiles : await treeOfEntries(auditLog, tree, size);
+  const isByTiles = fromTiles?.root() === root;
+  const growing = isByTiles ? fromTiles : await treeOfEntries(auditLog, tree, size);
   if (growing.root() !== root) return broken("ROOT_MISMATCH", base64OfHash(root), base64OfHash(growing.root()));
-  return after(ports, head, { tree, growing, last: { size, root } }, signers.hasNext);
+  const recent = isByTiles ? await recentTree(ports, tree, { size, root }, head) : undefined;
+  return after(ports, head, { tree, growing, last: { size, root } }, signers.hasNext, recent);
+}
+
+/** The tree up to the signed root a second time, its end from the entries themselves: tiles that are right say nothing about those. */
+interface RecentTree {
+  /** Undefined when the tiles do not have what lies before. */
+  readonly frontier: Frontier | undefined;
+  fault(): Promise<AuditFault | undefined>;
+}
+
+/** Where reading begins: the last signed entry is always looked at. */
+function firstRecent(signedSize: number, head: AuditHead): number {
+  return Math.max(0, Math.min(signedSize - 1, head.size - recentEntries));
+}
+
+async function recentTree(
+  { auditLog }: RestorePorts,
+  tree: TreeHash,
+  signed: SignedHead,
+  head: AuditHead,
+): Promise<RecentTree> {
+  const begin = firstRecent(signed.size, head);
+  const hashes = await readLeft(auditLog, tree, begin, signed.size);
+  const frontier = hashes === undefined ? undefined : createFrontier(tree, { size: begin, hashes });
+  return {
+    frontier,
+    async fault() {
+      if (frontier?.root() === signed.root) return undefined;
+      // Tiles are derived: before the entries are blamed, all of them are asked.
+      const found = (await treeOfEntries(auditLog, tree, signed.size)).root();
+      if (found === signed.root) return undefined;
+      const [expected, actual] = [base64OfHash(signed.root), base64OfHash(found)];
+      return { code: "ROOT_MISMATCH", sequence: signed.size, expected, actual };
+    },
+  };
 }
 
 type Signers =
@@ -109,16 +148,17 @@ export async function treeOfEntries(
   return growing;
 }
 
-/** The entries after the checkpoint, each as a link of the chain; the last one before it must be the leaf that was signed. */
+/** The newest entries, each as a link of the chain; those before the checkpoint must be the leaves that were signed. */
 async function after(
   { auditLog, sha256, origin }: RestorePorts,
   head: AuditHead,
   signed: Pick<Restored, "tree" | "growing" | "last">,
   handedOver = false,
+  recent?: RecentTree,
 ): Promise<Restored> {
   const { tree, growing } = signed;
-  const begin = Math.max(0, growing.size - 1);
-  const chain = createChainCheck({ sha256, from: begin, origin });
+  const signedSize = growing.size;
+  const chain = createChainCheck({ sha256, from: firstRecent(signedSize, head), origin });
   let rotation: OpenRotation | undefined;
   const ended = (fault?: AuditFault): Restored => ({ ...signed, handedOver, rotation, fault });
   const look = (text: Uint8Array): AuditFault | undefined => {
@@ -126,9 +166,9 @@ async function after(
     const fault = chain.next(text);
     if (fault !== undefined) return fault;
     const leaf = tree.leaf(text);
-    if (sequence < growing.size) {
-      if ((growing.lastLeaf() ?? leaf) === leaf) return undefined;
-      return { code: "ROOT_MISMATCH", sequence, expected: "the entry that was signed", actual: "another" };
+    if (sequence < signedSize) {
+      recent?.frontier?.append(leaf);
+      return undefined;
     }
     growing.append(leaf);
     const change = keyChangeOf(text, sequence, origin, sha256);
@@ -153,7 +193,7 @@ async function after(
     const actual = `the head says ${head.hash}`;
     return ended({ code: "HASH_MISMATCH", sequence: head.size - 1, expected: chain.hash ?? "a hash", actual });
   }
-  return ended();
+  return ended(await recent?.fault());
 }
 
 /** The name that entry 0 gives; undefined when it is none. */

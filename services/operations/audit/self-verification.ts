@@ -1,12 +1,15 @@
 // The log verifies itself on a schedule: chain, tree, checkpoints and index, as fsck does. The result is an entry, so that it can be seen later that it
 // was done, and an alarm when it fails.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
-import type { Instant } from "../../../contracts/src/instant.ts";
+import { type Instant, tryParse } from "../../../contracts/src/instant.ts";
+import { readEntry } from "../../../core/audit/entry.ts";
+import type { AuditFault } from "../../../core/audit/fault.ts";
+import type { AuditLog } from "../../../ports/audit-log.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { Timers } from "../../../ports/timers.ts";
-import type { AuditAlarms } from "./alarms.ts";
+import type { Findings } from "./findings.ts";
 import type { FsckReport } from "./fsck.ts";
 import { auditActor, verifiedAction } from "./reserved.ts";
 import type { Appended, AuditWish } from "./sequencer.ts";
@@ -16,32 +19,38 @@ export interface SelfVerificationOptions {
   readonly timers: Timers;
   readonly random: Random;
   readonly log: Log;
-  readonly alarms: AuditAlarms;
+  readonly findings: Pick<Findings, "begin">;
   readonly origin: string;
   readonly fsck: (signal: AbortSignal) => Promise<FsckReport>;
   readonly append: (wish: AuditWish) => Promise<Appended>;
   readonly onDefect: (defect: Defect) => void;
   readonly firstAfterMs?: number | undefined;
   readonly everyMs?: number | undefined;
+  /** The last one before this start, as far as it is known. */
+  readonly before?: LastVerified | undefined;
+}
+
+export interface LastVerified {
+  readonly at: Instant;
+  /** "clean", or what was wrong. */
+  readonly result: string;
 }
 
 export interface SelfVerification {
-  /** Undefined before the first. */
-  last(): FsckReport | undefined;
-  lastAt(): Instant | undefined;
+  /** Of this process, else the one before its start. */
+  last(): LastVerified | undefined;
   /** Does it now; the entry is durable when it resolves. */
   run(): Promise<FsckReport>;
   stop(): Promise<void>;
 }
 
-const firstAfterMsDefault = 60_000;
+const firstAfterMsDefault = 5_000;
 const everyMsDefault = 3_600_000;
 
 export function startSelfVerification(options: SelfVerificationOptions): SelfVerification {
-  const { timers, log, alarms } = options;
+  const { timers, log } = options;
   const ending = new AbortController();
-  let last: FsckReport | undefined;
-  let lastAt: Instant | undefined;
+  let last = options.before;
   const watching = watch();
 
   async function watch(): Promise<void> {
@@ -58,11 +67,11 @@ export function startSelfVerification(options: SelfVerificationOptions): SelfVer
   }
 
   async function run(): Promise<FsckReport> {
+    const ended = options.findings.begin("everything");
     const report = await options.fsck(ending.signal);
-    last = report;
-    lastAt = options.clock.now();
-    if (report.fault === undefined) alarms.clear("AUDIT_CHAIN_BROKEN");
-    else alarms.raise("AUDIT_CHAIN_BROKEN", sentenceOf(report.fault));
+    const { fault } = report;
+    last = { at: options.clock.now(), result: fault === undefined ? "clean" : sentenceOf(fault) };
+    ended(fault);
     await options.append({
       eventId: `${verifiedAction}/${options.random.uuid()}`,
       actor: auditActor,
@@ -75,7 +84,6 @@ export function startSelfVerification(options: SelfVerificationOptions): SelfVer
 
   return {
     last: () => last,
-    lastAt: () => lastAt,
     run,
     async stop() {
       ending.abort();
@@ -84,8 +92,22 @@ export function startSelfVerification(options: SelfVerificationOptions): SelfVer
   };
 }
 
+/** The last one that the log tells of, when it is the newest entry about the log itself. */
+export async function lastVerifiedIn(
+  auditLog: Pick<AuditLog, "newestOf" | "read">,
+  origin: string,
+): Promise<LastVerified | undefined> {
+  const sequence = (await auditLog.newestOf([origin])).get(origin);
+  const [row] = sequence === undefined ? [] : await auditLog.read(sequence, 1);
+  const entry = row === undefined ? undefined : readEntry(row.text);
+  const at = entry?.action === verifiedAction ? tryParse(entry.timestamp) : undefined;
+  if (entry === undefined || at === undefined) return undefined;
+  const result = entry.data["result"] === "verified" ? "clean" : "broken";
+  return { at, result: `${result}, before this start (entry ${entry.sequence})` };
+}
+
 /** A fault in one sentence, for people. */
-export function sentenceOf({ code, sequence, expected, actual }: NonNullable<FsckReport["fault"]>): string {
+export function sentenceOf({ code, sequence, expected, actual }: AuditFault): string {
   return `${code} at ${sequence}: expected ${short(expected)}, found ${short(actual)}.`;
 }
 

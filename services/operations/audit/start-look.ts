@@ -1,4 +1,5 @@
-// What is found at the start: the log put together again, and compared with what was signed and with what the anchors have.
+// What is found at the start: the rows are counted, the log is put together again, and compared with what was signed and with what the anchors have.
+// It is quick, so old entries are not read: whether one of them was rewritten is found by the verification that comes soon after.
 import type { AuditFault } from "../../../core/audit/fault.ts";
 import type { KeyRing } from "../../../core/audit/key-ring.ts";
 import type { Policy } from "../../../core/audit/policy.ts";
@@ -8,6 +9,8 @@ import type { AuditPorts } from "./audit.ts";
 import type { SignedCheckpoint } from "./checkpoints.ts";
 import type { OpenedLog } from "./open-log.ts";
 import { type Restored, restore } from "./restore.ts";
+import { rowsFault } from "./row-count.ts";
+import { type LastVerified, lastVerifiedIn } from "./self-verification.ts";
 import { ringOf } from "./signing-key.ts";
 import type { VerifyPorts } from "./verify.ts";
 
@@ -18,6 +21,7 @@ export interface FoundLog {
   readonly anchors: readonly AnchorRead[];
   /** The newest checkpoint, when an anchor does not have it. */
   readonly unanchored: readonly SignedCheckpoint[];
+  readonly verifiedBefore: LastVerified | undefined;
 }
 
 export async function lookAtLog(ports: AuditPorts, { origin, head, key, fault }: OpenedLog): Promise<FoundLog> {
@@ -27,7 +31,11 @@ export async function lookAtLog(ports: AuditPorts, { origin, head, key, fault }:
   const restored = await restore({ auditLog, sha256, verifySignature, origin, ring, next: key?.next?.key }, head);
   const reads = await readAnchors(ports.anchors, origin, timers);
   const { roots, complaints } = rootsOf(reads, { origin, ring, verifySignature });
-  const found = fault ?? restored.fault ?? (await anchorFault(auditLog, restored.tree, roots, head.size));
+  const found =
+    fault ??
+    (await rowsFault(auditLog, head)) ??
+    restored.fault ??
+    (await anchorFault(auditLog, restored.tree, roots, head.size));
   const newest = await auditLog.newestCheckpoint();
   const isBehind = reads.some((read) => (read.newest?.size ?? 0) < (newest?.size ?? 0));
   return {
@@ -35,6 +43,7 @@ export async function lookAtLog(ports: AuditPorts, { origin, head, key, fault }:
     fault: found,
     anchors: reads.map((read) => ({ ...read, complaint: complaints.get(read.name) })),
     unanchored: newest !== undefined && isBehind ? [newest] : [],
+    verifiedBefore: await lastVerifiedIn(auditLog, origin),
   };
 }
 

@@ -18,6 +18,7 @@ export const operationTable = {
   getAuditTrail: {"method":"GET","path":"/v1/operations/audit","pathKeys":[],"queryKeys":["subject_id"],"answer":"json"},
   appendAudit: {"method":"POST","path":"/v1/operations/audit","pathKeys":[],"queryKeys":[],"bodyKeys":["action","subject_id","data","idempotency_key"],"answer":"json"},
   getAuditBundleHead: {"method":"GET","path":"/v1/operations/audit/bundle-head","pathKeys":[],"queryKeys":["from_sequence","count"],"answer":"json"},
+  getAuditConsistency: {"method":"GET","path":"/v1/operations/audit/consistency","pathKeys":[],"queryKeys":["first_size","second_size"],"answer":"json"},
   readAudit: {"method":"GET","path":"/v1/operations/audit/entries","pathKeys":[],"queryKeys":["from_sequence","count_max"],"answer":"json"},
   getAuditProof: {"method":"GET","path":"/v1/operations/audit/entries/{sequence}/proof","pathKeys":["sequence"],"queryKeys":[],"answer":"text"},
   eraseAuditSubject: {"method":"POST","path":"/v1/operations/audit/erasures","pathKeys":[],"queryKeys":[],"bodyKeys":["subject_id","reason","step_up_proof"],"answer":"json"},

@@ -59,10 +59,14 @@ export interface VerifyAuditRequest {
 /** A broken chain is no answer of this kind: it is FAILED_PRECONDITION with the fields of the ChainIntegrityError. */
 export interface AuditVerification {
   entry_count: number;
-  /** L0 operator-trusted, L1 against our own checkpoints, L2 against witnesses. */
+  /** L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
   trust_level: string;
   /** Entries since the last checkpoint that the level rests on. */
   unanchored_count: number;
+  /** The size of the largest checkpoint that the level rests on. */
+  covered_size: number;
+  /** Always 0: a chain with a gap is a broken one. */
+  gap_count: number;
 }
 
 /** The detail of a failed verification. */
@@ -434,7 +438,7 @@ export const VerifyAuditRequest: MessageFns<VerifyAuditRequest> = {
 };
 
 function createBaseAuditVerification(): AuditVerification {
-  return { entry_count: 0, trust_level: "", unanchored_count: 0 };
+  return { entry_count: 0, trust_level: "", unanchored_count: 0, covered_size: 0, gap_count: 0 };
 }
 
 export const AuditVerification: MessageFns<AuditVerification> = {
@@ -447,6 +451,12 @@ export const AuditVerification: MessageFns<AuditVerification> = {
     }
     if (message.unanchored_count !== 0) {
       writer.uint32(24).uint64(message.unanchored_count);
+    }
+    if (message.covered_size !== 0) {
+      writer.uint32(32).uint64(message.covered_size);
+    }
+    if (message.gap_count !== 0) {
+      writer.uint32(40).uint64(message.gap_count);
     }
     return writer;
   },
@@ -486,6 +496,22 @@ export const AuditVerification: MessageFns<AuditVerification> = {
             }
 
             message.unanchored_count = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.covered_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.gap_count = longToNumber(reader.uint64());
             continue;
           }
         }

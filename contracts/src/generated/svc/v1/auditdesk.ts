@@ -32,6 +32,31 @@ export interface AuditProof {
   file: string;
 }
 
+export interface AuditConsistencyRequest {
+  /** The size of the checkpoint that the caller has kept. */
+  first_size: number;
+  /** 0 is that of the newest checkpoint. */
+  second_size: number;
+}
+
+/** Roots and hashes are in base64, as in checkpoints. The proof is that of RFC 6962; whoever verifies it takes the first root from their own copy. */
+export interface AuditConsistency {
+  first_size: number;
+  first_root: string;
+  second_size: number;
+  second_root: string;
+  proof: string[];
+  /** The signed checkpoint of the second size; empty when none was signed at that size. */
+  checkpoint: string;
+}
+
+export interface TailAuditRequest {
+  /** At most how many entries the log has: the next one is waited for. */
+  from_sequence: number;
+  /** At most 1,000; 0 is as many as may be. */
+  count_max: number;
+}
+
 export interface AuditBundleRequest {
   from_sequence: number;
   /** 0 is up to the newest checkpoint. */
@@ -56,14 +81,14 @@ export interface AuditStatus {
   checkpoint_size: number;
   /** The newest checkpoint with all its signatures. */
   checkpoint: string;
-  /** "operator-trusted" while no witness is configured. */
+  /** "operator-trusted" until enough witnesses have cosigned. */
   trust: string;
   /** Of the policy k of n: how many must cosign, and who may. */
   witnesses_needed: number;
   witnesses: string[];
   /** The keys in force, as vkeys. */
   keys: string[];
-  /** The last self-verification, if there was one. */
+  /** The last self-verification, if one is known; the log itself tells of the last one before this start. */
   verified_at: string;
   verified: string;
   /** Every key that the log ever signed with, the oldest first. */
@@ -374,6 +399,221 @@ export const AuditProof: MessageFns<AuditProof> = {
             }
 
             message.file = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditConsistencyRequest(): AuditConsistencyRequest {
+  return { first_size: 0, second_size: 0 };
+}
+
+export const AuditConsistencyRequest: MessageFns<AuditConsistencyRequest> = {
+  encode(message: AuditConsistencyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.first_size !== 0) {
+      writer.uint32(8).uint64(message.first_size);
+    }
+    if (message.second_size !== 0) {
+      writer.uint32(16).uint64(message.second_size);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditConsistencyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditConsistencyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.first_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.second_size = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditConsistency(): AuditConsistency {
+  return { first_size: 0, first_root: "", second_size: 0, second_root: "", proof: [], checkpoint: "" };
+}
+
+export const AuditConsistency: MessageFns<AuditConsistency> = {
+  encode(message: AuditConsistency, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.first_size !== 0) {
+      writer.uint32(8).uint64(message.first_size);
+    }
+    if (message.first_root !== "") {
+      writer.uint32(18).string(message.first_root);
+    }
+    if (message.second_size !== 0) {
+      writer.uint32(24).uint64(message.second_size);
+    }
+    if (message.second_root !== "") {
+      writer.uint32(34).string(message.second_root);
+    }
+    for (const v of message.proof) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.checkpoint !== "") {
+      writer.uint32(50).string(message.checkpoint);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditConsistency {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditConsistency();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.first_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.first_root = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.second_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.second_root = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.proof.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.checkpoint = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTailAuditRequest(): TailAuditRequest {
+  return { from_sequence: 0, count_max: 0 };
+}
+
+export const TailAuditRequest: MessageFns<TailAuditRequest> = {
+  encode(message: TailAuditRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from_sequence !== 0) {
+      writer.uint32(8).uint64(message.from_sequence);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(16).uint32(message.count_max);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TailAuditRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTailAuditRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.from_sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
             continue;
           }
         }
