@@ -1,4 +1,7 @@
-// Parts of a running platform that hang instead of dying. It takes a platform's own patience to notice, so it stands among the long tests.
+// A running platform whose parts hang instead of dying, or whose folder is in the way. It takes a platform's own patience to notice, so it stands
+// among the long tests.
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { eventually, type Platform, startPlatform } from "./testkit/platform.ts";
 
@@ -14,7 +17,7 @@ afterAll(async () => {
   await Promise.all(open.map((platform) => platform.end()));
 }, 60_000);
 
-describe("a platform with parts that hang", { timeout: 120_000 }, () => {
+describe("a platform in trouble", { timeout: 120_000 }, () => {
   test("stops within ten seconds although parts hang, and one that hung for long comes back", async () => {
     const platform = start();
     await platform.ready();
@@ -44,6 +47,23 @@ describe("a platform with parts that hang", { timeout: 120_000 }, () => {
     process.kill(research, "SIGSTOP");
     await eventually("research was replaced", () => platform.runFile().processes["research"] !== research, 40_000);
     await eventually("it is healthy again", async () => (await platform.health()) === 200);
+    platform.signal("SIGTERM");
+    expect((await platform.exited).code).toBe(0);
+  });
+
+  test("goes on when run.json cannot be written", async () => {
+    const platform = start();
+    await platform.ready();
+    const path = join(platform.dataFolder, "run.json");
+    const { processes, addresses } = platform.runFile();
+    rmSync(path);
+    mkdirSync(join(path, "in-the-way"), { recursive: true });
+    process.kill(processes["research"] ?? 0, "SIGKILL");
+    await eventually("it was said", () => platform.stdout().includes("run.json could not be written"));
+    await eventually("it is healthy again", async () => {
+      const answer = await fetch(`http://${addresses["gateway"]}/v1/healthz`);
+      return answer.status === 200;
+    });
     platform.signal("SIGTERM");
     expect((await platform.exited).code).toBe(0);
   });
