@@ -5,6 +5,9 @@
 // so that it can be started again.
 import { spawn } from "node:child_process";
 
+/** What a busy part has in hand at one time must not be copied with every small collection: twice the room, half the copying. */
+const nodeFlags = ["--enable-source-maps", "--max-semi-space-size=32"];
+
 export interface PartFailure {
   readonly code: string;
   readonly message: string;
@@ -48,7 +51,7 @@ export interface SpawnPartOptions {
 }
 
 export function spawnPart(options: SpawnPartOptions): PartProcess {
-  const child = spawn(process.execPath, ["--enable-source-maps", options.entry, options.name], {
+  const child = spawn(process.execPath, [...nodeFlags, options.entry, options.name], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
     serialization: "json",

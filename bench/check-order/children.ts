@@ -9,7 +9,8 @@ export interface Child {
 
 /** `entry` is a module that knows the role; a TypeScript one is run through tsx, as tests do. */
 export function startChild(entry: string, role: "server" | "generator"): Child {
-  const execArgv = entry.endsWith(".ts") ? ["--import", "tsx"] : [];
+  // As the platform starts its parts.
+  const execArgv = ["--max-semi-space-size=32", ...(entry.endsWith(".ts") ? ["--import", "tsx"] : [])];
   const child: ChildProcess = fork(entry, [role], { execArgv, stdio: ["ignore", "ignore", "inherit", "ipc"] });
   let waiting: { resolve(value: unknown): void; reject(error: Error): void } | undefined;
   child.on("message", (message: { readonly result?: unknown; readonly error?: string }) => {
