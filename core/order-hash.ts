@@ -63,101 +63,68 @@ function libraryHash(text: string): Hash {
   return hashOfBytes(Uint8Array.from(text, (character) => character.charCodeAt(0)));
 }
 
-/** The same as `bodyText`, byte by byte. */
-function writeBody(short: ShortSha256, order: Order): void {
-  short.byte(order.idempotency_key.length);
-  short.byte(order.order_id.length);
-  short.byte(order.fund_id.length);
-  short.byte(order.strategy_id.length);
-  short.byte(order.symbol.length);
-  short.byte(order.side.length);
-  short.byte(order.quantity.length);
-  short.byte(order.order_type.length);
-  short.byte(order.tif.length);
-  short.byte(order.broker.length);
-  short.byte(order.asset_class.length);
-  short.byte(order.actor.length);
-  short.text(order.idempotency_key);
-  short.text(order.order_id);
-  short.text(order.fund_id);
-  short.text(order.strategy_id);
-  short.text(order.symbol);
-  short.text(order.side);
-  short.text(order.quantity);
-  short.text(order.order_type);
-  short.text(order.tif);
-  short.text(order.broker);
-  short.text(order.asset_class);
-  short.text(order.actor);
-  if (order.limit_price !== undefined) writeField(short, "l", order.limit_price);
-  if (order.stop_price !== undefined) writeField(short, "s", order.stop_price);
-  if (order.expires_at !== undefined) writeField(short, "e", order.expires_at);
-  if (order.notional !== undefined) writeField(short, "n", String(order.notional));
-  if (order.venue !== undefined) writeField(short, "v", order.venue);
-  if (order.currency !== undefined) writeField(short, "c", order.currency);
-  if (order.thesis !== undefined) writeField(short, "t", order.thesis);
-  if (order.reduce_only !== undefined) writeField(short, "r", String(order.reduce_only));
-  if (order.created_at !== undefined) writeField(short, "a", order.created_at);
-}
-
-function writeField(short: ShortSha256, letter: string, text: string): void {
-  short.text(letter);
-  short.text(lengthTexts[text.length] ?? String(text.length));
-  short.text(":");
-  short.text(text);
-}
+/** What a content is written into: the short hash, or a text for the library. */
+type Sink = Pick<ShortSha256, "byte" | "text">;
 
 /**
- * Two orders have the same text only if all their fields are equal, as long as no field is longer than an order's may be. The fields that
+ * Two orders have the same content only if all their fields are equal, as long as no field is longer than an order's may be. The fields that
  * every order has stand behind each other, after their lengths; of the others those that were sent follow, each with its name's letter and
  * its length.
  */
+function writeBody(into: Sink, order: Order): void {
+  into.byte(order.idempotency_key.length);
+  into.byte(order.order_id.length);
+  into.byte(order.fund_id.length);
+  into.byte(order.strategy_id.length);
+  into.byte(order.symbol.length);
+  into.byte(order.side.length);
+  into.byte(order.quantity.length);
+  into.byte(order.order_type.length);
+  into.byte(order.tif.length);
+  into.byte(order.broker.length);
+  into.byte(order.asset_class.length);
+  into.byte(order.actor.length);
+  into.text(order.idempotency_key);
+  into.text(order.order_id);
+  into.text(order.fund_id);
+  into.text(order.strategy_id);
+  into.text(order.symbol);
+  into.text(order.side);
+  into.text(order.quantity);
+  into.text(order.order_type);
+  into.text(order.tif);
+  into.text(order.broker);
+  into.text(order.asset_class);
+  into.text(order.actor);
+  if (order.limit_price !== undefined) writeField(into, "l", order.limit_price);
+  if (order.stop_price !== undefined) writeField(into, "s", order.stop_price);
+  if (order.expires_at !== undefined) writeField(into, "e", order.expires_at);
+  if (order.notional !== undefined) writeField(into, "n", String(order.notional));
+  if (order.venue !== undefined) writeField(into, "v", order.venue);
+  if (order.currency !== undefined) writeField(into, "c", order.currency);
+  if (order.thesis !== undefined) writeField(into, "t", order.thesis);
+  if (order.reduce_only !== undefined) writeField(into, "r", String(order.reduce_only));
+  if (order.created_at !== undefined) writeField(into, "a", order.created_at);
+}
+
+function writeField(into: Sink, letter: string, text: string): void {
+  into.text(letter);
+  into.text(lengthTexts[text.length] ?? String(text.length));
+  into.text(":");
+  into.text(text);
+}
+
+/** The same content as a text, for what is long or not ASCII. */
 export function bodyText(order: Order): string {
-  return (
-    String.fromCharCode(
-      order.idempotency_key.length,
-      order.order_id.length,
-      order.fund_id.length,
-      order.strategy_id.length,
-      order.symbol.length,
-      order.side.length,
-      order.quantity.length,
-      order.order_type.length,
-      order.tif.length,
-      order.broker.length,
-      order.asset_class.length,
-      order.actor.length,
-    ) +
-    order.idempotency_key +
-    order.order_id +
-    order.fund_id +
-    order.strategy_id +
-    order.symbol +
-    order.side +
-    order.quantity +
-    order.order_type +
-    order.tif +
-    order.broker +
-    order.asset_class +
-    order.actor +
-    optionalText(order)
-  );
-}
-
-function optionalText(order: Order): string {
-  let text = "";
-  if (order.limit_price !== undefined) text += field("l", order.limit_price);
-  if (order.stop_price !== undefined) text += field("s", order.stop_price);
-  if (order.expires_at !== undefined) text += field("e", order.expires_at);
-  if (order.notional !== undefined) text += field("n", String(order.notional));
-  if (order.venue !== undefined) text += field("v", order.venue);
-  if (order.currency !== undefined) text += field("c", order.currency);
-  if (order.thesis !== undefined) text += field("t", order.thesis);
-  if (order.reduce_only !== undefined) text += field("r", String(order.reduce_only));
-  if (order.created_at !== undefined) text += field("a", order.created_at);
-  return text;
-}
-
-function field(letter: string, text: string): string {
-  return `${letter}${text.length}:${text}`;
+  let content = "";
+  const sink: Sink = {
+    byte(value) {
+      content += String.fromCharCode(value);
+    },
+    text(value) {
+      content += String(value);
+    },
+  };
+  writeBody(sink, order);
+  return content;
 }

@@ -9,8 +9,8 @@ import { systemCipher } from "../../adapters/system-cipher.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
 import type { AuditLog } from "../../ports/audit-log.ts";
 import type { Bus, Subscription } from "../../ports/bus.ts";
-import type { Secret, Secrets } from "../../ports/secrets.ts";
 import { type RunningAudit, startAudit } from "../../services/operations/audit/audit.ts";
+import { plainSecrets } from "../../testkit/plain-secrets.ts";
 import { benchTools } from "../bus/ticket.ts";
 
 export interface AuditGround {
@@ -72,19 +72,3 @@ const silentBus: Bus = {
   health: () => ({ connected: true }),
   close: async () => undefined,
 };
-
-function plainSecrets(): Secrets {
-  const kept = new Map<string, Secret>();
-  const write = (path: string, value: string): Secret => {
-    const secret = { path, value, version: (kept.get(path)?.version ?? 0) + 1 };
-    kept.set(path, secret);
-    return secret;
-  };
-  return {
-    get: async (path) => kept.get(path),
-    put: async (path, value) => write(path, value),
-    list: async () => [...kept.keys()].sort(),
-    rotate: async (path, next) => write(path, next(kept.get(path))),
-    close: async () => undefined,
-  };
-}

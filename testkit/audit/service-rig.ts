@@ -10,15 +10,14 @@ import { memorySubjectKeys, type SubjectKeyWorld } from "../../adapters/memory/s
 import { type MemoryProcess, memoryWorld } from "../../adapters/memory/world.ts";
 import { systemCipher } from "../../adapters/system-cipher.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
-import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjectByName } from "../../contracts/src/subjects.ts";
 import { type EntryRecord, makeEntry, readEntry } from "../../core/audit/entry.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Secret, Secrets } from "../../ports/secrets.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
 import { type AuditSettings, type RunningAudit, startAudit } from "../../services/operations/audit/audit.ts";
+import { plainSecrets } from "../plain-secrets.ts";
 import { untoldInPlatform } from "../told-changes.ts";
 import { type Scheduler, scheduler } from "../virtual/scheduler.ts";
 
@@ -118,27 +117,6 @@ export function auditRig(options: AuditRigOptions) {
   }
 
   return { time, world, disk, secrets, subjectKeys, fates, delays, skew, commits, finish, start, publish };
-}
-
-function plainSecrets(): Secrets {
-  const kept = new Map<string, Secret>();
-  const write = (path: string, value: string): Secret => {
-    const secret = { path, value, version: (kept.get(path)?.version ?? 0) + 1 };
-    kept.set(path, secret);
-    return secret;
-  };
-  return {
-    get: async (path) => kept.get(path),
-    async put(path, value, { expectedVersion } = {}) {
-      if (expectedVersion !== undefined && expectedVersion !== (kept.get(path)?.version ?? 0)) {
-        throw new Fault("SECRETS_CONFLICT", "somebody was faster", { retry: "now" });
-      }
-      return write(path, value);
-    },
-    list: async () => [...kept.keys()].sort(),
-    rotate: async (path, next) => write(path, next(kept.get(path))),
-    close: async () => undefined,
-  };
 }
 
 /** What the disk holds, as records. */

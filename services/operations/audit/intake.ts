@@ -1,5 +1,6 @@
-// From the bus into the log: a durable subscription to everything, and an entry for every event that changes state, also for one whose subject nobody
-// here knows. The event's id is the entry's, so whatever is handed over again is found where it stands.
+// From the bus into the log: a durable subscription to everything, and an entry for every event that changes state. The event's id is the entry's,
+// so whatever is handed over again is found where it stands. An event whose subject nobody here knows never comes: the bus puts it aside, and
+// that it did is an event.
 //
 //  1. An event is handled when its entry is durable.
 //  2. What was read together is appended together, before the first of it is handed over.

@@ -14,8 +14,15 @@ export async function rowsFault(
     const end = Math.min(head.size, from + countedTogether);
     if ((await auditLog.count(from, end)) < end - from) return missing(auditLog, head, from, end);
   }
+  return beyondHead(auditLog, head);
+}
+
+/** A row that the head does not know was not appended: an append writes both at once, so a head that is read later knows it. */
+export async function beyondHead(
+  auditLog: Pick<AuditLog, "read" | "head">,
+  head: AuditHead,
+): Promise<AuditFault | undefined> {
   const [row] = await auditLog.read(head.size, 1);
-  // Whoever took the pen meanwhile may have appended; then the head says so too.
   if (row === undefined || (await auditLog.head()).size > row.sequence) return undefined;
   const actual = `entry ${row.sequence}, which the head does not know`;
   const expected = `the end after ${head.size} entries`;

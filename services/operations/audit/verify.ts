@@ -21,6 +21,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import { type AnchoredRoot, rootOther, shorterThan } from "./anchored-roots.ts";
 import { readLeft } from "./growing-tree.ts";
 import { followKeys } from "./key-changes.ts";
+import { beyondHead } from "./row-count.ts";
 
 export interface VerifyPorts {
   readonly auditLog: AuditLog;
@@ -142,7 +143,7 @@ async function walk(ports: VerifyPorts, options: VerifyOptions, range: Range): P
   if (it.chain.hash !== head.hash) {
     return { fault: fault("HASH_MISMATCH", head.size - 1, it.chain.hash ?? "a hash", `the head says ${head.hash}`) };
   }
-  const wrong = outOfForceSince(it) ?? (await beyondHead(it));
+  const wrong = outOfForceSince(it) ?? (await beyondHead(auditLog, head));
   return wrong === undefined ? reportOf(it) : { fault: wrong };
 }
 
@@ -194,14 +195,6 @@ function judge(it: Walk, stored: StoredCheckpoint): AuditFault | undefined {
   if (trusted.level !== "L0") it.covered.L1 = stored.size;
   if (trusted.level === "L2") it.covered.L2 = stored.size;
   return undefined;
-}
-
-/** A row that the head does not know was not appended: an append writes both at once, so a head that is read later knows it. */
-async function beyondHead({ ports, head }: Walk): Promise<AuditFault | undefined> {
-  const [row] = await ports.auditLog.read(head.size, 1);
-  if (row === undefined || (await ports.auditLog.head()).size > row.sequence) return undefined;
-  const actual = `entry ${row.sequence}, which the head does not know`;
-  return fault("SEQUENCE_MISMATCH", head.size, `the end after ${head.size} entries`, actual);
 }
 
 /** What was revoked after the last checkpoint was signed counts against it. */
