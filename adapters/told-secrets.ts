@@ -1,6 +1,6 @@
 // Secrets whose every change is told: path and version, never the value. The secret is written first, because it cannot be taken back; when the
 // process dies in between or the store is out of reach, operations notices later that a version stands there of which the audit log does not
-// know (services/operations/audit/secret-watch.ts).
+// know (services/operations/audit/intake/secret-watch.ts).
 import { Defect, messageOf } from "../contracts/src/fault.ts";
 import { format } from "../contracts/src/instant.ts";
 import { subjects } from "../contracts/src/subjects.ts";

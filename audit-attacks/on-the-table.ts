@@ -3,10 +3,10 @@
 import { Fault } from "../contracts/src/fault.ts";
 import { readCheckpointNote } from "../core/audit/checkpoint.ts";
 import { createTreeHash } from "../core/audit/merkle.ts";
-import { fsckLog } from "../services/operations/audit/fsck.ts";
-import { createGrowingTree } from "../services/operations/audit/growing-tree.ts";
-import { readTrail } from "../services/operations/audit/trail.ts";
-import { verifyLog } from "../services/operations/audit/verify.ts";
+import { fsckLog } from "../services/operations/audit/checking/fsck.ts";
+import { verifyLog } from "../services/operations/audit/checking/verify.ts";
+import { readTrail } from "../services/operations/audit/desks/trail.ts";
+import { createGrowingTree } from "../services/operations/audit/log/growing-tree.ts";
 import { sha256 } from "../testkit/audit/keys.ts";
 import { entryAt, fifty, first, ownHash, rechained, trustFirst } from "../verifier/attacks/shape.ts";
 import { chain, checkpointOf, type Entry, ordinary, textOf, type Verdict } from "../verifier/test-log.ts";

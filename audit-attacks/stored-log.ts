@@ -7,7 +7,7 @@ import type { AuditFault } from "../core/audit/fault.ts";
 import { readPolicy } from "../core/audit/policy.ts";
 import { readVerifierKey, type VerifierKey } from "../core/audit/signed-note.ts";
 import type { AuditLog } from "../ports/audit-log.ts";
-import { type VerifyPorts, verifyLog } from "../services/operations/audit/verify.ts";
+import { type VerifyPorts, verifyLog } from "../services/operations/audit/checking/verify.ts";
 import { sha256, verifySignature } from "../testkit/audit/keys.ts";
 import { auditGround, type PostgresAuditRig } from "../testkit/audit-rigs.ts";
 import { quietLog } from "../testkit/global-setup.ts";

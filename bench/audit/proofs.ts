@@ -10,7 +10,7 @@ import { inclusionSpans, verifyInclusion } from "../../core/audit/proof.ts";
 import { tilesForInclusion } from "../../core/audit/tiles.ts";
 import { writeTlogProof } from "../../core/audit/tlog-proof.ts";
 import type { AuditLog } from "../../ports/audit-log.ts";
-import { createGrowingTree, hashesOf } from "../../services/operations/audit/growing-tree.ts";
+import { createGrowingTree, hashesOf } from "../../services/operations/audit/log/growing-tree.ts";
 import { logSigner } from "../../testkit/audit/keys.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { median } from "../bus/contender.ts";

@@ -1,0 +1,133 @@
+// The log verifies itself on a schedule: chain, tree, checkpoints and index, as fsck does. The result is an entry, so that it can be seen later that it
+// was done, and an alarm when it fails.
+import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
+import { type Instant, tryParse } from "../../../../contracts/src/instant.ts";
+import { readEntry } from "../../../../core/audit/entry.ts";
+import type { AuditFault } from "../../../../core/audit/fault.ts";
+import type { AuditLog } from "../../../../ports/audit-log.ts";
+import type { Clock } from "../../../../ports/clock.ts";
+import type { Log } from "../../../../ports/log.ts";
+import type { Random } from "../../../../ports/random.ts";
+import type { Timers } from "../../../../ports/timers.ts";
+import { auditActor, verifiedAction } from "../log/reserved.ts";
+import type { Appended, AuditWish } from "../log/sequencer.ts";
+import type { Findings } from "./findings.ts";
+import type { FsckReport } from "./fsck.ts";
+
+export interface SelfVerificationOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+  readonly findings: Pick<Findings, "begin">;
+  readonly origin: string;
+  readonly fsck: (signal: AbortSignal) => Promise<FsckReport>;
+  readonly append: (wish: AuditWish) => Promise<Appended>;
+  readonly onDefect: (defect: Defect) => void;
+  readonly firstAfterMs?: number | undefined;
+  readonly everyMs?: number | undefined;
+  /** The last one before this start, as far as it is known. */
+  readonly before?: LastVerified | undefined;
+}
+
+export interface LastVerified {
+  readonly at: Instant;
+  /** "clean", or what was wrong. */
+  readonly result: string;
+}
+
+export interface SelfVerification {
+  /** Of this process, else the one before its start. */
+  last(): LastVerified | undefined;
+  /** Does it now; the entry is durable when it resolves. */
+  run(): Promise<FsckReport>;
+  stop(): Promise<void>;
+}
+
+const firstAfterMsDefault = 5_000;
+const everyMsDefault = 3_600_000;
+
+export function startSelfVerification(options: SelfVerificationOptions): SelfVerification {
+  const { timers, log } = options;
+  const ending = new AbortController();
+  let last = options.before;
+  const watching = watch();
+
+  async function watch(): Promise<void> {
+    await timers.sleep(options.firstAfterMs ?? firstAfterMsDefault, ending.signal);
+    while (!ending.signal.aborted) {
+      try {
+        await run();
+      } catch (thrown) {
+        if (thrown instanceof Defect) options.onDefect(thrown);
+        if (!ending.signal.aborted) log.warn("the audit log could not verify itself", { error: messageOf(thrown) });
+      }
+      await timers.sleep(options.everyMs ?? everyMsDefault, ending.signal);
+    }
+  }
+
+  async function run(): Promise<FsckReport> {
+    const ended = options.findings.begin("everything");
+    const report = await options.fsck(ending.signal);
+    const { fault } = report;
+    last = { at: options.clock.now(), result: fault === undefined ? "clean" : sentenceOf(fault) };
+    ended(fault);
+    await options.append({
+      eventId: `${verifiedAction}/${options.random.uuid()}`,
+      actor: auditActor,
+      action: verifiedAction,
+      subjectId: options.origin,
+      data: dataOf(report),
+    });
+    return report;
+  }
+
+  return {
+    last: () => last,
+    run,
+    async stop() {
+      ending.abort();
+      await watching;
+    },
+  };
+}
+
+/** The last one that the log tells of, when it is the newest entry about the log itself. */
+export async function lastVerifiedIn(
+  auditLog: Pick<AuditLog, "newestOf" | "read">,
+  origin: string,
+): Promise<LastVerified | undefined> {
+  const sequence = (await auditLog.newestOf([origin])).get(origin);
+  const [row] = sequence === undefined ? [] : await auditLog.read(sequence, 1);
+  const entry = row === undefined ? undefined : readEntry(row.text);
+  const at = entry?.action === verifiedAction ? tryParse(entry.timestamp) : undefined;
+  if (entry === undefined || at === undefined) return undefined;
+  const result = entry.data["result"] === "verified" ? "clean" : "broken";
+  return { at, result: `${result}, before this start (entry ${entry.sequence})` };
+}
+
+/** A fault in one sentence, for people. */
+export function sentenceOf({ code, sequence, expected, actual }: AuditFault): string {
+  return `${code} at ${sequence}: expected ${short(expected)}, found ${short(actual)}.`;
+}
+
+function short(text: string): string {
+  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
+}
+
+function dataOf({ verified, fault, tilesChecked, tilesWrong }: FsckReport): Readonly<Record<string, unknown>> {
+  const tiles = { tiles_checked: tilesChecked, tiles_wrong: tilesWrong.length };
+  if (verified === undefined) {
+    const { code, sequence, expected, actual } = fault ?? { code: "", sequence: 0, expected: "", actual: "" };
+    const broken = { code, sequence, expected: short(expected), actual: short(actual) };
+    return { ...tiles, fault: broken, result: "broken" };
+  }
+  return {
+    ...tiles,
+    covered_size: verified.coveredSize,
+    entries: verified.entries,
+    level: verified.level,
+    result: "verified",
+    unanchored_tail: verified.unanchoredTail,
+  };
+}

@@ -1,0 +1,119 @@
+// The remote procedures: who is recorded, what is refused, and how a broken log is told.
+import { describe, expect, it } from "vitest";
+import type { AuditEntry, AuditTrail } from "../../../../contracts/src/generated/svc/v1/audit.ts";
+import type { Identity } from "../../../../ports/identity.ts";
+import type { RpcCall } from "../../../../ports/rpc.ts";
+import { auditRig, rewriteAndRechain } from "../../../../testkit/audit/service-rig.ts";
+
+const call = {
+  requestId: "r-1",
+  identity: { kind: "service", actor: "service:oms", name: "oms", roles: ["service"] } as unknown as Identity,
+  isGone: () => false,
+  signal: new AbortController().signal,
+  requestBytes: new Uint8Array(10),
+} satisfies RpcCall;
+
+async function procedures(seed: number) {
+  const rig = auditRig({ seed });
+  const { audit } = await rig.start();
+  const ask = (name: string, request: object, by: RpcCall = call): Promise<unknown> => {
+    const handler = audit.rpcHandlers[name];
+    if (handler === undefined) throw new Error(`no ${name}`);
+    return rig.finish(handler(request as never, by));
+  };
+  return { rig, audit, ask };
+}
+
+const request = { actor: "", action: "note.made", subject_id: "order-1", data: { text: "hello", count: 3 } };
+
+describe("AppendAudit", () => {
+  it("records the caller as proved, and a name in the request as a claim", async () => {
+    const { ask } = await procedures(61);
+    const first = (await ask("AppendAudit", request)) as AuditEntry;
+    expect(first).toMatchObject({
+      sequence: 1,
+      actor: "service:oms",
+      action: "note.made",
+      data: { text: "hello", count: 3, subject_previous: null },
+    });
+    expect(first.hash).toMatch(/^[0-9a-f]{64}$/);
+    const second = (await ask("AppendAudit", { ...request, actor: "operator:ada" })) as AuditEntry;
+    expect(second).toMatchObject({
+      actor: "service:oms",
+      prev_hash: first.hash,
+      data: { claimed_actor: "operator:ada", subject_previous: 1 },
+    });
+    const trail = (await ask("GetAuditTrail", { subject_id: "order-1" })) as AuditTrail;
+    expect(trail.entries).toEqual([first, second]);
+  });
+
+  it("answers a key that was used before with the entry it made, refuses it for another content, and keeps callers apart", async () => {
+    const { ask, rig } = await procedures(60);
+    const keyed = { ...request, idempotency_key: 'k "1"' };
+    const first = (await ask("AppendAudit", keyed)) as AuditEntry;
+    expect(await ask("AppendAudit", keyed)).toEqual(first);
+    const others = [{ data: {} }, { subject_id: "order-2" }, { action: "note.changed" }, { actor: "operator:ada" }];
+    for (const other of others) {
+      const reason = expect.stringContaining('The idempotency_key "k \\"1\\"" made entry 1, with another content');
+      expect(await ask("AppendAudit", { ...keyed, ...other })).toEqual({
+        denial: { code: "AUDIT_KEY_CONFLICT", reason },
+      });
+    }
+    const treasury = {
+      ...call,
+      identity: { kind: "service", actor: "service:treasury", name: "treasury" } as Identity,
+    };
+    expect(await ask("AppendAudit", keyed, treasury)).toMatchObject({ sequence: 2, actor: "service:treasury" });
+    expect(await ask("AppendAudit", { ...keyed, idempotency_key: "k-2" })).toMatchObject({ sequence: 3 });
+    for (const key of ["", "k".repeat(201)]) {
+      const asked = ask("AppendAudit", { ...keyed, idempotency_key: key });
+      await expect(asked).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    expect(rig.disk.head.size).toBe(4);
+  });
+
+  it("refuses what is no entry or not the caller's to write", async () => {
+    const { ask } = await procedures(62);
+    const wrong = [
+      { data: { x: 1.5 } },
+      { action: "chain.genesis" },
+      { action: "" },
+      { subject_id: "" },
+      { data: { subject_previous: 0 } },
+    ];
+    for (const each of wrong) {
+      await expect(ask("AppendAudit", { ...request, ...each })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    const large = { ...call, requestBytes: new Uint8Array(100_001) };
+    await expect(ask("AppendAudit", request, large)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(ask("GetAuditTrail", { subject_id: "" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("VerifyAudit", () => {
+  it("answers count, level and tail, and a broken log with the fields of the ChainIntegrityError", async () => {
+    const { rig, audit, ask } = await procedures(63);
+    for (let n = 0; n < 5; n += 1) await ask("AppendAudit", request);
+    expect(await ask("VerifyAudit", { from_sequence: 0 })).toEqual({
+      entry_count: 6,
+      trust_level: "L0",
+      unanchored_count: 6,
+      covered_size: 0,
+      gap_count: 0,
+    });
+    await rig.finish(audit.flush());
+    expect(await ask("VerifyAudit", { from_sequence: 2 })).toEqual({
+      entry_count: 4,
+      trust_level: "L1",
+      unanchored_count: 0,
+      covered_size: 6,
+      gap_count: 0,
+    });
+    await expect(ask("VerifyAudit", { from_sequence: 7 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    rewriteAndRechain(rig.disk, 3, { text: "other" });
+    await expect(ask("VerifyAudit", { from_sequence: 0 })).rejects.toMatchObject({
+      code: "CHAIN_INTEGRITY",
+      facts: { code: "ROOT_MISMATCH", sequence: 6, expected: expect.any(String), actual: expect.any(String) },
+    });
+  });
+});

@@ -1,0 +1,89 @@
+// The audit log's state as its status tells it: how far it reaches, who signs it, who else vouches for it, and what is wrong.
+import type { AuditFault } from "../../../../core/audit/fault.ts";
+import type { Policy } from "../../../../core/audit/policy.ts";
+import type { Anchoring, AnchorState } from "../anchors/anchoring.ts";
+import type { Findings } from "../checking/findings.ts";
+import { type LastVerified, type SelfVerification, sentenceOf } from "../checking/self-verification.ts";
+import type { KeyKeeper } from "../keys/key-rotation.ts";
+import type { KeptTerm } from "../keys/signing-key.ts";
+import type { Checkpoints } from "../log/checkpoints.ts";
+import type { Sequencer, SequencerState } from "../log/sequencer.ts";
+
+export interface AuditStatus {
+  readonly state: SequencerState;
+  readonly origin: string;
+  readonly size: number;
+  readonly signedSize: number;
+  /** "operator-trusted" until enough witnesses have cosigned, then "witnessed by k of n" and how far; anchors are named behind it. */
+  readonly trust: string;
+  readonly witnessedSize: number;
+  /** How many must cosign, and who counts, as vkeys; 0 and none without witnesses. */
+  readonly witnessesNeeded: number;
+  readonly witnesses: readonly string[];
+  /** One sentence for each that did not cosign the last checkpoint that it was shown. */
+  readonly witnessComplaints: readonly string[];
+  /** The keys that sign, as vkeys. */
+  readonly keys: readonly string[];
+  /** Every key that the log ever signed with, the oldest first. */
+  readonly keyTerms: readonly KeptTerm[];
+  readonly anchors: readonly AnchorState[];
+  readonly waiting: number;
+  readonly lastVerified: LastVerified | undefined;
+  /** One sentence when the log is not what was signed. */
+  readonly broken: string | undefined;
+  /** One sentence when something is wrong. */
+  readonly complaint: string | undefined;
+}
+
+export interface StatusParts {
+  readonly origin: string;
+  readonly policy: Policy | undefined;
+  /** Why the log takes no entries. */
+  readonly fault: AuditFault | undefined;
+  /** Why nothing is signed, though the log is whole. */
+  readonly unsigned: string | undefined;
+  readonly sequencer: Sequencer;
+  readonly checkpoints: Checkpoints;
+  readonly keeper: KeyKeeper;
+  readonly anchoring: Anchoring;
+  readonly verification: SelfVerification;
+  readonly findings: Findings;
+}
+
+export function statusOf(parts: StatusParts): AuditStatus {
+  const { origin, policy, sequencer, checkpoints, keeper, anchoring, verification } = parts;
+  const fault = parts.fault ?? parts.findings.broken();
+  const broken = fault === undefined ? undefined : sentenceOf(fault);
+  const witnessedSize = checkpoints.witnessedSize();
+  const keyTerms = keeper.terms();
+  const anchors = anchoring.states();
+  const current = keyTerms.at(-1)?.key.vkey;
+  return {
+    ...{ state: sequencer.state(), origin, size: sequencer.head().size, signedSize: checkpoints.signedSize() },
+    trust: trustOf(policy, witnessedSize, anchors.length),
+    witnessedSize,
+    witnessesNeeded: policy?.k ?? 0,
+    witnesses: policy?.witnesses.map(({ vkey }) => vkey) ?? [],
+    witnessComplaints: checkpoints.witnessComplaints(),
+    keys: current === undefined ? [] : [current],
+    ...{ keyTerms, anchors },
+    waiting: sequencer.waiting(),
+    lastVerified: verification.last(),
+    broken,
+    complaint: broken ?? parts.unsigned ?? checkpoints.complaint(),
+  };
+}
+
+/** An anchor makes nobody else vouch: whoever runs the platform and the anchors can still write another history into both. */
+function trustOf(policy: Policy | undefined, witnessedSize: number, anchors: number): string {
+  const by = policy === undefined ? "operator-trusted" : witnessesOf(policy, witnessedSize);
+  return anchors === 0 ? by : `${by}, anchored in ${anchors} ${anchors === 1 ? "place" : "places"}`;
+}
+
+/** A witness that is configured and has not cosigned vouches for nothing. */
+function witnessesOf({ k, witnesses }: Policy, witnessedSize: number): string {
+  const needed = `${k} of ${witnesses.length}`;
+  if (witnessedSize > 0) return `witnessed by ${needed} up to entry ${witnessedSize - 1}`;
+  const few = k === 1 ? "none has" : "fewer have";
+  return `operator-trusted: ${needed} witnesses needed, ${few} cosigned since this start`;
+}

@@ -1,0 +1,97 @@
+// The proofs that the desk hands out: that an entry is in the log, and that the log of one size is the beginning of the log of another. Both come from
+// stored tiles, and both end in a signed checkpoint.
+import { Fault } from "../../../../contracts/src/fault.ts";
+import type {
+  AuditConsistency,
+  AuditConsistencyRequest,
+  AuditProof,
+  AuditProofRequest,
+} from "../../../../contracts/src/generated/svc/v1/auditdesk.ts";
+import { base64OfHash } from "../../../../core/audit/base64.ts";
+import { spanHash, type TreeHash } from "../../../../core/audit/merkle.ts";
+import { inclusionSpans, verifyConsistency } from "../../../../core/audit/proof.ts";
+import { tilesForInclusion } from "../../../../core/audit/tiles.ts";
+import { writeTlogProof } from "../../../../core/audit/tlog-proof.ts";
+import type { AuditLog, StoredCheckpoint } from "../../../../ports/audit-log.ts";
+import type { RunningAudit } from "../audit.ts";
+import { hashesOf, readConsistencyProof, readGrowingTree } from "../log/growing-tree.ts";
+import { invalid } from "../log/reserved.ts";
+
+export interface ProofDeskPorts extends Pick<RunningAudit, "flush"> {
+  readonly auditLog: AuditLog;
+}
+
+/** The newest checkpoint, after signing what is not signed yet. */
+export async function anchored({ auditLog, flush }: ProofDeskPorts, size: number): Promise<StoredCheckpoint> {
+  let newest = await auditLog.newestCheckpoint();
+  if ((newest?.size ?? 0) < size) {
+    await flush();
+    newest = await auditLog.newestCheckpoint();
+  }
+  if (newest !== undefined && newest.size >= size) return newest;
+  throw new Fault("NOT_FOUND", `No checkpoint covers the first ${size} entries yet.`, { retry: "later" });
+}
+
+export async function proofOf(
+  ports: ProofDeskPorts,
+  tree: TreeHash,
+  { sequence }: AuditProofRequest,
+): Promise<AuditProof> {
+  const { auditLog } = ports;
+  const [row] = await auditLog.read(sequence, 1);
+  if (row === undefined) {
+    throw new Fault("NOT_FOUND", `There is no entry ${sequence}: the log has ${(await auditLog.head()).size}.`, {
+      retry: "later",
+    });
+  }
+  const { size, note } = await anchored(ports, sequence + 1);
+  const hashAt = await hashesOf(auditLog, tree, tilesForInclusion(sequence, size), size);
+  if (hashAt === undefined) throw tilesMissing();
+  const hashes = inclusionSpans(sequence, size).map((span) => spanHash(tree, span, hashAt));
+  return { file: writeTlogProof({ entry: row.text, index: sequence, hashes, note }) };
+}
+
+export async function consistencyOf(
+  ports: ProofDeskPorts,
+  tree: TreeHash,
+  { first_size: first, second_size: asked }: AuditConsistencyRequest,
+): Promise<AuditConsistency> {
+  const { auditLog } = ports;
+  const { size } = await auditLog.head();
+  const largest = Math.max(first, asked);
+  if (largest > size) throw invalid(`There is no log of ${largest} entries: it has ${size}.`);
+  if (asked !== 0 && first > asked) {
+    throw invalid(`first_size is ${first} and second_size ${asked}: the first is the smaller one.`);
+  }
+  const newest = await anchored(ports, Math.max(1, largest));
+  const second = asked === 0 ? newest.size : asked;
+  const signed = second === newest.size ? newest : (await auditLog.checkpoints(second, 1))[0];
+  const note = signed?.size === second ? signed.note : "";
+  const firstTree = await readGrowingTree(auditLog, tree, first);
+  const secondTree = await readGrowingTree(auditLog, tree, second);
+  const proof = await readConsistencyProof(auditLog, tree, first, second);
+  if (firstTree === undefined || secondTree === undefined || proof === undefined) throw tilesMissing();
+  const [firstRoot, secondRoot] = [firstTree.root(), secondTree.root()];
+  // What would be refused by whoever gets it is not handed out: then the tiles are not what was signed.
+  const isProof = verifyConsistency(tree, { first, firstRoot, second, secondRoot, proof });
+  if (!isProof || (note !== "" && note.split("\n")[2] !== base64OfHash(secondRoot))) throw tilesWrong();
+  return {
+    ...{ first_size: first, first_root: base64OfHash(firstRoot) },
+    ...{ second_size: second, second_root: base64OfHash(secondRoot) },
+    proof: proof.map(base64OfHash),
+    checkpoint: note,
+  };
+}
+
+export function tilesMissing(): Fault {
+  return tilesFault("are missing");
+}
+
+function tilesWrong(): Fault {
+  return tilesFault("are not what was signed");
+}
+
+function tilesFault(what: string): Fault {
+  const repair = "`ctl operations audit fsck --rebuild` writes them anew";
+  return new Fault("INTERNAL", `Tiles of the audit log's tree ${what}: ${repair}.`, { retry: "never" });
+}

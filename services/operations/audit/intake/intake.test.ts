@@ -1,0 +1,174 @@
+// From the bus into the log: every event once, in order, together when they were read together, and never past a failure.
+import { describe, expect, it } from "vitest";
+import { Fault } from "../../../../contracts/src/fault.ts";
+import { fromMicroseconds } from "../../../../contracts/src/instant.ts";
+import { subjects } from "../../../../contracts/src/subjects.ts";
+import type { BusEvent, DurableOptions, Handler } from "../../../../ports/bus.ts";
+import { sha256 } from "../../../../testkit/audit/keys.ts";
+import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
+import { dice } from "../../../../testkit/virtual/dice.ts";
+import type { Appended, AuditWish } from "../log/sequencer.ts";
+import { intakeName, startIntake, wishOf } from "./intake.ts";
+
+const at = "2026-11-15T09:30:00.000000Z";
+const transition = (n: number) => ({
+  order_id: `order-${n % 4}`,
+  fund_id: "alpha",
+  strategy_id: "alpha-momentum",
+  symbol: "AAPL",
+  from: "ROUTED" as const,
+  to: "WORKING" as const,
+  filled_quantity: "0",
+  remaining_quantity: String(n),
+  at,
+});
+const attempt = {
+  operator: "operator:ada",
+  verb: "RequestHalt",
+  target: "alpha",
+  allowed: false,
+  code: "FORBIDDEN",
+  reason: "no",
+  at,
+};
+
+describe("an event's id in the log", () => {
+  it("is its own when it is a UUID, and can never be one that the log gives itself", () => {
+    const event = (id: string): BusEvent => ({
+      ...{ id, subject: subjects.operatorAttempted.name, key: "k", source: "foreign" },
+      ...{ at: fromMicroseconds(0), payload: attempt },
+    });
+    const own = "0199a4c2-7f00-4000-8000-00000000c0de";
+    expect(wishOf(event(own), sha256, undefined)?.eventId).toBe(own);
+    for (const taken of ["key.revoked/389d8290", `subject-key-destroyed/${own}`, 'rpc-key/["service:m1","kk"]', "x"]) {
+      expect(wishOf(event(taken), sha256, undefined)).toMatchObject({
+        eventId: `bus/${taken}`,
+        data: { event_id: taken },
+      });
+    }
+  });
+});
+
+describe("intake on the memory world", () => {
+  it("makes an entry of every event that changes state, with its actor, and of nothing else", async () => {
+    const rig = auditRig({ seed: 51 });
+    const { audit } = await rig.start();
+    const id = await rig.publish("oms", subjects.ordersUpdated, transition(1));
+    await rig.publish("gateway", subjects.operatorAttempted, attempt);
+    await rig.publish("riskengine", subjects.gatePassed, { order_id: "order-1", gate: "schema", latency_ms: 0.5 });
+    await rig.publish("foreign", subjects.operatorAttempted, attempt);
+    await rig.time.run({ untilMs: rig.time.elapsedMs() + 500 });
+    expect(recordsOf(rig.disk).slice(1)).toMatchObject([
+      {
+        action: "order.updated",
+        actor: "service:oms",
+        subject_id: "order-1",
+        data: { event_id: id, payload: transition(1), source: "oms", subject_previous: null },
+      },
+      {
+        action: "operator.attempted",
+        actor: "operator:ada",
+        subject_id: "alpha",
+        data: { payload: { allowed: false } },
+      },
+      { action: "operator.attempted", actor: "foreign", subject_id: "alpha", data: { subject_previous: 2 } },
+    ]);
+    await rig.finish(audit.stop());
+  });
+
+  const seed = 52;
+  it(`exactly once and in order per subject, over kills, lost answers and failed commits (seed ${seed})`, async () => {
+    const rig = auditRig({ seed });
+    const throwing = dice(seed);
+    let life = await rig.start();
+    for (let n = 0; n < 60; n += 1) {
+      const fate = (["committed", "committed", "failed", "lost, committed", "lost, not committed"] as const)[
+        throwing.below(5)
+      ];
+      rig.fates.set("audit.append", [fate ?? "committed"]);
+      rig.delays.answerMs = throwing.below(3);
+      await rig.publish("oms", subjects.ordersUpdated, transition(n));
+      await rig.time.run({ untilMs: rig.time.elapsedMs() + throwing.below(8) });
+      if (!throwing.chance(0.08)) continue;
+      life.process.kill();
+      rig.fates.clear();
+      life = await rig.start();
+    }
+    rig.fates.clear();
+    await rig.time.run({ untilMs: rig.time.elapsedMs() + 20_000 });
+    expect(rig.world.parked).toEqual([]);
+    const quantities = recordsOf(rig.disk)
+      .slice(1)
+      .map(({ data }) => (data["payload"] as { remaining_quantity: string }).remaining_quantity);
+    expect(quantities).toEqual(Array.from({ length: 60 }, (_, n) => String(n)));
+    expect(await rig.finish(life.audit.verify())).toMatchObject({ entries: 61 });
+    await rig.finish(life.audit.stop());
+  });
+});
+
+/** A bus whose pages and hand-overs the test makes itself. */
+async function handBus(append: (wish: AuditWish) => Promise<Appended>) {
+  let given: { options: DurableOptions; handler: Handler } | undefined;
+  const subscription = { handledCount: () => 0, droppedCount: () => 0, close: async () => undefined };
+  await startIntake({
+    bus: {
+      async subscribe(options, handler) {
+        given = { options, handler };
+        return subscription;
+      },
+    },
+    sha256,
+    append,
+    sealing: { prepare: async () => () => ({ sealed: "", subject_key: "" }) },
+  });
+  if (given?.options.ahead === undefined) throw new Error("nothing is shown ahead");
+  return { ahead: given.options.ahead, handle: given.handler, name: given.options.name };
+}
+
+const event = (n: number): BusEvent => ({
+  id: `event-${n}`,
+  subject: subjects.ordersUpdated.name,
+  key: `order-${n % 4}`,
+  at: fromMicroseconds(1_000_000),
+  source: "oms",
+  payload: transition(n),
+});
+
+describe("intake with pages", () => {
+  it("appends a page at once, and each event of it only once", async () => {
+    const asked: string[] = [];
+    const bus = await handBus(async ({ eventId }) => {
+      asked.push(eventId);
+      return { sequence: asked.length, entry: undefined };
+    });
+    expect(bus.name).toBe(intakeName);
+    const page = [1, 2, 3].map(event);
+    await bus.ahead(page);
+    expect(asked).toEqual(["bus/event-1", "bus/event-2", "bus/event-3"]);
+    for (const each of page) await bus.handle(each);
+    expect(asked).toHaveLength(3);
+    await bus.handle(event(4));
+    expect(asked).toHaveLength(4);
+  });
+
+  it("never appends past what failed", async () => {
+    const written: string[] = [];
+    let fails = true;
+    const bus = await handBus(async ({ eventId }) => {
+      if (fails) throw new Fault("STORE_UNAVAILABLE", "away", { retry: "later" });
+      written.push(eventId);
+      return { sequence: written.length, entry: undefined };
+    });
+    await bus.ahead([event(1), event(2)]);
+    await expect(bus.handle(event(1))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    fails = false;
+    await bus.ahead([event(3), event(4)]);
+    expect(written).toEqual([]);
+    await bus.handle(event(1));
+    await bus.ahead([event(3), event(4)]);
+    expect(written).toEqual(["bus/event-1"]);
+    await bus.handle(event(2));
+    await bus.ahead([event(3), event(4)]);
+    expect(written).toEqual(["bus/event-1", "bus/event-2", "bus/event-3", "bus/event-4"]);
+  });
+});

@@ -1,0 +1,100 @@
+// Every version of a secret becomes an entry: told by whoever wrote it, or noticed later when nobody told. Never its value.
+import { describe, expect, it } from "vitest";
+import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
+import { memoryStore } from "../../../../adapters/memory/store.ts";
+import { systemSha256OfBytes } from "../../../../adapters/system-signing.ts";
+import { toldSecrets } from "../../../../adapters/told-secrets.ts";
+import { Fault } from "../../../../contracts/src/fault.ts";
+import { subjects } from "../../../../contracts/src/subjects.ts";
+import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
+import { quietLog } from "../../../../testkit/global-setup.ts";
+import { startSecretWatch } from "./secret-watch.ts";
+
+const path = "secret/portcullis/tradingview/alpha";
+const value = "hunter2-hunter2";
+
+async function openRig(seed: number) {
+  const rig = auditRig({ seed });
+  const life = await rig.start();
+  const process = rig.world.process("operations");
+  const { clock, timers, dice } = rig.time;
+  const store = memoryStore({ process, clock, timers, random: dice.fork("watch") });
+  const auditLog = memoryAuditLog({ process, timers, audit: rig.disk });
+  const { secrets } = rig;
+  const base = { clock, timers, log: quietLog, store };
+  const watch = startSecretWatch({
+    ...{ ...base, secrets, auditLog, sha256OfBytes: systemSha256OfBytes, folder: "secret/portcullis" },
+    onDefect: (defect) => {
+      throw defect;
+    },
+  });
+  const entries = () =>
+    recordsOf(rig.disk)
+      .filter(({ action, subject_id: id }) => action === "secret.changed" && id === path)
+      .map(({ actor, data }) => {
+        const { version, noticed } = data["payload"] as { version: number; noticed?: true };
+        return { actor, version, ...(noticed === undefined ? {} : { noticed }) };
+      });
+  const wait = (ms: number) => rig.time.run({ untilMs: rig.time.elapsedMs() + ms });
+  const close = async () => {
+    await rig.finish(watch.stop());
+    await rig.finish(life.audit.stop());
+  };
+  return { rig, base, secrets, entries, wait, close, all: () => JSON.stringify(recordsOf(rig.disk)) };
+}
+
+describe("secrets", () => {
+  it("are told by whoever writes them, with path and version and without the value", async () => {
+    const { rig, base, secrets, entries, wait, close, all } = await openRig(61);
+    const told = toldSecrets(secrets, { ...base, source: "gateway" });
+    expect(await rig.finish(told.put(path, value))).toMatchObject({ version: 1, value });
+    expect(await rig.finish(told.rotate(path, () => `${value}-2`))).toMatchObject({ version: 2 });
+    await wait(2_000_000);
+    expect(entries()).toEqual([
+      { actor: "service:gateway", version: 1 },
+      { actor: "service:gateway", version: 2 },
+    ]);
+    expect(all()).not.toContain("hunter2");
+    await close();
+  });
+
+  it("that changed while nobody told are noticed, once, and again when they change again", async () => {
+    const { secrets, entries, wait, close, all } = await openRig(62);
+    await secrets.put(path, value);
+    await wait(15_000);
+    expect(entries()).toEqual([]);
+    await wait(2_000_000);
+    expect(entries()).toEqual([{ actor: "service:operations", version: 1, noticed: true }]);
+    await secrets.put(path, value);
+    await secrets.put(path, value);
+    await wait(2_000_000);
+    expect(entries().slice(1)).toEqual([{ actor: "service:operations", version: 3, noticed: true }]);
+    expect(all()).not.toContain("hunter2");
+    await close();
+  });
+
+  it("that were written when the store did not answer are written all the same, and noticed", async () => {
+    const { rig, base, secrets, entries, wait, close } = await openRig(63);
+    const store = {
+      transact: () => Promise.reject(new Fault("STORE_UNAVAILABLE", "gone", { retry: "later" })),
+    };
+    const told = toldSecrets(secrets, { ...base, store, source: "gateway" });
+    expect(await rig.finish(told.put(path, value))).toMatchObject({ version: 1 });
+    await wait(60_000);
+    expect(entries()).toEqual([{ actor: "service:operations", version: 1, noticed: true }]);
+    await close();
+  });
+
+  it("are noticed although a stranger claims to have told", async () => {
+    const { rig, secrets, entries, wait, close } = await openRig(64);
+    await secrets.put(path, value);
+    const claim = { path, version: 9, actor: "service:gateway", at: "2026-11-15T09:30:00.000000Z" };
+    await rig.publish("foreign", subjects.secretChanged, claim);
+    await wait(60_000);
+    expect(entries()).toEqual([
+      { actor: "foreign", version: 9 },
+      { actor: "service:operations", version: 1, noticed: true },
+    ]);
+    await close();
+  });
+});

@@ -1,0 +1,106 @@
+// Finds secrets that changed without being told: written while the platform was down, by somebody with access to the secrets store, or by a process
+// that died right after. Every version of a secret that the audit log does not know is told as noticed; its value is never looked at.
+//
+//  1. What is told is only told when it was missing in two looks, so that an event that is still on its way comes first.
+//  2. A version is told at most once in a life of this process; in the log it is then known.
+import { foreignActor } from "../../../../contracts/src/audit-actions.ts";
+import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
+import { format } from "../../../../contracts/src/instant.ts";
+import { subjects } from "../../../../contracts/src/subjects.ts";
+import { readEntry } from "../../../../core/audit/entry.ts";
+import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
+import type { AuditLog } from "../../../../ports/audit-log.ts";
+import type { ServicePorts } from "../../../service.ts";
+import { fitSubjectId } from "../log/event-data.ts";
+import { auditActor, subjectPrevious } from "../log/reserved.ts";
+
+export interface SecretWatchPorts extends Pick<ServicePorts, "clock" | "timers" | "log" | "store" | "secrets"> {
+  readonly auditLog: Pick<AuditLog, "newestOf" | "read">;
+  readonly sha256OfBytes: Sha256OfBytes;
+  /** The folder of everything of ours: `secret/<prefix>`. */
+  readonly folder: string;
+  readonly onDefect: (defect: Defect) => void;
+}
+
+export interface SecretWatch {
+  stop(): Promise<void>;
+}
+
+/** The second look comes soon after a start, the others now and then. */
+const lookAfterMs = { first: 10_000, second: 30_000, later: 300_000 };
+/** Entries about one path that are looked through for the newest change. */
+const stepsMax = 100;
+const secretsMax = 10_000;
+const changedAction = "secret.changed";
+
+export function startSecretWatch(ports: SecretWatchPorts): SecretWatch {
+  const ending = new AbortController();
+  const told = new Set<string>();
+  let missing: ReadonlySet<string> = new Set();
+
+  async function look(): Promise<void> {
+    const paths = (await ports.secrets.list(ports.folder)).slice(0, secretsMax);
+    const now = new Set<string>();
+    for (const path of paths) {
+      if (ending.signal.aborted) return;
+      const version = (await ports.secrets.get(path))?.version;
+      if (version === undefined || version <= (await knownVersion(ports, path))) continue;
+      const one = `${path}@${version}`;
+      now.add(one);
+      if (!missing.has(one) || told.has(one)) continue;
+      await tell(path, version);
+      told.add(one);
+    }
+    missing = now;
+  }
+
+  async function tell(path: string, version: number): Promise<void> {
+    const changed = { path, version, actor: auditActor, noticed: true as const, at: format(ports.clock.now()) };
+    await ports.store.transact("secret.changed", (unit) => unit.events.publish(subjects.secretChanged, changed));
+    ports.log.warn("a secret has a version that nobody told of", { path, version });
+  }
+
+  async function watch(): Promise<void> {
+    for (const waitMs of waits()) {
+      await ports.timers.sleep(waitMs, ending.signal);
+      if (ending.signal.aborted) return;
+      try {
+        await look();
+      } catch (thrown) {
+        if (thrown instanceof Defect) return ports.onDefect(thrown);
+        ports.log.warn("the secrets could not be compared with the audit log", { reason: messageOf(thrown) });
+      }
+    }
+  }
+
+  const watching = watch();
+  return {
+    async stop() {
+      ending.abort();
+      await watching;
+    },
+  };
+}
+
+function* waits(): Iterable<number> {
+  yield lookAfterMs.first;
+  yield lookAfterMs.second;
+  for (;;) yield lookAfterMs.later;
+}
+
+/** The newest version that the log tells of; 0 when it tells of none. */
+async function knownVersion({ auditLog, sha256OfBytes }: SecretWatchPorts, path: string): Promise<number> {
+  const subjectId = fitSubjectId(path, sha256OfBytes);
+  let sequence: unknown = (await auditLog.newestOf([subjectId])).get(subjectId);
+  for (let steps = 0; typeof sequence === "number" && steps < stepsMax; steps += 1) {
+    const [row] = await auditLog.read(sequence, 1);
+    const entry = row === undefined ? undefined : readEntry(row.text);
+    // A stranger on the bus may say what they like about our secrets.
+    const isOurs = entry?.action === changedAction && entry.actor !== foreignActor;
+    const payload = isOurs ? entry.data["payload"] : undefined;
+    const version = (payload as { readonly version?: unknown } | undefined)?.version;
+    if (typeof version === "number") return version;
+    sequence = entry?.data[subjectPrevious];
+  }
+  return 0;
+}

@@ -1,0 +1,135 @@
+// How wishes become a batch of entries: each gets its number, its link to the entry before and to the newest about its subject, and its bytes.
+// What stands in the log already gets no second entry. Nothing here asks anybody or waits.
+import { Fault } from "../../../../contracts/src/fault.ts";
+import { format } from "../../../../contracts/src/instant.ts";
+import { canonicalJson, canonicalJsonOfPlain, ValueRefused } from "../../../../core/audit/canonical-json.ts";
+import { dataText, type Entry, type MakeEntry } from "../../../../core/audit/entry.ts";
+import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
+import { hasFixedData, subjectPrevious } from "./reserved.ts";
+import type { AuditWish } from "./sequencer.ts";
+
+/** A batch that is ready to be written. */
+export interface Chained<Waiting> {
+  readonly rows: (NewAuditRow & Entry)[];
+  /** Who waits for which entry; several may wait for one. */
+  readonly placed: { readonly waiting: Waiting; readonly sequence: number; readonly entry: Entry | undefined }[];
+  /** Of each subject in it the newest entry. */
+  readonly newest: Map<string, number>;
+  /** As it will be when the batch is durable. */
+  head: AuditHead;
+  bytes: number;
+}
+
+/** What is durable: the newest entry of each subject, and events by their id. */
+export interface Known {
+  /** Undefined when nobody asked: an event that stands in the log already is then found by the store, which refuses the batch. */
+  readonly sequences: Map<string, number> | undefined;
+  readonly newest: ReadonlyMap<string, number>;
+}
+
+export interface ChainOptions {
+  readonly known: Known;
+  /** The batch that will stand immediately before; what it adds need not be durable yet. */
+  readonly before: Pick<Chained<unknown>, "newest"> | undefined;
+  readonly makeEntry: MakeEntry;
+  /** The time by the log's clock, as it stands in the entries of this batch. */
+  readonly now: string;
+}
+
+interface Wishing {
+  readonly wish: AuditWish;
+  readonly reject: (fault: Fault) => void;
+}
+
+const batchBytesMax = 8 * 1024 * 1024;
+
+export function beginBatch<Waiting>(head: AuditHead): Chained<Waiting> {
+  return { rows: [], placed: [], newest: new Map(), head, bytes: 0 };
+}
+
+export function isFull({ bytes }: Chained<unknown>): boolean {
+  return bytes >= batchBytesMax;
+}
+
+/** Chains them in order, from one on and so many at most, until the batch is full. Answers where it stopped. */
+export function chainSome<Waiting extends Wishing>(
+  batch: Chained<Waiting>,
+  all: readonly Waiting[],
+  from: number,
+  countMax: number,
+  options: ChainOptions,
+): number {
+  const end = Math.min(all.length, from + countMax);
+  for (let index = from; index < end; index += 1) {
+    const waiting = all[index];
+    if (waiting === undefined || isFull(batch)) return index;
+    place(batch, waiting, options);
+  }
+  return end;
+}
+
+function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waiting, options: ChainOptions): void {
+  const { known, before, makeEntry, now } = options;
+  const { eventId, subjectId, action, actor } = waiting.wish;
+  const there = known.sequences?.get(eventId);
+  if (there !== undefined) {
+    batch.placed.push({ waiting, sequence: there, entry: undefined });
+    return;
+  }
+  const previous = batch.newest.get(subjectId) ?? before?.newest.get(subjectId) ?? known.newest.get(subjectId);
+  const { size: sequence, hash, timestamp: last } = batch.head;
+  const timestamp = now > last ? now : last;
+  let entry: Entry;
+  try {
+    const fields = { sequence, timestamp, actor, action, subject_id: subjectId, prev_hash: hash };
+    entry = makeEntry(fields, textOf(waiting.wish, previous));
+  } catch (thrown) {
+    if (!(thrown instanceof ValueRefused)) throw thrown;
+    const sentence = `This cannot be an audit entry: ${thrown.message}.`;
+    waiting.reject(new Fault("INVALID_ARGUMENT", sentence, { retry: "never" }));
+    return;
+  }
+  batch.rows.push({ sequence, text: entry.text, hash: entry.hash, leaf: entry.leaf, eventId, subjectId, action });
+  batch.placed.push({ waiting, sequence, entry });
+  batch.newest.set(subjectId, sequence);
+  known.sequences?.set(eventId, sequence);
+  batch.head = { size: sequence + 1, hash: entry.hash, timestamp };
+  batch.bytes += entry.text.length;
+}
+
+/** The canonical text of the entry's data. */
+function textOf({ action, data, at, isPlain }: AuditWish, previous: number | undefined): string {
+  if (hasFixedData(action)) return dataText(data, canonicalJson);
+  if (isPlain === true && at === undefined && isBeforeLink(data))
+    return linked(dataText(data, canonicalJsonOfPlain), previous);
+  const whole = plainCopy(data);
+  if (at !== undefined) whole["at"] = format(at);
+  whole[subjectPrevious] = previous ?? null;
+  return dataText(whole, canonicalJson);
+}
+
+/** Whether all names sort before that of the link, so that it can be written behind them. */
+function isBeforeLink(data: Readonly<Record<string, unknown>>): boolean {
+  for (const name in data) if (name >= subjectPrevious) return false;
+  return true;
+}
+
+function linked(text: string, previous: number | undefined): string {
+  const comma = text.length > 2 ? "," : "";
+  return `${text.slice(0, -1)}${comma}"${subjectPrevious}":${previous ?? null}}`;
+}
+
+/** A copy that hides nothing from the encoder: what it would refuse must not pass because it was copied. */
+function plainCopy(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const prototype: unknown = typeof data === "object" && data !== null ? Object.getPrototypeOf(data) : undefined;
+  if (prototype !== Object.prototype && prototype !== null) throw new ValueRefused("data", "not a plain object");
+  const copy: Record<string, unknown> = {};
+  for (const name of Reflect.ownKeys(data)) {
+    const member = Reflect.getOwnPropertyDescriptor(data, name);
+    const isPlain = member !== undefined && "value" in member && member.enumerable === true;
+    if (typeof name === "symbol" || !isPlain) throw new ValueRefused(`data.${String(name)}`, "not a plain member");
+    if (name === "__proto__") Object.defineProperty(copy, name, member);
+    else copy[name] = member.value;
+  }
+  return copy;
+}

@@ -1,0 +1,370 @@
+// The sequencer: the one place where entries get their numbers. It holds the pen of the log, chains what has gathered into one batch, and makes
+// it durable while the next batch gathers and, when it is large, is looked up and chained. Nothing waits for a timer.
+//
+//  1. An append resolves when its entry is durable, and not before.
+//  2. One batch at a time is on its way, entries in the order in which they were asked for; so what is asked for in order about a subject stands in order.
+//  3. An event id is in the log at most once: whoever brings it again is told where it stands. The store refuses a batch that would bring one
+//     again, and only then is it asked which.
+//  4. A definite failure withdraws the batch and everything that waits: what came later must not stand before what came first.
+//  5. When the answer to a commit is lost, the pen is taken anew (which waits for whatever is under way) and the head tells. Had the batch not
+//     become durable, it is written again, the same bytes.
+//  6. Who lost the pen never writes again: somebody else's entries stand where ours would.
+//  7. Every entry names the newest earlier entry about its subject (`subject_previous`), so that leaving one out of a trail shows. Entry 0 and
+//     those whose data the format fixes have no such member.
+import { Defect, type Fault, messageOf } from "../../../../contracts/src/fault.ts";
+import { createFormatter, type Instant } from "../../../../contracts/src/instant.ts";
+import { createEntryMaker, type Entry } from "../../../../core/audit/entry.ts";
+import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
+import type { AuditHead, AuditLog } from "../../../../ports/audit-log.ts";
+import type { Clock } from "../../../../ports/clock.ts";
+import type { Log } from "../../../../ports/log.ts";
+import type { Timers } from "../../../../ports/timers.ts";
+import { beginBatch, type Chained, chainSome, isFull, type Known } from "./batch.ts";
+import { type BoundedMap, boundedMap } from "./bounded-map.ts";
+import {
+  badId,
+  gone,
+  isLostPen,
+  isRefusedForGood,
+  isUnknown,
+  refused,
+  tooMuch,
+  unavailable,
+} from "./sequencer-faults.ts";
+import { endsWithin } from "./waiting.ts";
+
+export interface AuditWish {
+  /** What the entry is made of; unique in the log. */
+  readonly eventId: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly subjectId: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Whoever says so made the data from what a decoder gave it: plain objects all the way, which need not be looked at through their descriptors. */
+  readonly isPlain?: boolean;
+  /** When it happened, if somebody knows: stands in the data as `at`. The entry's own time is the log's. */
+  readonly at?: Instant;
+}
+
+export interface Appended {
+  readonly sequence: number;
+  /** The entry that was made; undefined when the event stood in the log already. */
+  readonly entry: Entry | undefined;
+}
+
+export type SequencerState = "open" | "asking" | "taken over" | "standing still" | "stopping";
+
+export interface SequencerLimits {
+  readonly queueMax: number;
+  /** Half of what a thousand callers bring: while one half becomes durable, the other is chained. */
+  readonly batchEntriesMax: number;
+  /** A batch is prepared ahead when so many wait for it; fewer gather until the one before is durable. */
+  readonly aheadEntriesMin: number;
+  /** Subjects whose newest entry need not be looked up again. */
+  readonly rememberedMax: number;
+}
+
+export interface SequencerOptions {
+  readonly auditLog: Pick<AuditLog, "takePen" | "append" | "sequencesOf" | "newestOf">;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly sha256: Sha256OfBytes;
+  readonly incarnation: string;
+  readonly pen: number;
+  readonly head: AuditHead;
+  /** Appends that wait; one more is refused with RESOURCE_EXHAUSTED. */
+  readonly queueMax?: number | undefined;
+  readonly limits?: Partial<SequencerLimits> | undefined;
+  /** Entries that have become durable, in order; told before anybody who waits for them. */
+  readonly onDurable: (entries: readonly Entry[], head: AuditHead) => void;
+  readonly onTakenOver: (fault: Fault) => void;
+  readonly onDefect: (defect: Defect) => void;
+}
+
+export interface Sequencer {
+  append(wish: AuditWish): Promise<Appended>;
+  state(): SequencerState;
+  head(): AuditHead;
+  pen(): number;
+  waiting(): number;
+  /** The newest entry about the subject, when it is remembered. */
+  newestOf(subjectId: string): number | undefined;
+  /** Another writer was noticed elsewhere: ends this one. */
+  takenOver(fault: Fault): void;
+  /** Refuses everything from now on, with this sentence: the log is not what was signed. */
+  standStill(sentence: string): void;
+  /** Refuses new appends, finishes those in hand for at most so long. */
+  stop(patienceMs: number): Promise<void>;
+}
+
+interface Waiting {
+  readonly wish: AuditWish;
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (fault: Fault) => void;
+}
+
+/** What has left the queue together, and the batch that it becomes. */
+interface Prepared {
+  readonly taken: Waiting[];
+  /** Whether the log was asked for the events. */
+  readonly areIdsAsked: boolean;
+  readonly chaining: Promise<Chained<Waiting>>;
+}
+
+/** As many as are chained in about a millisecond. */
+const chainedTogether = 32;
+const limitsDefault: SequencerLimits = {
+  queueMax: 8_192,
+  batchEntriesMax: 512,
+  aheadEntriesMin: 128,
+  rememberedMax: 50_000,
+};
+const askAgainMs = { first: 10, max: 1_000 };
+
+export function createSequencer(options: SequencerOptions): Sequencer {
+  const { auditLog, clock, timers, log, sha256, incarnation } = options;
+  const { queueMax, batchEntriesMax, aheadEntriesMin, rememberedMax } = limitsOf(options);
+  const queue: Waiting[] = [];
+  const newestSubjects = boundedMap<string, number>(rememberedMax);
+  const lettingGo = new AbortController();
+  const makeEntry = createEntryMaker(sha256);
+  const timestampOf = createFormatter();
+  let { head, pen } = options;
+  let state: SequencerState = "open";
+  let stillBecause = "";
+  let running: Promise<void> | undefined;
+  /** What is being written, what of it is on its way to the disk, and what is being prepared behind it. */
+  let current: Prepared | undefined;
+  let underWay: Chained<Waiting> | undefined;
+  let ahead: Prepared | undefined;
+
+  function append(wish: AuditWish): Promise<Appended> {
+    const isFull = waiting() >= queueMax;
+    const refusal = refused(state, stillBecause) ?? badId(wish) ?? (isFull ? tooMuch(queueMax) : undefined);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    return new Promise((resolve, reject) => {
+      queue.push({ wish, resolve, reject });
+      // One microtask later, so that what is asked for together is written together.
+      running ??= Promise.resolve().then(run);
+      if (underWay !== undefined && ahead === undefined && queue.length === aheadEntriesMin) {
+        void Promise.resolve().then(prepareAhead);
+      }
+    });
+  }
+
+  function waiting(): number {
+    return queue.length + (current?.taken.length ?? 0) + (ahead?.taken.length ?? 0);
+  }
+
+  async function run(): Promise<void> {
+    while (queue.length > 0 || ahead !== undefined) {
+      current = ahead ?? prepare();
+      ahead = undefined;
+      await write(current);
+      current = undefined;
+    }
+    running = undefined;
+  }
+
+  async function write({ taken, areIdsAsked, chaining }: Prepared): Promise<void> {
+    try {
+      const chained = await chaining;
+      if (chained.rows.length > 0 && !(await commit(chained))) return;
+      // A batch that is ready goes first: telling a thousand callers takes as long as the disk.
+      if (ahead === undefined) tell(chained);
+      else timers.soon(() => tell(chained));
+    } catch (thrown) {
+      // One of the events may stand in the log already. That is rare, so that it is asked only now.
+      if (!areIdsAsked && isRefusedForGood(thrown)) {
+        takeBackAhead();
+        current = prepare(taken, true);
+        await write(current);
+        return;
+      }
+      // Alone in its batch, an entry that the store will never take is told so; among others it is found when they come again one by one.
+      const isItsOwn = taken.length === 1 && isRefusedForGood(thrown);
+      if (isItsOwn) for (const each of taken) each.reject(thrown);
+      withdraw(taken, unavailable(thrown));
+      if (thrown instanceof Defect) options.onDefect(thrown);
+      else log.warn("a batch of audit entries was not written", { entries: taken.length, error: messageOf(thrown) });
+    }
+  }
+
+  function tell({ rows, placed, head: reached }: Chained<Waiting>): void {
+    if (rows.length > 0) options.onDurable(rows, reached);
+    for (const { waiting: told, sequence, entry } of placed) told.resolve({ sequence, entry });
+  }
+
+  /** Looks up and chains what waits while the batch before it is on its way: what that one adds counts as if it were durable. */
+  function prepareAhead(): void {
+    if (underWay !== undefined && ahead === undefined && queue.length >= aheadEntriesMin) ahead = prepare();
+  }
+
+  /** What was chained behind a batch that becomes another goes back to where it came from. */
+  function takeBackAhead(): void {
+    if (ahead !== undefined) queue.unshift(...ahead.taken.splice(0));
+    ahead = undefined;
+  }
+
+  function prepare(taken = queue.splice(0, batchEntriesMax), areIdsAsked = false): Prepared {
+    const before = underWay;
+    const chaining = lookUp(options, newestSubjects, taken, areIdsAsked).then((known) => chain(taken, before, known));
+    // Whoever writes it hears of a failure; a batch that is withdrawn before is nobody's.
+    chaining.catch(() => undefined);
+    return { taken, areIdsAsked, chaining };
+  }
+
+  /** In pieces, so that the batch before gets through the socket meanwhile: it is larger than what the socket takes at once. */
+  async function chain(
+    taken: Waiting[],
+    before: Chained<Waiting> | undefined,
+    known: Known,
+  ): Promise<Chained<Waiting>> {
+    const batch = beginBatch<Waiting>(before?.head ?? head);
+    let next = 0;
+    // What is taken back meanwhile leaves nothing to chain.
+    while (next < taken.length && !isFull(batch)) {
+      if (next > 0 && underWay !== undefined) await new Promise<void>((resolve) => timers.soon(resolve));
+      const now = timestampOf(clock.now());
+      next = chainSome(batch, taken, next, chainedTogether, { known, before, makeEntry, now });
+    }
+    queue.unshift(...taken.splice(next));
+    return batch;
+  }
+
+  /** True when the batch is durable; false when everybody who waited was told otherwise. */
+  async function commit(chained: Chained<Waiting>): Promise<boolean> {
+    underWay = chained;
+    prepareAhead();
+    try {
+      return await commitUntilKnown(chained);
+    } finally {
+      underWay = undefined;
+    }
+  }
+
+  async function commitUntilKnown(chained: Chained<Waiting>): Promise<boolean> {
+    for (;;) {
+      try {
+        await auditLog.append({ pen, after: head.size, rows: chained.rows, head: chained.head });
+        return succeed(chained);
+      } catch (thrown) {
+        if (isLostPen(thrown)) return giveUp(chained, thrown);
+        if (!isUnknown(thrown)) throw thrown;
+        const outcome = await outcomeOf(chained);
+        if (outcome === "committed") return succeed(chained);
+        if (outcome === "somebody else's") return giveUp(chained, thrown);
+        if (outcome === "never told") {
+          withdraw(waitersOf(chained), thrown);
+          return false;
+        }
+      }
+    }
+  }
+
+  async function outcomeOf(
+    chained: Chained<Waiting>,
+  ): Promise<"committed" | "nothing" | "somebody else's" | "never told"> {
+    if (state === "open") state = "asking";
+    log.warn("the answer to an audit commit was lost; the head will tell", { entries: chained.rows.length });
+    for (let waitMs = askAgainMs.first; !lettingGo.signal.aborted; waitMs = Math.min(waitMs * 2, askAgainMs.max)) {
+      await timers.sleep(waitMs, lettingGo.signal);
+      try {
+        const taken = await auditLog.takePen(incarnation);
+        pen = taken.pen;
+        if (state === "asking") state = "open";
+        log.info("the outcome of the audit commit is known", { size: taken.head.size, wanted: chained.head.size });
+        if (isSame(taken.head, chained.head)) return "committed";
+        return isSame(taken.head, head) ? "nothing" : "somebody else's";
+      } catch (thrown) {
+        if (thrown instanceof Defect) throw thrown;
+        log.debug("the audit log does not tell its head", { error: messageOf(thrown) });
+      }
+    }
+    return "never told";
+  }
+
+  function succeed(chained: Chained<Waiting>): true {
+    ({ head } = chained);
+    for (const [subjectId, sequence] of chained.newest) newestSubjects.set(subjectId, sequence);
+    return true;
+  }
+
+  function giveUp(chained: Chained<Waiting> | undefined, cause: Fault): false {
+    if (state !== "taken over") {
+      state = "taken over";
+      log.error("another process has taken the pen of the audit log", { error: cause.message });
+      options.onTakenOver(cause);
+    }
+    withdraw(chained === undefined ? [] : waitersOf(chained), gone());
+    return false;
+  }
+
+  function withdraw(waiters: readonly Waiting[], fault: Fault): void {
+    // Settled ones do not notice; those that wait behind would otherwise stand before what is asked for again.
+    // Taken out, because what is prepared may still be on its way to being chained.
+    const behind = ahead?.taken.splice(0) ?? [];
+    ahead = undefined;
+    for (const each of [...waiters, ...behind, ...queue.splice(0)]) each.reject(fault);
+  }
+
+  return {
+    append,
+    state: () => state,
+    head: () => head,
+    pen: () => pen,
+    waiting,
+    newestOf: (subjectId) => newestSubjects.get(subjectId),
+    takenOver: (fault) => void giveUp(undefined, fault),
+    standStill(sentence) {
+      state = "standing still";
+      stillBecause = sentence;
+    },
+    async stop(patienceMs) {
+      if (state === "open" || state === "asking") state = "stopping";
+      await endsWithin(timers, running ?? Promise.resolve(), patienceMs);
+      lettingGo.abort();
+      await endsWithin(timers, running ?? Promise.resolve(), patienceMs);
+    },
+  };
+}
+
+/**
+ * What is durable of these events and subjects. What is remembered is taken down at once: by the time that it is needed the batch before may
+ * have pushed it out of the memory.
+ */
+async function lookUp(
+  { auditLog }: Pick<SequencerOptions, "auditLog">,
+  newestSubjects: BoundedMap<string, number>,
+  taken: readonly Waiting[],
+  areIdsAsked: boolean,
+): Promise<Known> {
+  const newest = new Map<string, number>();
+  const subjects = new Set<string>();
+  for (const { wish } of taken) {
+    const { subjectId } = wish;
+    if (newest.has(subjectId) || subjects.has(subjectId)) continue;
+    const known = newestSubjects.get(subjectId);
+    if (known === undefined) subjects.add(subjectId);
+    else newest.set(subjectId, known);
+  }
+  const [sequences, more] = await Promise.all([
+    areIdsAsked ? auditLog.sequencesOf([...new Set(taken.map(({ wish }) => wish.eventId))]) : undefined,
+    subjects.size === 0 ? [] : auditLog.newestOf([...subjects]),
+  ]);
+  for (const [subjectId, sequence] of more) newest.set(subjectId, sequence);
+  return { sequences: sequences === undefined ? undefined : new Map(sequences), newest };
+}
+
+function limitsOf({ queueMax, limits }: SequencerOptions): SequencerLimits {
+  return { ...limitsDefault, ...(queueMax === undefined ? {} : { queueMax }), ...limits };
+}
+
+function waitersOf(chained: Chained<Waiting>): readonly Waiting[] {
+  return chained.placed.map(({ waiting }) => waiting);
+}
+
+function isSame(one: AuditHead, other: AuditHead): boolean {
+  return one.size === other.size && one.hash === other.hash;
+}

@@ -1,0 +1,69 @@
+// The command to erase: a reason, a proof for exactly this person, and a record in any case.
+import { describe, expect, it } from "vitest";
+import type { Denial } from "../../../../contracts/src/codes.ts";
+import type { OperatorAttempted } from "../../../../contracts/src/records/platform.ts";
+import type { NamedAction } from "../../../../ports/identity.ts";
+import type { UnitOfWork } from "../../../../ports/store.ts";
+import { eraseHandlers } from "./erase-desk.ts";
+
+function open(denial?: Denial) {
+  const told: OperatorAttempted[] = [];
+  const shown: [NamedAction, string | undefined][] = [];
+  const erased: [string, string][] = [];
+  const events = {
+    publish: async (_subject: unknown, payload: unknown) => void told.push(payload as OperatorAttempted),
+  };
+  const handlers = eraseHandlers({
+    store: {
+      transact: async (_name: string, work: (unit: UnitOfWork) => Promise<unknown>) => work({ events } as never),
+    } as never,
+    clock: { now: () => 0 as never },
+    stepUps: {
+      redeem: async (_identity, named, proof) => {
+        shown.push([named, proof]);
+        return denial;
+      },
+    },
+    erase: async (person, actor) => {
+      erased.push([person, actor]);
+      return [7];
+    },
+  });
+  const call = { identity: { actor: "operator:duty", kind: "operator" } } as never;
+  const ask = async (request: object): Promise<unknown> => {
+    const whole = { subject_id: "operator:ada", reason: "asked for", step_up_proof: "p", ...request };
+    return handlers["EraseAuditSubject"]?.(whole as never, call);
+  };
+  return { ask, told, shown, erased };
+}
+
+describe("EraseAuditSubject", () => {
+  it("erases with a reason and a proof for this person, and leaves a record", async () => {
+    const { ask, told, shown, erased } = open();
+    expect(await ask({})).toEqual({ subject_id: "operator:ada", sequences: [7] });
+    expect(shown).toEqual([[{ action: "EraseAuditSubject", parameters: { subject_id: "operator:ada" } }, "p"]]);
+    expect(erased).toEqual([["operator:ada", "operator:duty"]]);
+    expect(told).toMatchObject([
+      { verb: "EraseAuditSubject", target: "operator:ada", allowed: true, reason: "asked for" },
+    ]);
+  });
+
+  it("erases nothing without a reason or with a proof that does not fit, and leaves a record of the attempt", async () => {
+    const denial = { code: "STEP_UP_WRONG", reason: "no" } as const;
+    for (const [rig, request, code] of [
+      [open(), { reason: " \n" }, "REASON_MISSING"],
+      [open(denial), {}, "STEP_UP_WRONG"],
+    ] as const) {
+      expect(await rig.ask(request)).toMatchObject({ denial: { code }, isTold: true });
+      expect(rig.told).toMatchObject([{ allowed: false, code }]);
+      expect(rig.erased).toEqual([]);
+    }
+  });
+
+  it("refuses what is no name of a person", async () => {
+    const { ask, told } = open();
+    await expect(ask({ subject_id: "" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(ask({ subject_id: "x".repeat(257) })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(told).toEqual([]);
+  });
+});

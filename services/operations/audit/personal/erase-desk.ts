@@ -1,0 +1,55 @@
+// An administrator's command to erase what the log holds sealed about a person. It needs a reason and a proof of the second factor, and leaves a record
+// before anything is done; a refusal leaves one as well. The entry that says that the key is gone has data that the format fixes, so the reason stands
+// in the record of the attempt.
+import type { Denial } from "../../../../contracts/src/codes.ts";
+import type { AuditErasure, EraseAuditSubjectRequest } from "../../../../contracts/src/generated/svc/v1/auditdesk.ts";
+import { format } from "../../../../contracts/src/instant.ts";
+import { subjects } from "../../../../contracts/src/subjects.ts";
+import { subjectCharactersMax } from "../../../../core/audit/entry-layout.ts";
+import type { NamedAction } from "../../../../ports/identity.ts";
+import type { DeniedAnswer, RpcCall, UnaryHandler } from "../../../../ports/rpc.ts";
+import type { StepUps } from "../../../../ports/step-ups.ts";
+import type { ServicePorts } from "../../../service.ts";
+import { invalid } from "../log/reserved.ts";
+import type { PersonalData } from "./personal-data.ts";
+
+export interface EraseDeskPorts extends Pick<ServicePorts, "store" | "clock">, Pick<PersonalData, "erase"> {
+  readonly stepUps: StepUps;
+}
+
+const action = "EraseAuditSubject";
+const reasonCharactersMax = 2_000;
+const targetCharactersMax = 200;
+const unprintable = /[\p{Cc}\u2028\u2029]/gu;
+
+export function eraseHandlers(ports: EraseDeskPorts): Readonly<Record<string, UnaryHandler>> {
+  return { [action]: (request: EraseAuditSubjectRequest, call: RpcCall) => erase(ports, request, call) };
+}
+
+async function erase(
+  ports: EraseDeskPorts,
+  { subject_id: person, reason: given, step_up_proof: proof }: EraseAuditSubjectRequest,
+  { identity }: RpcCall,
+): Promise<AuditErasure | DeniedAnswer> {
+  if (person === "" || person.length > subjectCharactersMax) {
+    throw invalid(
+      `subject_id has 1 to ${subjectCharactersMax} characters: name the person as entries do, operator:ada.`,
+    );
+  }
+  const reason = given.replaceAll(unprintable, " ").slice(0, reasonCharactersMax).trim();
+  const named: NamedAction = { action, parameters: { subject_id: person } };
+  const denial: Denial | undefined =
+    reason === ""
+      ? { code: "REASON_MISSING", reason: "Nothing is erased without a reason." }
+      : await ports.stepUps.redeem(identity, named, proof === "" ? undefined : proof);
+  const target = person.replaceAll(unprintable, " ").slice(0, targetCharactersMax);
+  await ports.store.transact("audit.erase", (unit) =>
+    unit.events.publish(subjects.operatorAttempted, {
+      ...{ operator: identity.actor, verb: action, target, allowed: denial === undefined },
+      ...(denial === undefined ? {} : { code: denial.code }),
+      ...{ reason: denial?.reason ?? reason, at: format(ports.clock.now()) },
+    }),
+  );
+  if (denial !== undefined) return { denial, isTold: true };
+  return { subject_id: person, sequences: [...(await ports.erase(person, identity.actor))] };
+}
