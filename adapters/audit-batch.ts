@@ -2,7 +2,7 @@
 // not fit together is a mistake of ours.
 import { Defect, Fault } from "../contracts/src/fault.ts";
 import { type Instant, tryParse } from "../contracts/src/instant.ts";
-import type { AuditBatch, AuditHead, StoredCheckpoint, StoredTile } from "../ports/audit-log.ts";
+import type { AuditBatch, AuditHead, NewAuditRow, StoredCheckpoint, StoredTile } from "../ports/audit-log.ts";
 
 /** In UTF-16 units: an id that is all special characters still fits into an index of the database. */
 export const idUnitsMax = 512;
@@ -18,11 +18,16 @@ export const appendedKey = "audit";
 /** Whichever process runs it, only operations writes the log. */
 export const appendedSource = "operations";
 
-/** The time that the events about a batch carry: that of its newest entry. */
-export function timeOfBatch({ head }: AuditBatch): Instant {
-  const at = tryParse(head.timestamp);
-  if (at === undefined) throw new Defect("the newest entry of a batch has no time");
-  return at;
+/** The times of rows as numbers. Most rows have that of the one before. */
+export function timesOfRows(): (row: Pick<NewAuditRow, "timestamp">) => Instant {
+  let last: { readonly text: string; readonly at: Instant } | undefined;
+  return ({ timestamp }) => {
+    if (last?.text === timestamp) return last.at;
+    const at = tryParse(timestamp);
+    if (at === undefined) throw new Defect("an entry has no time");
+    last = { text: timestamp, at };
+    return at;
+  };
 }
 
 function isTime({ timestamp }: AuditHead): boolean {
@@ -34,7 +39,9 @@ export function checkBatch({ after, rows, head }: AuditBatch): void {
   if (!isCount(after) || head.size !== after + rows.length || !hashHex.test(head.hash) || !isTime(head)) {
     throw new Defect(`a batch of ${rows.length} entries after ${after} cannot have this head`);
   }
-  for (const [place, { sequence, text, eventId, subjectId, action }] of rows.entries()) {
+  const timeOf = timesOfRows();
+  for (const [place, { sequence, text, eventId, subjectId, action, timestamp }] of rows.entries()) {
+    timeOf({ timestamp });
     if (sequence !== after + place) throw new Defect(`entry ${sequence} stands in the place of ${after + place}`);
     if (text.length < 1 || text.length > textBytesMax) throw new Defect(`entry ${sequence} has ${text.length} bytes`);
     if (eventId === "") throw new Fault("INVALID_ARGUMENT", "an event id is empty", { retry: "never" });

@@ -40,6 +40,8 @@ function readOnly({ pool, wake }: OpenedStore): AuditLog {
     append: refuse,
     putCheckpoint: refuse,
     putTiles: refuse,
+    replaceTile: refuse,
+    repairIndex: refuse,
     onAppend: (run) => wake.onPoke(run),
   };
 }

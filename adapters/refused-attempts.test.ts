@@ -6,6 +6,7 @@ import type { OperatorAttempted } from "../contracts/src/records/platform.ts";
 import { operatorAttempted } from "../contracts/src/records/platform.ts";
 import type { EventWriter, Store, UnitOfWork } from "../ports/store.ts";
 import { quietLog } from "../testkit/global-setup.ts";
+import { attemptSubject } from "./attempt-subject.ts";
 import { createRefusedAttempts } from "./refused-attempts.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -51,6 +52,25 @@ describe("refused attempts", () => {
       ...{ code: "PERMISSION_DENIED", reason: refusal.reason },
     });
     expect(told).toHaveLength(2);
+  });
+
+  it("are told under what they were about, and the path stands beside it", async () => {
+    const { attempts, told } = open();
+    attempts.tell({ ...refusal, about: "alpha" });
+    await attempts.close();
+    expect(told[0]).toMatchObject({ target: "alpha", place: refusal.target });
+  });
+
+  it.each([
+    [{ fund_id: "alpha" }, "alpha"],
+    [{ fund_id: "alpha", strategy_id: "alpha-momentum", order_id: "" }, "alpha-momentum"],
+    [{ reason: "x", envelope: { fund_id: "beta" } }, "beta"],
+    [{ fund_id: "a\nb" }, undefined],
+    [{ fund_id: { fund_id: 5 } }, undefined],
+    [["alpha"], undefined],
+    [undefined, undefined],
+  ])("%j is about %s", (request, about) => {
+    expect(attemptSubject(request)).toBe(about);
   });
 
   it("at reading are not told", async () => {

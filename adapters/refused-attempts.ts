@@ -63,12 +63,15 @@ export function createRefusedAttempts({ store, clock, log, crash }: RefusedAttem
     return more;
   }
 
-  async function write({ identity, operation, target, code, reason }: RefusedAttempt, more: number): Promise<void> {
+  async function write(refused: RefusedAttempt, more: number): Promise<void> {
+    const { identity, operation, about, code, reason } = refused;
+    const place = refused.target.replaceAll(control, " ").slice(0, targetLengthMax);
     const said = reason.replaceAll(control, " ").slice(0, reasonLengthMax);
     const attempted = {
       operator: identity.actor,
       verb: operation,
-      target: target.replaceAll(control, " ").slice(0, targetLengthMax),
+      // The audit log is asked about funds and orders, not about paths.
+      ...(about === undefined ? { target: place } : { target: about, place }),
       allowed: false,
       code,
       reason: more === 0 ? said : `${said} (${more} more were refused before.)`,

@@ -108,6 +108,25 @@ describe("routes", () => {
     }
   });
 
+  it("tell what they were about: what the path names, or else the body", async () => {
+    const told: RefusedAttempt[] = [];
+    const params = z.strictObject({ fund_id: z.string() });
+    const body = z.strictObject({ strategy_id: z.string(), n: z.number() });
+    const { server } = await serve(
+      [
+        route("UpdateEnvelope", { path: "/v1/envelopes/:fund_id", params }),
+        route("ReleaseThrottle", { path: "/v1/release", body }),
+      ],
+      { tellRefusal: (refused) => told.push(refused) },
+    );
+    await ask(server, "/v1/envelopes/alpha", { ...posted({ n: 1 }), token: "viewer" });
+    await ask(server, "/v1/release", { ...posted({ strategy_id: "alpha-momentum" }), token: "operator" });
+    expect(told.map(({ about, target }) => [about, target])).toEqual([
+      ["alpha", "/v1/envelopes/alpha"],
+      ["alpha-momentum", "/v1/release"],
+    ]);
+  });
+
   it("know which operations are the gateway's own: those that change something and are no procedure", () => {
     const procedures = new Set(own.flatMap(({ methods }) => methods.map(({ name }) => name)));
     const asked = (Object.keys(operations) as Operation[]).filter(isGatewayOperation);

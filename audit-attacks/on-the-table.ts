@@ -146,7 +146,9 @@ const others: readonly TableAttack[] = [
       await audit.takePen("two");
       const [entry] = chain([ordinary(50)], fifty[49]);
       if (entry === undefined) throw new Error("no entry");
-      const row = { sequence: 50, eventId: "fork", subjectId: "s", action: "a.b", text: Buffer.from(textOf(entry)) };
+      const { timestamp } = entry;
+      const text = Buffer.from(textOf(entry));
+      const row = { sequence: 50, eventId: "fork", subjectId: "s", action: "a.b", text, timestamp };
       const newHead = { size: 51, hash: entry.hash, timestamp: entry.timestamp };
       return audit.append({ pen, after: head.size, rows: [row], head: newHead }).then(
         () => "appended",

@@ -2,7 +2,7 @@
 // them to be. Verified as the running platform does it, through the app's role.
 import type pg from "pg";
 import { openClient } from "../adapters/postgres/connection.ts";
-import { fromMicroseconds } from "../contracts/src/instant.ts";
+import { fromMicroseconds, tryParse } from "../contracts/src/instant.ts";
 import type { AuditFault } from "../core/audit/fault.ts";
 import { readPolicy } from "../core/audit/policy.ts";
 import { readVerifierKey, type VerifierKey } from "../core/audit/signed-note.ts";
@@ -74,10 +74,13 @@ function refusal(fault: AuditFault): Verdict {
 async function insert(query: StoredLog["query"], { texts, checkpoints }: StoredContent): Promise<void> {
   const rows = texts.map((text, sequence) => ({ sequence, text: Buffer.from(text), ...indexOf(text) }));
   await query(
-    `insert into audit_entry (sequence, event_id, subject_id, action, text)
-     select n, 'event-' || n, subject_id, action, text
-     from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[]) as e (n, subject_id, action, text)`,
-    [rows.map((row) => row.sequence), rows.map((row) => row.subject), rows.map((row) => row.action), texts.map(bytes)],
+    `insert into audit_entry (sequence, event_id, subject_id, action, text, at_us)
+     select n, case when action = 'chain.genesis' then action else 'event-' || n end, subject_id, action, text, at_us
+     from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::bigint[]) as e (n, subject_id, action, text, at_us)`,
+    [
+      ...[rows.map((row) => row.sequence), rows.map((row) => row.subject), rows.map((row) => row.action)],
+      ...[texts.map(bytes), texts.map(timeOf)],
+    ],
   );
   await query(
     `insert into audit_checkpoint (size, note, at_us)
@@ -95,6 +98,10 @@ function indexOf(text: Uint8Array): { readonly subject: string; readonly action:
   const [, action = ""] = /^\{"action":"([a-z._]*)"/.exec(bytes(text).toString("latin1")) ?? [];
   const [, subject = ""] = /"subject_id":"([a-z0-9/_-]*)","timestamp"/.exec(bytes(text).toString("latin1")) ?? [];
   return { subject, action };
+}
+
+function timeOf(text: Uint8Array): number {
+  return tryParse(endOf(text)[1]) ?? 0;
 }
 
 /** Hash and time that the last row claims. */

@@ -9,6 +9,7 @@
 //      starts from what the last line of the block before claims to be, which that block verifies; so the answer is that of one pass.
 //      Rotations and revocations of keys are followed in the order of the entries.
 //   3. The checkpoint's signatures, the root that the tree came to, the cosignatures.
+// A proof of consistency says that the log of one checkpoint is the beginning of that of another: both checkpoints, then the proof.
 // Where several things are wrong the first in this order is said; inside an entry: its text, number, link, hash, time, meaning.
 // Every line that ends in a comment of the form "check: name" is one check; the tests take each away in turn and must notice.
 
@@ -65,7 +66,8 @@ async function verdictOf(work) {
 }
 
 // The two ways in. `options`: { vkeys: [], policy: "k of a,b", origin: "…", nowS: seconds since 1970 instead of the clock's,
-// onProgress: (entriesDone, entries) => void }.
+// first: the note of the checkpoint that was kept, which makes the file a proof of consistency; second: the note of the later one, where
+// the file's own is not meant; onProgress: (entriesDone, entries) => void }.
 
 export async function verifyFile(path, options = {}) {
   const trust = trustFrom(options);
@@ -75,7 +77,7 @@ export async function verifyFile(path, options = {}) {
       (buffer, offset, length) => fs.readSync(file, buffer, offset, length, null),
       CHUNK_BYTES,
     );
-    return await verdictOf(() => verifyReader(reader, trust, options.onProgress));
+    return await verdictOf(() => verifyReader(reader, trust, options));
   } finally {
     fs.closeSync(file);
   }
@@ -91,11 +93,12 @@ export async function verifyBytes(bytes, options = {}) {
     return piece.length;
   };
   const reader = createReader(read, Math.min(CHUNK_BYTES, bytes.length + 1));
-  return await verdictOf(() => verifyReader(reader, trust, options.onProgress));
+  return await verdictOf(() => verifyReader(reader, trust, options));
 }
 
-/** The first line says what the file is. */
-async function verifyReader(reader, trust, onProgress) {
+/** The first line says what the file is; with a checkpoint that was kept, it is the proof that the log only grew since. */
+async function verifyReader(reader, trust, { first: kept, second, onProgress }) {
+  if (kept !== undefined) return verifyConsistency(reader, trust, kept, second);
   const first = reader.line(ENTRY_BYTES_MAX)?.toString("utf8");
   if (first === PROOF_LINE) return verifyProof(reader, trust);
   if (first === BUNDLE_LINE) return await verifyBundle(reader, trust, onProgress);
@@ -918,6 +921,105 @@ function rootFromPath(leaf, index, size, path) {
   return hash;
 }
 
+// A proof of consistency, as `ctl operations audit consistency --json` writes it.
+
+const CONSISTENCY_FIELDS = ["first_root", "first_size", "proof", "second_root", "second_size"];
+
+function verifyConsistency(reader, trust, keptNote, laterNote) {
+  const file = readConsistency(reader);
+  const first = parseNote(keptNote);
+  if (laterNote === undefined && file.checkpoint === undefined)
+    fail("PROOF_INVALID", first.size, "a checkpoint of the second size, in the file or beside it", "none"); // check: consistency-later
+  const second = parseNote(laterNote ?? file.checkpoint);
+  checkOrigins(first, [], trust);
+  const sameLog = second.origin === first.origin;
+  if (!sameLog) fail("CHECKPOINT_MALFORMED", second.size, `a checkpoint of ${first.origin}`, second.origin); // check: consistency-origin
+  const ring = createRing(trust.keys);
+  // The witnesses are asked about the log as it is now; what was kept is the auditor's own.
+  checkCheckpoint(first, ring, { ...trust, witnesses: [], quorum: 0 }, first.root);
+  const vouched = checkCheckpoint(second, ring, trust, second.root);
+
+  const wrong = (expected, actual) => fail("PROOF_INVALID", first.size, expected, excerpt(String(actual)));
+  const sizes = `a proof from size ${first.size} to size ${second.size}`;
+  if (file.first !== first.size) wrong(sizes, `one from size ${file.first}`); // check: consistency-first-size
+  if (file.second !== second.size) wrong(sizes, `one to size ${file.second}`); // check: consistency-second-size
+  if (first.size > second.size) wrong(`a checkpoint of at least size ${first.size}`, second.size); // check: consistency-order
+  if (file.firstRoot !== first.root) fail("ROOT_MISMATCH", first.size, toBase64(first.root), toBase64(file.firstRoot)); // check: consistency-first-root-told
+  if (file.secondRoot !== second.root)
+    fail("ROOT_MISMATCH", second.size, toBase64(second.root), toBase64(file.secondRoot)); // check: consistency-second-root-told
+  const roots = rootsFromProof(first, second, file.proof);
+  if (roots === null) wrong("as many hashes as the two sizes need", `${file.proof.length} hashes`); // check: consistency-count
+  if (roots.first !== first.root) fail("ROOT_MISMATCH", first.size, toBase64(first.root), toBase64(roots.first)); // check: consistency-first-root
+  if (roots.second !== second.root) fail("ROOT_MISMATCH", second.size, toBase64(second.root), toBase64(roots.second)); // check: consistency-second-root
+  return {
+    verdict: "yes",
+    level: vouched.level,
+    kind: "consistency",
+    origin: second.origin,
+    first_size: first.size,
+    checkpoint_size: second.size,
+    witnesses: vouched.witnesses,
+  };
+}
+
+function readConsistency(reader) {
+  const malformed = (expected, actual) => fail("PROOF_INVALID", 0, expected, excerpt(String(actual)));
+  const bytes = reader.rest(PROOF_BYTES_MAX);
+  if (bytes === null) malformed(`at most ${PROOF_BYTES_MAX} bytes`, "more"); // check: consistency-size
+  if (!isUtf8(bytes)) malformed("UTF-8", "other bytes"); // check: consistency-utf8
+  const file = parseJson(bytes.toString("utf8"));
+  const { checkpoint, ...rest } = typeof file === "object" && file !== null ? file : {};
+  const names = Object.keys(rest).sort();
+  if (names.join() !== CONSISTENCY_FIELDS.join())
+    malformed(`a JSON object with ${CONSISTENCY_FIELDS.join(", ")}`, names.join(", ")); // check: consistency-fields
+  if (checkpoint !== undefined && typeof checkpoint !== "string") malformed("checkpoint as a text", typeof checkpoint); // check: consistency-checkpoint
+  const sizes = [rest.first_size, rest.second_size];
+  if (!sizes.every((size) => Number.isSafeInteger(size) && size >= 0)) malformed("two sizes as numbers", sizes); // check: consistency-sizes
+  const hashes = Array.isArray(rest.proof) ? [rest.first_root, rest.second_root, ...rest.proof] : [null];
+  const read = hashes.map((text) => (typeof text === "string" ? hashFromBase64(text) : null));
+  if (read.includes(null)) malformed("two roots and a list proof, base64 of 32 bytes each", "others"); // check: consistency-hashes
+  if (read.length > 2 + PROOF_HASHES_MAX) malformed(`at most ${PROOF_HASHES_MAX} hashes`, read.length - 2); // check: consistency-hashes-max
+  const [firstRoot, secondRoot, ...proof] = read;
+  return { first: sizes[0], second: sizes[1], firstRoot, secondRoot, proof, checkpoint };
+}
+
+function parseJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The two roots that the proof leads to, as RFC 9162 section 2.1.4.2 has it; null when it is too long or too short. */
+function rootsFromProof(first, second, proof) {
+  const node = (left, right) => crypto.hash("sha256", Buffer.from(`\x01${left}${right}`, "latin1"), "latin1");
+  if (first.size === 0 || first.size === second.size) {
+    if (proof.length > 0) return null; // check: consistency-none-needed
+    // Any log begins with the empty one; of two of the same size the roots must be one root.
+    return { first: first.root, second: first.size === 0 ? second.root : first.root };
+  }
+  // Down to the level of the largest subtree that ends where the first log does; a log that is such a subtree whole is its own start.
+  let place = first.size - 1;
+  let last = second.size - 1;
+  for (; place % 2 === 1; place = (place - 1) / 2) last = Math.floor(last / 2);
+  const [start, ...path] = place === 0 ? [first.root, ...proof] : proof;
+  let roots = { first: start, second: start };
+  for (const sibling of path) {
+    if (last === 0) return null; // check: consistency-too-long
+    if (place % 2 === 1 || place === last) {
+      roots = { first: node(sibling, roots.first), second: node(sibling, roots.second) };
+      for (; place % 2 === 0 && place > 0; place /= 2) last = Math.floor(last / 2);
+    } else {
+      roots.second = node(roots.second, sibling);
+    }
+    place = Math.floor(place / 2);
+    last = Math.floor(last / 2);
+  }
+  if (last > 0) return null; // check: consistency-too-short
+  return roots;
+}
+
 // What the user trusts: the log's keys, the witnesses, the origin.
 
 function trustFrom({ vkeys = [], policy, origin, nowS = Date.now() / 1000 }) {
@@ -1049,10 +1151,13 @@ function excerpt(text) {
 
 const HELP = `Usage: node audit-verify.js <bundle | file.tlog-proof> --vkey <vkey> [--vkey …] [--policy 'k of <vkey>,<vkey>…']
                             [--origin <origin>] [--json]
+       node audit-verify.js <proof of consistency> --first <checkpoint> [--second <checkpoint>] --vkey <vkey> …
 
   --vkey     the log's public key, as its owner published it; several when keys were rotated and the bundle starts after that
   --policy   how many of which witnesses must have cosigned the checkpoint
   --origin   the log you mean, when you have keys of several
+  --first    a file with the checkpoint that you kept: the other file then is the proof that the log has only grown since
+  --second   a file with the later checkpoint, where the one inside the proof is not meant
   --json     one JSON object instead of sentences
 
 Levels: L0 the entries are consistent with each other; L1 and they are what a checkpoint under a trusted key says; L2 and the
@@ -1074,10 +1179,14 @@ function parseArguments(list) {
     else if (flag === "--vkey") options.vkeys.push(value());
     else if (flag === "--policy") options.policy = value();
     else if (flag === "--origin") options.origin = value();
+    else if (flag === "--first") options.first = value();
+    else if (flag === "--second") options.second = value();
     else if (list[i].startsWith("-")) throw new UsageError(`${list[i]} is not an option: --help lists them.`);
     else paths.push(list[i]);
   }
   if (paths.length !== 1 && !options.help) throw new UsageError("Name exactly one file: a bundle or a .tlog-proof.");
+  if (options.second !== undefined && options.first === undefined)
+    throw new UsageError("--second needs --first as well: the checkpoint that you kept.");
   return { ...options, path: paths[0] };
 }
 
@@ -1091,6 +1200,7 @@ function sentences(result) {
   if (result.verdict === "no") {
     return `NO  ${result.code} at sequence ${result.sequence}\n  expected  ${result.expected}\n  actual    ${result.actual}\n`;
   }
+  if (result.kind === "consistency") return grownSentences(result);
   const range = result.entries === 0 ? "none" : `${result.entries} (${result.from} to ${result.to})`;
   const witnesses = result.witnesses.map(({ name, time }) => `  witness           ${name} at time ${time}\n`);
   return [
@@ -1103,12 +1213,28 @@ function sentences(result) {
   ].join("");
 }
 
+function grownSentences({ level, origin, first_size: first, checkpoint_size: second, witnesses }) {
+  return [
+    `YES  ${level}: the log has only grown; the newer size is ${LEVEL_SENTENCES[level]}\n`,
+    `  origin            ${origin}\n`,
+    `  from size         ${first}\n`,
+    `  to size           ${second}\n`,
+    ...witnesses.map(({ name, time }) => `  witness           ${name} at time ${time}\n`),
+  ].join("");
+}
+
+/** A checkpoint's file; one that is too long is cut, and then is no checkpoint. */
+function noteFrom(path) {
+  return path === undefined ? undefined : fs.readFileSync(path, "utf8").slice(0, NOTE_LENGTH_MAX + 1);
+}
+
 /** Answers with the exit code. */
 async function main(list) {
   const progress = (done, entries) => process.stderr.write(`\r${done} of ${entries} entries`);
   try {
-    const { path, json, help, ...options } = parseArguments(list);
+    const { path, json, help, first, second, ...asked } = parseArguments(list);
     if (help) return process.stdout.write(HELP) ? 0 : 0;
+    const options = { ...asked, first: noteFrom(first), second: noteFrom(second) };
     const shown = process.stderr.isTTY === true;
     const result = await verifyFile(path, shown ? { ...options, onProgress: progress } : options);
     if (shown) process.stderr.write("\r\x1b[K");

@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterAll, expect, test } from "vitest";
-import { attacks } from "./attacks/index.ts";
+import { consistencyAttacks } from "./attacks/consistency.ts";
+import { attacks as entryAttacks } from "./attacks/index.ts";
 import { got, verifierFile, wanted } from "./run-attack.ts";
 import { nowS, type Verdict } from "./test-log.ts";
 
+const attacks = [...entryAttacks, ...consistencyAttacks];
 const source = readFileSync(verifierFile, "utf8").split("\n");
 const folder = mkdtempSync(join(tmpdir(), "audit-mutants-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -43,6 +43,9 @@ export interface Trust {
   readonly origin?: string;
   /** Seconds since 1970, instead of the clock's. */
   readonly nowS?: number;
+  /** The checkpoint that was kept, and the later one, for a proof of consistency. */
+  readonly first?: string;
+  readonly second?: string;
 }
 
 export interface Verifier {
@@ -156,6 +159,17 @@ export function pathOf(index: number, leaves: readonly Buffer[]): readonly Buffe
   const middle = split(leaves.length);
   const [left, right] = [leaves.slice(0, middle), leaves.slice(middle)];
   return index < middle ? [...pathOf(index, left), rootOf(right)] : [...pathOf(index - middle, right), rootOf(left)];
+}
+
+/** The proof that the first `size` leaves are the beginning of all of them, by the recursive definition of RFC 6962. */
+export function consistencyOf(size: number, leaves: readonly Buffer[], isWhole = true): readonly Buffer[] {
+  if (size === 0 || (size === leaves.length && isWhole)) return [];
+  if (size === leaves.length) return [rootOf(leaves)];
+  const middle = split(leaves.length);
+  const [left, right] = [leaves.slice(0, middle), leaves.slice(middle)];
+  return size <= middle
+    ? [...consistencyOf(size, left, isWhole), rootOf(right)]
+    : [...consistencyOf(size - middle, right, false), rootOf(left)];
 }
 
 /** The perfect subtrees of [start, end), as the format page describes left and right. */

@@ -43,7 +43,7 @@ function errorsOf(place: string, issue: Issue, secrets: readonly string[]): read
   return [{ field, expected: authored ? own : expectedBy(issue) }];
 }
 
-function fieldName(place: string, path: readonly PropertyKey[]): string {
+export function fieldName(place: string, path: readonly PropertyKey[]): string {
   return path.reduce<string>((name, key) => {
     if (typeof key === "number") return `${name}[${key}]`;
     const text = String(key);

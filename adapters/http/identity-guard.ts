@@ -5,6 +5,7 @@ import { mayCall, type Operation, whyNot } from "../../contracts/src/authority.t
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Listener } from "../../ports/http.ts";
 import type { Identity } from "../../ports/identity.ts";
+import { attemptSubject } from "../attempt-subject.ts";
 import { challenge, type Shown, shownBy } from "./bearer.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import type { Refuse } from "./refusals.ts";
@@ -51,6 +52,8 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
         identity,
         operation: access,
         target: loggedPath(request),
+        // The body is not read for somebody who may not: only the path can name it.
+        about: attemptSubject(request.params),
         code: refusal.code,
         reason: refusal.detail,
       };

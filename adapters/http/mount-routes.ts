@@ -5,22 +5,27 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { isGatewayOperation } from "../../contracts/src/state-changes.ts";
 import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
+import { attemptSubject } from "../attempt-subject.ts";
 import type { MakeAttemptLimit } from "./attempt-limits.ts";
 import { shownBy } from "./bearer.ts";
 import { addressOf } from "./caller-address.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
+import { isNotModified } from "./not-modified.ts";
 import { inputProblem, transportProblem } from "./problem.ts";
 import { hasBody, type Input, readInput } from "./read-input.ts";
 import { contextOf, sendAnswer, sendProblem } from "./replies.ts";
 import { loggedPath, type RouteFacts } from "./route-facts.ts";
+import { isStream, sendStream } from "./send-stream.ts";
 
 interface RouteParts {
   readonly listener: Listener;
   readonly ports: HttpPorts;
   readonly guard: IdentityGuard;
   readonly makeLimit: MakeAttemptLimit;
+  /** Aborts when the listener begins to drain. */
+  readonly draining: AbortSignal;
 }
 
 /** Every method that Node parses, so that each is refused by us and none by the router's silence. */
@@ -105,7 +110,7 @@ async function answer(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  { listener, ports, guard }: RouteParts,
+  { listener, ports, guard, draining }: RouteParts,
 ): Promise<FastifyReply> {
   const context = contextOf(request, listener);
   const tell = refusalTeller(route, request, { ports, guard });
@@ -119,7 +124,19 @@ async function answer(
   const given = await ports.tracer.span(`${route.method} ${route.path}`, fields, () =>
     tellingRefusals(route, tell, () => route.handle(asked(request, read.input, guard))),
   );
-  return reply.sent ? reply : sendAnswer(reply, vouched(route, given), context);
+  if (reply.sent) {
+    if (isStream(given.body)) given.body.close();
+    return reply;
+  }
+  const promised = vouched(route, given);
+  if (isStream(promised.body)) return sendStream(reply, promised, promised.body, { draining, log: ports.log });
+  if (isNotModified(promised, request.headers["if-none-match"])) {
+    return reply
+      .code(304)
+      .headers({ ...promised.headers })
+      .send();
+  }
+  return sendAnswer(reply, promised, context);
 }
 
 type TellRefused = (code: string, reason: string) => void;
@@ -132,7 +149,8 @@ function refusalTeller(
   return (code, reason) => {
     const identity = guard.identityOf(request);
     if (identity?.kind !== "operator") return;
-    ports.tellRefusal?.({ identity, operation, target: loggedPath(request), code, reason });
+    const about = attemptSubject(request.params) ?? attemptSubject(request.body);
+    ports.tellRefusal?.({ identity, operation, target: loggedPath(request), about, code, reason });
   };
 }
 
@@ -186,6 +204,10 @@ function vouched(route: Route, given: HttpAnswer): HttpAnswer {
   if (promised === "text") {
     if (typeof given.body === "string") return given;
     throw complain("expected text");
+  }
+  if (promised === "events") {
+    if (isStream(given.body)) return given;
+    throw complain("expected a stream");
   }
   if (promised === "bytes") {
     if (given.body instanceof Uint8Array) return given;

@@ -5,7 +5,6 @@ import type { FastifySchema } from "fastify";
 import { z } from "zod";
 import { type Allowed, operations } from "../../contracts/src/authority.ts";
 import { Defect } from "../../contracts/src/fault.ts";
-import type { Schema } from "../../contracts/src/schema.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import { isForAnyone } from "./identity-guard.ts";
 
@@ -128,11 +127,12 @@ function whoMay(allowed: Allowed): string {
   return `Roles that may: ${allowed.join(", ")}.`;
 }
 
-function answered(answer: Schema | "text" | "bytes"): object {
+function answered(answer: Route["answers"][number]): object {
   return { description: "All is well.", content: contentOf(answer) };
 }
 
-function contentOf(answer: Schema | "text" | "bytes"): object {
+function contentOf(answer: Route["answers"][number]): object {
+  if (answer === "events") return { "text/event-stream": { schema: z.string() } };
   if (answer === "text") return { "text/plain": { schema: z.string() } };
   if (answer === "bytes") return { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } };
   return { "application/json": { schema: answer } };

@@ -28,6 +28,7 @@ import { contextOf, sendProblem, sendThrown } from "./replies.ts";
 import { gatedServer, type RequestGate, requestGate } from "./request-gate.ts";
 import { requestIdFrom, requestIdHeader } from "./request-id.ts";
 import { pathOf } from "./route-facts.ts";
+import { refuseLossyJson, strictText } from "./strict-json.ts";
 
 export interface HttpListenerOptions extends TcpAddress {
   /** What an operator sets to move this listener; named when its port is taken. */
@@ -93,7 +94,9 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 
 async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   const { listener, options } = surroundings;
-  const app = await createApp(surroundings);
+  // Not a hook of the library's: with one it closes its door a turn later.
+  const draining = new AbortController();
+  const app = await createApp(surroundings, draining.signal);
   const connections = trackConnections(app.server);
   boundConnections(app.server, { ...options, listener, limits: surroundings.limits });
   const wanted = options.listeners[listener];
@@ -118,6 +121,7 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
         connections.cutAll();
       });
       const closed = app.close();
+      draining.abort();
       connections.beginDrain();
       await closed;
       cancel();
@@ -126,7 +130,7 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   };
 }
 
-async function createApp(surroundings: Surroundings): Promise<FastifyInstance> {
+async function createApp(surroundings: Surroundings, draining: AbortSignal): Promise<FastifyInstance> {
   const { listener, options, limits, baseUrl, writeRefusal } = surroundings;
   // Loaded here and not at the top: most processes of the platform never serve HTTP.
   const { fastify } = await import("fastify");
@@ -160,6 +164,7 @@ async function createApp(surroundings: Surroundings): Promise<FastifyInstance> {
   });
   // Only JSON bodies: a text body that no route asked for is refused, not handed on unparsed.
   app.removeContentTypeParser("text/plain");
+  readJsonStrictly(app);
   knowAllMethods(app);
   app.setErrorHandler((error, request, reply) => sendThrown(error, request, reply, listener, options));
   app.setNotFoundHandler((request, reply) => {
@@ -182,11 +187,28 @@ async function createApp(surroundings: Surroundings): Promise<FastifyInstance> {
     if (bare) reply.header("www-authenticate", challenge(baseUrl(), false));
     return payload;
   });
-  const parts = { listener, ports: options, guard, makeLimit, limits };
+  const parts = { listener, ports: options, guard, makeLimit, limits, draining };
   const mine = options.routes.filter((route) => route.listeners.includes(listener));
   mountRoutes(app, mine, parts);
   for (const mount of options.mounts ?? []) if (mount.listener === listener) mountForeign(app, mount, parts);
   return app;
+}
+
+/** What the library's reader would lose in silence is refused, whatever the route. */
+function readJsonStrictly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeContentTypeParser("application/json");
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
+    const text = strictText(body);
+    let refused: Error | null = null;
+    let value: unknown;
+    // It calls back before it returns, and takes whatever is thrown in there for malformed JSON.
+    void parse(request, text, (error, parsed) => {
+      [refused, value] = [error, parsed];
+    });
+    if (refused === null) refuseLossyJson(text);
+    done(refused, value);
+  });
 }
 
 /** The library takes an empty list for trust in nobody in particular, and then reads the headers all the same. */

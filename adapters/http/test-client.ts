@@ -64,7 +64,7 @@ export interface Answer {
 export interface AskOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly listener?: Listener;
   readonly agent?: Agent;
   /** Of a caller with every role unless told; null sends none. */

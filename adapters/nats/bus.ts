@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { Prove } from "../postgres/outbox-proof.ts";
 import type { NatsLink } from "./connect.ts";
 import { forgetGenerations } from "./consumer-list.ts";
 import { type DurableContext, type DurableSubscription, openDurable, queueMaxOf } from "./durable.ts";
@@ -26,6 +27,8 @@ export interface NatsBusOptions {
   readonly lookup: SubjectLookup;
   readonly lead: Lead;
   readonly park: Park;
+  /** Which of the events that say so are ours. */
+  readonly prove: Prove;
   /** The newest committed position of the outbox; an ephemeral subscription ignores what lies before it. */
   readonly head: () => Promise<bigint>;
   readonly log: Log;

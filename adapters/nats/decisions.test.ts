@@ -49,6 +49,7 @@ const idsOf = ({ decisionId }: { readonly decisionId: string }, gates = 6): stri
 test("gates and decisions arrive in order among other events, in bursts smaller than a decision", async () => {
   const process = await world.process("first");
   const seen = await record(process.bus, { name: "test.all", subjects: [everySubject] });
+  const proved = await record(process.bus, { name: "test.proved", subjects: [everySubject], proved: true });
   const narrow = await record(process.bus, { name: "test.denials", subjects: [subjects.gateFailed.name] });
   const [approved, denied] = [testDecision("order\n1"), testDecision("o-2", "denied")];
   await publish(process.store, { key: "k", n: 1 });
@@ -65,6 +66,8 @@ test("gates and decisions arrive in order among other events, in bursts smaller 
   ]);
   expect(seen.events[1]).toMatchObject({ key: "order\n1", source: "riskengine", at: 1_700_000_000_000_000 });
   expect(narrow.ids()).toEqual([`${denied.decisionId}/2`]);
+  await eventually(real, "everything, proved", () => proved.events.length >= 13, proved.ids);
+  expect(proved.events).toEqual(seen.events);
 });
 
 test.each(["the relay that sent it", "another relay"])(

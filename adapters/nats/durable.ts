@@ -4,11 +4,13 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { Prove } from "../postgres/outbox-proof.ts";
 import type { NatsLink } from "./connect.ts";
 import type { Finished, Generation, Known } from "./generation.ts";
 import { backoffMs } from "./handle-one.ts";
 import type { Lead } from "./lead.ts";
 import type { Park } from "./park.ts";
+import { wishesOf } from "./read-together.ts";
 import { recentIds } from "./recent-ids.ts";
 import { runTerm, type TermContext } from "./term.ts";
 import type { SubjectLookup } from "./wire.ts";
@@ -19,6 +21,7 @@ export interface DurableContext {
   readonly lead: Lead;
   readonly lookup: SubjectLookup;
   readonly park: Park;
+  readonly prove: Prove;
   readonly log: Log;
   readonly timers: Timers;
   readonly ackWaitMs: number;
@@ -106,6 +109,7 @@ function termContext(
     timers: context.timers,
     ackWaitMs: context.ackWaitMs,
     recordMs: context.recordMs,
+    wishes: wishesOf(options, context.prove),
     complain: (sentence) => {
       memory.trouble = sentence;
     },

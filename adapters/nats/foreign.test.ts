@@ -3,14 +3,18 @@
 import { randomBytes } from "node:crypto";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, headers, type NatsConnection } from "@nats-io/transport-node";
+import type { QueryArrayConfig } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import type { BusEvent } from "../../ports/bus.ts";
 import { publish, publishMany, range, record } from "../../testkit/conformance/bus-kit.ts";
-import { thingChanged } from "../../testkit/conformance/subjects.ts";
+import { appleRed, thingChanged } from "../../testkit/conformance/subjects.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type NatsWorld, openNatsWorld, testLookup, testStream } from "../../testkit/nats-rig.ts";
+import { openClient } from "../postgres/connection.ts";
+import { type Claim, proveOnPostgres } from "../postgres/outbox-proof.ts";
 import { systemTimers } from "../system-timers.ts";
 import { connectNats, type NatsLink } from "./connect.ts";
 import { handleOne } from "./handle-one.ts";
@@ -119,6 +123,76 @@ test("a forged position leads the relay nowhere: what the stream has lost is pub
   expect(seen.numbers()).toEqual([0, 0, ...range(1, 5)]);
   expect(successor.publishedCount()).toBe(5);
 });
+
+test("to who asks for proof an event is ours only with the id, subject and bytes of a row that is still there", async () => {
+  const process = await world.process("first");
+  await process.startRelay();
+  const shown: string[] = [];
+  const ahead = async (events: readonly BusEvent[]) => void shown.push(...events.map(({ id }) => id));
+  const proving = { name: "test.proving", subjects: ["svc.v1.conformance.>"], proved: true, ahead };
+  const seen = await record(process.bus, proving);
+  const own = await publish(process.store, { key: "k", n: 1 });
+  await eventually(real, "our own", () => seen.events.length === 1);
+  const [row] = await world.sql<{ id: string; at_us: string; payload: Buffer }>("select * from outbox");
+  const { id: position = "", payload = Buffer.of(), at_us: at = "" } = row ?? {};
+  const text = payload.toString();
+  expect(seen.events[0]).toMatchObject({ id: own, key: "k", source: "first", at: Number(at) });
+  expect(seen.events[0]?.claimed).toBeUndefined();
+  const ours = { "Portcullis-Source": "gateway", "Portcullis-At": "1", "Portcullis-Position": position };
+  send(text, { "Portcullis-Source": "gateway", "Portcullis-At": "1", "Nats-Msg-Id": "no-position" });
+  send(text, { ...ours, "Nats-Msg-Id": "another-id" });
+  send(text, { ...ours, "Nats-Msg-Id": "beyond", "Portcullis-Position": "9999999999999999999" });
+  send(text, { "Nats-Msg-Id": "silent" });
+  await foreign.flush();
+  await eventually(real, "all five", () => seen.events.length === 5, seen.ids);
+  expect(seen.ids()).toEqual([own, "no-position", "another-id", "beyond", "silent"]);
+  for (const event of seen.events.slice(1)) expect(event.source).toBe("foreign");
+  for (const event of seen.events.slice(1, 4)) expect(event.claimed).toEqual({ source: "gateway", at: 1 });
+  for (const event of seen.events.slice(1)) expect(Math.abs(event.at - Number(at))).toBeLessThan(60_000_000);
+  expect(seen.events[4]?.claimed).toEqual({});
+  expect(shown.filter((id) => !seen.ids().includes(id))).toEqual([]);
+  await mayBeProvedOnlyAs({ id: own, subject: thingChanged.name, position: BigInt(position), payload });
+});
+
+test("whoever takes the id of an event of ours before it is relayed keeps it neither from the stream nor from who asks for proof", async () => {
+  const process = await world.process("first");
+  const proved = await record(process.bus, { name: "test.taken", proved: true });
+  const ids = await publishMany(process.store, "k", 1, 3);
+  send(JSON.stringify({ key: "k", n: 99 }), { "Nats-Msg-Id": ids[1] ?? "", "Portcullis-Source": "first" });
+  await foreign.flush();
+  await eventually(real, "theirs", () => proved.events.length === 1, proved.numbers);
+  const relay = await process.startRelay();
+  await eventually(real, "all of ours", () => proved.events.length >= 4, proved.numbers);
+  await relay.close();
+  expect(proved.events[0]).toMatchObject({ id: ids[1], source: "foreign", claimed: { source: "first" } });
+  const ours = proved.events.filter(({ claimed }) => claimed === undefined);
+  expect(ours.map(({ id }) => id).sort()).toEqual([...ids].sort());
+  expect(ours.map(({ source }) => source)).toEqual(["first", "first", "first"]);
+  await process.startRelay();
+  await publish(process.store, { key: "k", n: 4 });
+  await eventually(real, "the next", () => proved.numbers().includes(4), proved.numbers);
+  expect(proved.events.length).toBe(5);
+});
+
+async function mayBeProvedOnlyAs(claim: Claim): Promise<void> {
+  const client = await openClient(world.database.address.app, { log: quietLog, applicationName: "test" });
+  const prove = proveOnPostgres((statement) => client.query(statement as QueryArrayConfig));
+  const payload = Buffer.from(claim.payload);
+  payload[payload.length - 1] = 0x20;
+  const answers = await prove([
+    { ...claim, id: "another" },
+    { ...claim, subject: appleRed.name },
+    { ...claim, position: claim.position + 1n },
+    { ...claim, position: 2n ** 64n },
+    { ...claim, payload },
+    claim,
+  ]);
+  expect(answers.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => undefined));
+  expect(answers[5]).toMatchObject({ key: "k", source: "first" });
+  await world.sql("delete from outbox");
+  expect(await prove([claim])).toEqual([undefined]);
+  await client.end();
+}
 
 test("a burst of large events ends at about eight megabytes without an answer", async () => {
   const process = await world.process("first");

@@ -3,13 +3,13 @@
 import { createHash } from "node:crypto";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
-import type { Handler } from "../../ports/bus.ts";
+import type { BusEvent, Handler } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { isNotYet } from "../not-yet.ts";
 import type { Park, Parked } from "./park.ts";
 import type { RecentIds } from "./recent-ids.ts";
-import { type Arrival, decode, type SubjectLookup } from "./wire.ts";
+import { type Arrival, type Decoded, decode, type SubjectLookup } from "./wire.ts";
 
 /** `skipped` was not for this subscription, `repeated` was handled before, `abandoned` will be delivered again. */
 export type Fate = "handled" | "parked" | "skipped" | "repeated" | "abandoned";
@@ -31,9 +31,15 @@ export interface HandlingContext {
 const backoffMsMin = 20;
 const backoffMsMax = 5_000;
 
-export async function handleOne(context: HandlingContext, arrival: Arrival, stop: AbortSignal): Promise<Fate> {
+/** `read` is what it was read as together with others; without it it is read here. */
+export async function handleOne(
+  context: HandlingContext,
+  arrival: Arrival,
+  stop: AbortSignal,
+  read?: Decoded,
+): Promise<Fate> {
   if (!matchesAny(context.patterns, arrival.subject)) return "skipped";
-  const decoded = decode(arrival, context.lookup);
+  const decoded = read ?? decode(arrival, context.lookup);
   if (!decoded.ok) {
     if (context.recent.has(decoded.envelope.id)) return "repeated";
     const { envelope, reason } = decoded;
@@ -45,14 +51,15 @@ export async function handleOne(context: HandlingContext, arrival: Arrival, stop
   }
   const { event, subject } = decoded;
   // A mark that somebody published under a stored name: no durable subscription carries conflated events.
-  if (subject.delivery === "conflated") return "skipped";
-  if (context.recent.has(event.id)) return "repeated";
+  if (subject?.delivery === "conflated") return "skipped";
+  const known = recentIdOf(event);
+  if (context.recent.has(known)) return "repeated";
   let error = "";
   let failures = 0;
   for (let attempt = 1; failures < context.attemptsMax; attempt++) {
     try {
       await context.handler(event);
-      context.recent.add(event.id);
+      context.recent.add(known);
       return "handled";
     } catch (thrown) {
       error = messageOf(thrown);
@@ -65,20 +72,27 @@ export async function handleOne(context: HandlingContext, arrival: Arrival, stop
   }
   const { id, key, at, source } = event;
   const attempts = context.attemptsMax;
-  return park(
-    context,
-    { id, subject: event.subject, key, at, source, payload: arrival.data, attempts, error, subscription: context.name },
-    stop,
-  );
+  const parked = { id, subject: event.subject, key, at, source, payload: arrival.data, attempts, error };
+  return park(context, { ...parked, subscription: context.name }, stop, known);
+}
+
+/** Under what it is remembered: whoever merely claims one of our ids must not have the event that it belongs to taken for a repetition. */
+export function recentIdOf({ id, claimed }: BusEvent): string {
+  return claimed === undefined ? id : `claimed ${id}`;
 }
 
 /** Tries until the store has it: an event is never dropped because it could not be put aside. */
-async function park(context: HandlingContext, parked: Parked, stop: AbortSignal): Promise<Fate> {
+async function park(
+  context: HandlingContext,
+  parked: Parked,
+  stop: AbortSignal,
+  known: string = parked.id,
+): Promise<Fate> {
   for (let attempt = 1; ; attempt++) {
     try {
       const kept = await parkSomehow(context, parked);
       context.complain(undefined);
-      context.recent.add(parked.id);
+      context.recent.add(known);
       context.log.error("an event was parked", {
         subscription: kept.subscription,
         event_id: kept.id,

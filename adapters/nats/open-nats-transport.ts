@@ -10,6 +10,7 @@ import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { OpenConnection } from "../postgres/bus-connection.ts";
 import { type BusSession, createBusSession } from "../postgres/bus-session.ts";
+import { proveOnPostgres } from "../postgres/outbox-proof.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { createParking } from "../postgres/subscription-parking.ts";
 import type { Wake } from "../postgres/wake.ts";
@@ -96,6 +97,7 @@ export async function openNatsTransport(
     lookup: subjectByName,
     lead: locks.lead,
     park,
+    prove: proveOnPostgres(session.run),
     head: () => headOf(session, options.timers),
   });
   endings.push(() => bus.close());

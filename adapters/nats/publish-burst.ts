@@ -2,10 +2,13 @@
 // first names the one before it, and the server refuses it unless that one is the last it stored. So when one is lost or
 // refused, all behind it are refused too. A foreign message in between has the same effect; the rest then goes out again
 // as a new run, whose first row expects nothing because everything before it has been answered.
+// A server keeps only the first message with an id. When that is not ours, because somebody knew the id before the relay came to it (a decision's is
+// in the answer to the order), ours goes out under another id for the server: nobody can keep an event of ours from the stream.
+import { randomUUID } from "node:crypto";
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { NatsLink } from "./connect.ts";
-import { encodeHeaders } from "./wire.ts";
+import { encodeHeaders, encodeHeadersAnew } from "./wire.ts";
 
 export interface OutboxRow {
   readonly id: bigint;
@@ -47,7 +50,8 @@ export async function publishBurst(
         timeout: answerMsMax,
         expect,
       });
-      answers[index] = { sequence: answer.seq };
+      const isTaken = answer.duplicate && !(await isOurs(link, streamName, answer.seq, row));
+      answers[index] = { sequence: isTaken ? await publishAnew(link, streamName, row, answerMsMax) : answer.seq };
     } catch (thrown) {
       answers[index] = { thrown };
     }
@@ -64,6 +68,29 @@ export async function publishBurst(
     lastSequence,
     failure: interleaved ? undefined : messageOf(reason),
   };
+}
+
+/** Whether what the server has under that number is what the relay sent before; what is gone is sent again, to be recognised by its id. */
+async function isOurs(link: NatsLink, streamName: string, seq: number, row: OutboxRow): Promise<boolean> {
+  const message = await link.manager.streams.getMessage(streamName, { seq });
+  return message?.subject === row.subject && Buffer.from(row.payload).equals(message.data);
+}
+
+async function publishAnew(
+  link: NatsLink,
+  streamName: string,
+  { id: position, eventId: id, subject, key, at, source, payload }: OutboxRow,
+  answerMsMax: number,
+): Promise<number> {
+  const msgID = randomUUID();
+  const headers = encodeHeadersAnew({ id, subject, key, at, source }, position, msgID);
+  const answer = await link.stream.publish(subject, payload, {
+    msgID,
+    headers,
+    timeout: answerMsMax,
+    expect: { streamName },
+  });
+  return answer.seq;
 }
 
 interface Answer {

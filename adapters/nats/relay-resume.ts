@@ -3,7 +3,7 @@
 // with several messages: behind the last of them the row is done, behind any other it is sent again whole.
 import type { Log } from "../../ports/log.ts";
 import type { NatsLink } from "./connect.ts";
-import { idHeader, positionOf } from "./wire.ts";
+import { idIn, positionOf } from "./wire.ts";
 
 /** Foreign messages may lie at the end of the stream; so many are looked through for one of ours. */
 const lookBackMax = 2_000;
@@ -74,7 +74,7 @@ async function positionByStream(
 
 async function isStill(link: NatsLink, streamName: string, stored: Stored): Promise<boolean> {
   const message = await link.manager.streams.getMessage(streamName, { seq: stored.sequence });
-  return message?.header.get(idHeader) === stored.eventId;
+  return idIn(message?.header) === stored.eventId;
 }
 
 async function newestOfOurs(
@@ -91,7 +91,7 @@ async function newestOfOurs(
     if (message === null || position === undefined || position === 0n) continue;
     const messages = (await kept.read(position - 1n, 1)).rows.filter(({ id }) => id === position);
     if (messages.length === 0 && mayBeTrimmed(position, cursor)) return position;
-    const place = messages.findIndex(({ eventId }) => eventId === message.header.get(idHeader));
+    const place = messages.findIndex(({ eventId }) => eventId === idIn(message.header));
     if (place >= 0) return place === messages.length - 1 ? position : position - 1n;
   }
   return undefined;

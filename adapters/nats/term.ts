@@ -13,7 +13,8 @@ import type { NatsLink } from "./connect.ts";
 import { deleteConsumer, type Place, recordPlace } from "./consumer-list.ts";
 import { type Finished, type Generation, type Known, openGeneration } from "./generation.ts";
 import { type Fate, type HandlingContext, handleOne } from "./handle-one.ts";
-import type { Arrival } from "./wire.ts";
+import { readTogether, type Wishes } from "./read-together.ts";
+import type { Arrival, Decoded } from "./wire.ts";
 
 export interface TermContext extends HandlingContext {
   readonly link: NatsLink;
@@ -21,6 +22,8 @@ export interface TermContext extends HandlingContext {
   readonly queueMax: number;
   readonly ackWaitMs: number;
   readonly recordMs: number;
+  /** Undefined when one message after the other is all that it wants. */
+  readonly wishes: Wishes | undefined;
   /** What this running subscription has finished, over all its terms. */
   finished(): Finished | undefined;
   finish(finished: Finished, fate: Fate): void;
@@ -35,6 +38,8 @@ export interface TermContext extends HandlingContext {
 
 interface TermState {
   readonly queue: JsMsg[];
+  /** What those of the queue are that were read together. */
+  readonly read: Map<JsMsg, Decoded | undefined>;
   inHand: JsMsg | undefined;
   lastDelivery: number;
   lastReceived: number;
@@ -112,6 +117,7 @@ export async function runTerm(context: TermContext, signal: AbortSignal): Promis
 function startState(generation: Generation): TermState {
   return {
     queue: [],
+    read: new Map(),
     inHand: undefined,
     lastDelivery: 0,
     lastReceived: 0,
@@ -157,7 +163,10 @@ async function pump(context: TermContext, state: TermState, stop: AbortSignal, a
       }
       state.inHand = message;
       // A lost connection does not interrupt the tries of the event in hand; being told to stop does.
-      const fate = await handleOne(context, arrivalOf(message), asked);
+      if (!(await readAhead(context, state, message, asked))) return;
+      const read = state.read.get(message);
+      state.read.delete(message);
+      const fate = await handleOne(context, arrivalOf(message), asked, read);
       state.inHand = undefined;
       if (fate === "abandoned") return;
       finishOne(context, state, message, fate);
@@ -165,6 +174,16 @@ async function pump(context: TermContext, state: TermState, stop: AbortSignal, a
   } finally {
     stop.removeEventListener("abort", onStop);
   }
+}
+
+/** Reads what lies there together, unless that was done; false when told to stop meanwhile. */
+async function readAhead(context: TermContext, state: TermState, next: JsMsg, asked: AbortSignal): Promise<boolean> {
+  if (context.wishes === undefined || state.read.has(next)) return true;
+  const messages = [next, ...state.queue];
+  const read = await readTogether(context, context.wishes, messages.map(arrivalOf), asked);
+  if (read === "stopped") return false;
+  for (const [index, message] of messages.entries()) state.read.set(message, read[index]);
+  return true;
 }
 
 function finishOne(context: TermContext, state: TermState, message: JsMsg, fate: Fate): void {

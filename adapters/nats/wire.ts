@@ -4,9 +4,11 @@ import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { messageOf } from "../../contracts/src/fault.ts";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
-import type { BusEvent } from "../../ports/bus.ts";
+import type { BusEvent, Claimed, Unread } from "../../ports/bus.ts";
 
-export const idHeader = "Nats-Msg-Id";
+const idHeader = "Nats-Msg-Id";
+/** Where the server's own header could not carry the id, because somebody else's message had taken it. */
+const takenIdHeader = "Portcullis-Id";
 const keyHeader = "Portcullis-Key";
 const atHeader = "Portcullis-At";
 const sourceHeader = "Portcullis-Source";
@@ -39,8 +41,8 @@ export interface Arrival {
 }
 
 export type Decoded =
-  | { readonly ok: true; readonly event: BusEvent; readonly subject: Subject<unknown> }
-  | { readonly ok: false; readonly envelope: Envelope; readonly reason: string };
+  | { readonly ok: true; readonly event: BusEvent; readonly subject: Subject<unknown> | undefined }
+  | { readonly ok: false; readonly envelope: Envelope; readonly kind: Unread["kind"]; readonly reason: string };
 
 export function encodeHeaders(envelope: Envelope, position?: bigint): MsgHdrs {
   const made = headers();
@@ -51,6 +53,18 @@ export function encodeHeaders(envelope: Envelope, position?: bigint): MsgHdrs {
   made.set(sourceHeader, envelope.source);
   if (position !== undefined) made.set(positionHeader, String(position));
   return made;
+}
+
+/** The same under an id for the server that nobody else can have, because the event's own was taken. */
+export function encodeHeadersAnew(envelope: Envelope, position: bigint, serverId: string): MsgHdrs {
+  const made = encodeHeaders({ ...envelope, id: serverId }, position);
+  made.set(takenIdHeader, envelope.id);
+  return made;
+}
+
+/** The event's id; empty when it brings none. */
+export function idIn(found: MsgHdrs | undefined): string {
+  return found?.get(takenIdHeader) || (found?.get(idHeader) ?? "");
 }
 
 /** The place in the outbox that one of our own messages came from, or undefined for a foreign one. */
@@ -72,18 +86,20 @@ export function decode(arrival: Arrival, lookup: SubjectLookup): Decoded {
     : arrival.subject;
   const envelope = envelopeOf(arrival, name);
   const subject = lookup(name);
-  if (subject === undefined) return { ok: false, envelope, reason: `nobody knows the subject ${name}` };
+  if (subject === undefined)
+    return { ok: false, envelope, kind: "unknown subject", reason: `nobody knows the subject ${name}` };
   let payload: unknown;
   try {
     payload = JSON.parse(utf8.decode(arrival.data));
   } catch (thrown) {
-    return { ok: false, envelope, reason: `the payload is not JSON: ${messageOf(thrown)}` };
+    return { ok: false, envelope, kind: "malformed", reason: `the payload is not JSON: ${messageOf(thrown)}` };
   }
   const checked = subject.schema.safeParse(payload);
   if (!checked.success) {
     return {
       ok: false,
       envelope,
+      kind: "malformed",
       reason: `the payload does not match the schema of ${name}: ${checked.error.message}`,
     };
   }
@@ -99,15 +115,27 @@ const keyLengthMax = 1_000;
 
 function envelopeOf(arrival: Arrival, subject: string): Envelope {
   const found = arrival.headers;
-  const id = found?.get(idHeader) ?? "";
-  const at = Number(found?.get(atHeader) || Number.NaN);
-  const source = cleaned(found?.get(sourceHeader) ?? "");
+  const id = idIn(found);
+  const { at, source } = claimedBy(found);
   return {
     id: isUsableId(id) ? id : arrival.fallbackId(),
     subject: cleaned(subject),
     key: cleanedKey(decodeKey(found?.get(keyHeader) ?? "")),
-    at: Number.isSafeInteger(at) ? fromMicroseconds(at) : arrival.receivedAt(),
-    source: source === "" ? "foreign" : source,
+    at: at ?? arrival.receivedAt(),
+    source: source ?? foreignSource,
+  };
+}
+
+/** Who nobody knows to be one of us. */
+export const foreignSource = "foreign";
+
+/** What a message's publisher says of itself. */
+export function claimedBy(found: MsgHdrs | undefined): Claimed {
+  const at = Number(found?.get(atHeader) || Number.NaN);
+  const source = cleaned(found?.get(sourceHeader) ?? "");
+  return {
+    ...(source === "" ? {} : { source }),
+    ...(Number.isSafeInteger(at) ? { at: fromMicroseconds(at) } : {}),
   };
 }
 

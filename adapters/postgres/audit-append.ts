@@ -2,7 +2,7 @@
 // `audit_row`.
 import { Fault } from "../../contracts/src/fault.ts";
 import type { AuditBatch, NewAuditRow } from "../../ports/audit-log.ts";
-import { answerLost, eventAgain, headElsewhere, notOnlyGained, stalePen, timeOfBatch } from "../audit-batch.ts";
+import { answerLost, eventAgain, headElsewhere, notOnlyGained, stalePen, timesOfRows } from "../audit-batch.ts";
 import type { Call } from "./append-query.ts";
 import {
   beginCall,
@@ -27,11 +27,11 @@ import {
 import { columnOfText } from "./exact-text.ts";
 import { isDefiniteCommit, storeFault } from "./store-fault.ts";
 
-export const auditAppend: Call = { name: "audit_append", text: "select audit_append($1, $2, $3, $4, $5, $6, $7)" };
+export const auditAppend: Call = { name: "audit_append", text: "select audit_append($1, $2, $3, $4, $5, $6)" };
 /** The composite type's number in this database, which the binary form must name. */
 export const rowTypeText = "select 'audit_row'::regtype::oid as number";
-const columnCount = 5;
-const rowBytes = rowHeadBytes + columnCount * columnHeadBytes + 8;
+const columnCount = 6;
+const rowBytes = rowHeadBytes + columnCount * columnHeadBytes + 16;
 /** A unit that must be written in another way takes five bytes. */
 const bytesPerIdUnitMax = 5;
 const conditions = { stalePen: "PA001", headElsewhere: "PA002", notOnlyGained: "PA004", unique: "23505" } as const;
@@ -41,17 +41,17 @@ const eventOnce = "audit_entry_event_once";
 export function auditMessage(batch: AuditBatch, rowType: number, spare: Buffer | undefined): CallMessage {
   const { pen, after, rows, head } = batch;
   const buffer = bufferOf(bytesMaxOf(batch), spare);
-  let at = beginCall(buffer, auditAppend.name, 7);
+  let at = beginCall(buffer, auditAppend.name, 6);
   at = writeBigintParameter(buffer, at, pen);
   at = writeBigintParameter(buffer, at, after);
   const rowsAt = at;
   at = beginRows(buffer, rowsAt, rowType, rows.length);
-  for (const row of rows) at = writeRow(buffer, at, row);
+  const timeOf = timesOfRows();
+  for (const row of rows) at = writeRow(buffer, at, row, timeOf(row));
   at = closeAt(buffer, rowsAt, at);
   at = writeBigintParameter(buffer, at, head.size);
   at = writeTextParameter(buffer, at, head.hash);
   at = writeTextParameter(buffer, at, head.timestamp);
-  at = writeBigintParameter(buffer, at, timeOfBatch(batch));
   return endCall(buffer, at);
 }
 
@@ -63,13 +63,14 @@ function bytesMaxOf({ rows, head }: AuditBatch): number {
   return bytes;
 }
 
-function writeRow(buffer: Buffer, from: number, row: NewAuditRow): number {
+function writeRow(buffer: Buffer, from: number, row: NewAuditRow, time: number): number {
   let at = beginRow(buffer, from, columnCount);
   at = writeBigint(buffer, writeHead(buffer, at, types.bigint, 8), row.sequence);
   at = writeText(buffer, at, columnOfText(row.eventId));
   at = writeText(buffer, at, columnOfText(row.subjectId));
   at = writeText(buffer, at, columnOfText(row.action));
   at = writeBytes(buffer, at, row.text);
+  at = writeBigint(buffer, writeHead(buffer, at, types.bigint, 8), time);
   return closeAt(buffer, from, at);
 }
 
@@ -94,6 +95,12 @@ export function checkpointFault(thrown: unknown, pen: number, size: number): Fau
   const fault = storeFault(thrown, "keeping a checkpoint");
   if (fault.code !== "STORE_CONFLICT") return fault;
   return new Fault("STORE_UNAVAILABLE", fault.message, { retry: "later", facts: fault.facts });
+}
+
+/** The same for the index, which may be put right again as well. */
+export function repairFault(thrown: unknown, pen: number): Fault {
+  if (textOf(thrown, "code") === conditions.stalePen) return stalePen(pen);
+  return storeFault(thrown, "putting the audit log's index right");
 }
 
 function textOf(thrown: unknown, name: "code" | "constraint"): string {

@@ -15,7 +15,7 @@ const mistakes: Readonly<Record<string, readonly [string, string]>> = {
   "leaves the pen where it is": ["set pen = audit_head.pen + 1,", "set"],
   "lets anybody put a checkpoint": ["perform from audit_head where pen = with_pen for key share", "perform 1"],
   "keeps the first note": ["do update set note = excluded.note where c.note <> excluded.note", "do nothing"],
-  "dates every event alike": ["e.text, audit_append.at_us", "e.text, 0"],
+  "dates every event alike": ["e.action, e.text, e.at_us", "e.action, e.text, 0"],
   "takes any text for a checkpoint": ["left(new.note, new_end) is distinct from left(old.note, old_end)", "false"],
   "lets a signature go": ["or not string_to_array(substr(old.note", "or false and not string_to_array(substr(old.note"],
 };

@@ -71,6 +71,8 @@ async function appendIsWaiting(rig: PostgresAuditRig): Promise<void> {
 const rewritings = [
   "update audit_entry set text = 'forged'",
   "update audit_entry set text = 'forged' where false",
+  "update audit_entry set subject_id = 'x', at_us = 0",
+  "update audit_entry set event_id = 'x' where false",
   "delete from audit_entry where sequence = 2",
   "truncate audit_entry",
   "delete from audit_checkpoint",
@@ -138,19 +140,19 @@ describe("promise 5: entries and checkpoints are never changed or removed", () =
   it("`audit_append` itself refuses what does not follow, whoever calls it, and leaves nothing", async () => {
     const { rig, pen } = await filled(await open());
     const rows = (...sequences: readonly number[]) =>
-      `array[${sequences.map((n) => `row(${n}, 'new-${n}', 's', 'a', 'x')`).join()}]::audit_row[]`;
+      `array[${sequences.map((n) => `row(${n}, 'new-${n}', 's', 'a', 'x', 1)`).join()}]::audit_row[]`;
     for (const [code, sql] of [
-      ["PA001", `select audit_append(${pen - 1}, 3, ${rows(3)}, 4, 'h', 't', 1)`],
-      ["PA001", `select audit_append(null, 3, ${rows(3)}, 4, 'h', 't', 1)`],
-      ["PA002", `select audit_append(${pen}, 2, ${rows(2)}, 3, 'h', 't', 1)`],
-      ["PA002", `select audit_append(${pen}, null, ${rows(3)}, 4, 'h', 't', 1)`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 5)}, 5, 'h', 't', 1)`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(4, 3)}, 5, 'h', 't', 1)`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 3)}, 5, 'h', 't', 1)`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 4)}, 4, 'h', 't', 1)`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3)}, null, 'h', 't', 1)`],
-      ["PA003", `select audit_append(${pen}, 3, array[]::audit_row[], 3, 'h', 't', 1)`],
-      ["PA003", `select audit_append(${pen}, 3, null, 3, 'h', 't', 1)`],
+      ["PA001", `select audit_append(${pen - 1}, 3, ${rows(3)}, 4, 'h', 't')`],
+      ["PA001", `select audit_append(null, 3, ${rows(3)}, 4, 'h', 't')`],
+      ["PA002", `select audit_append(${pen}, 2, ${rows(2)}, 3, 'h', 't')`],
+      ["PA002", `select audit_append(${pen}, null, ${rows(3)}, 4, 'h', 't')`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 5)}, 5, 'h', 't')`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(4, 3)}, 5, 'h', 't')`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 3)}, 5, 'h', 't')`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 4)}, 4, 'h', 't')`],
+      ["PA003", `select audit_append(${pen}, 3, ${rows(3)}, null, 'h', 't')`],
+      ["PA003", `select audit_append(${pen}, 3, array[]::audit_row[], 3, 'h', 't')`],
+      ["PA003", `select audit_append(${pen}, 3, null, 3, 'h', 't')`],
       ["PA001", `select audit_put_checkpoint(${pen - 1}, 9, E'a\\n\\nb', 1)`],
       ["PA001", "select audit_put_checkpoint(null, 9, E'a\\n\\nb', 1)"],
     ]) {
@@ -158,7 +160,7 @@ describe("promise 5: entries and checkpoints are never changed or removed", () =
     }
     expect((await rig.audit.head()).size).toBe(3);
     expect(await texts(rig.audit)).toEqual(entryTexts(3));
-    await rig.peer.pool.query(`select audit_append(${pen}, 3, ${rows(3)}, 4, 'h', 't', 1)`);
+    await rig.peer.pool.query(`select audit_append(${pen}, 3, ${rows(3)}, 4, 'h', 't')`);
   });
 
   it("a head that was set back does not let an entry be written over another", async () => {

@@ -7,7 +7,7 @@
 //     its pen out of force. Hence the head that comes with a pen is where the log ends until the pen is used.
 import type pg from "pg";
 import { Fault } from "../../contracts/src/fault.ts";
-import type { AuditBatch, AuditLog, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
+import type { AuditBatch, AuditIndexRow, AuditLog, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
@@ -15,9 +15,17 @@ import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { checkBatch, checkCheckpoint, checkTile } from "../audit-batch.ts";
 import { sendCall } from "./append-query.ts";
-import { auditAppend, auditAppendFault, auditMessage, checkpointFault, rowTypeText } from "./audit-append.ts";
+import {
+  auditAppend,
+  auditAppendFault,
+  auditMessage,
+  checkpointFault,
+  repairFault,
+  rowTypeText,
+} from "./audit-append.ts";
 import { createAuditReads, headOf } from "./audit-reads.ts";
 import { type KeptConnection, keepConnection, type OpenConnection } from "./bus-connection.ts";
+import { columnOfText } from "./exact-text.ts";
 import { storeFault } from "./store-fault.ts";
 import type { Wake } from "./wake.ts";
 
@@ -54,6 +62,11 @@ const tilesText = `
 insert into audit_tile (level, index, hashes) select * from unnest($1::smallint[], $2::bigint[], $3::bytea[])
 on conflict (level, index) do update set hashes = excluded.hashes
 where octet_length(excluded.hashes) >= octet_length(audit_tile.hashes)`;
+
+const replaceText = "update audit_tile set hashes = $3 where level = $1 and index = $2 and hashes = $4";
+const repairText = `
+select audit_repair_index($1, array(
+  select row(r.*)::audit_index_row from unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) as r)) as repaired`;
 
 export function createPostgresAuditLog(options: PostgresAuditLogOptions): PostgresAuditLog {
   const { pool, wake, clock, timers } = options;
@@ -125,10 +138,27 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
     }
   }
 
+  async function repairIndex(pen: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number> {
+    const columns = (name: "eventId" | "subjectId" | "action") => rows.map((row) => columnOfText(row[name]));
+    const sequences = rows.map(({ sequence }) => sequence);
+    const values = [pen, sequences, columns("eventId"), columns("subjectId"), columns("action")];
+    try {
+      return Number((await query({ text: repairText, values })).rows[0]?.repaired);
+    } catch (thrown) {
+      throw repairFault(thrown, pen);
+    }
+  }
+
   return {
     ...createAuditReads(ask),
     append,
     putCheckpoint,
+    repairIndex,
+    async replaceTile(tile, was) {
+      checkTile(tile);
+      const values = [tile.level, tile.index, Buffer.from(tile.hashes), Buffer.from(was)];
+      return (await ask("replacing a tile", { text: replaceText, values })).rowCount === 1;
+    },
     async takePen(incarnation) {
       if ((await openedWithin(timers, connection)) !== "open") throw noConnection(connection);
       const text = "select * from audit_take_pen($1, $2)";

@@ -10,7 +10,10 @@ import { columnOfText, textOfColumn } from "./exact-text.ts";
 /** Runs one statement; what it throws is a fault already. */
 export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 
-export type AuditReads = Omit<AuditLog, "takePen" | "append" | "putCheckpoint" | "putTiles" | "onAppend">;
+export type AuditReads = Omit<
+  AuditLog,
+  "takePen" | "append" | "putCheckpoint" | "putTiles" | "replaceTile" | "repairIndex" | "onAppend"
+>;
 
 /** Not a sequence of characters, or one that a text cannot hold. */
 const notUtf8: ReadonlySet<string> = new Set(["22021", "22P05"]);
@@ -45,7 +48,10 @@ export function createAuditReads(ask: Ask): AuditReads {
   };
 }
 
-type EntryReads = Pick<AuditLog, "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex" | "count">;
+type EntryReads = Pick<
+  AuditLog,
+  "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex" | "readKeyChanges" | "count"
+>;
 
 function createEntryReads(ask: Ask): EntryReads {
   return {
@@ -96,7 +102,7 @@ function createEntryReads(ask: Ask): EntryReads {
     },
     async readIndex(from, count) {
       const found = await ask("reading the audit log's index", {
-        text: `select sequence, event_id, subject_id, action from audit_entry
+        text: `select sequence, event_id, subject_id, action, at_us from audit_entry
                where sequence >= $1 order by sequence limit $2`,
         values: [from, count],
       });
@@ -105,7 +111,17 @@ function createEntryReads(ask: Ask): EntryReads {
         eventId: textOfColumn(row.event_id),
         subjectId: textOfColumn(row.subject_id),
         action: textOfColumn(row.action),
+        at: fromMicroseconds(Number(row.at_us)),
       }));
+    },
+    async readKeyChanges(from, count) {
+      // As the index of those entries says it, so that it is used.
+      const found = await ask("looking for changes of keys", {
+        text: `select sequence, text from audit_entry
+               where action in ('key.rotated', 'key.revoked') and sequence >= $1 order by sequence limit $2`,
+        values: [from, count],
+      });
+      return found.rows.map(entryOf);
     },
     async count(from, end) {
       const found = await ask("counting the audit log's entries", {

@@ -5,6 +5,9 @@ import { appendedKey, appendedSource } from "../audit-batch.ts";
 
 const { name: subject } = subjects.auditAppended;
 
+/** The id of the event about an entry. */
+const heardId = "md5('appended ' || a.event_id)::uuid";
+
 /** Whether who listens to these patterns hears of entries: decided once, not row by row. */
 export function wantsEntries(patterns: readonly string[]): boolean {
   return matchesAny(patterns, subject);
@@ -17,8 +20,15 @@ export function wantsEntries(patterns: readonly string[]): boolean {
  */
 export function entriesPart(entries: boolean, payloadType: "text" | "bytea", record: string): string {
   const columns = entries
-    ? `md5('appended ' || a.event_id)::uuid, a.at_us, '${subject}'::text, '${appendedKey}'::text, '${appendedSource}'::text, null::${payloadType}, ${record}`
+    ? `${heardId}, a.at_us, '${subject}'::text, '${appendedKey}'::text, '${appendedSource}'::text, null::${payloadType}, ${record}`
     : `null::uuid, null::bigint, null::text, null::text, null::text, null::${payloadType}, null::bytea`;
   return `(select a.outbox_id, ${columns}
        from audit_entry a where a.outbox_id > $1 order by a.outbox_id limit $2)`;
+}
+
+/** Entries whose events stand under one of these numbers, for whoever asks about events that came by another way (outbox-proof.ts). */
+export function auditRowsAt(numbers: string): string {
+  return `select a.outbox_id::text, (${heardId})::text, a.at_us::text, '${subject}'::text, '${appendedKey}'::text, '${appendedSource}'::text,
+       encode(sha256(a.text), 'hex'), null::bytea
+from audit_entry a where a.outbox_id = any (${numbers})`;
 }

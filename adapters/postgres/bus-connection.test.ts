@@ -40,9 +40,9 @@ it("leaves no listener behind at a reconnect", async () => {
   const adding = vi.spyOn(AbortSignal.prototype, "addEventListener");
   try {
     for (let round = 1; round <= 30; round += 1) {
-      await vi.waitFor(() => expect(connection.current()).toBe(latest), { interval: 1 });
+      await vi.waitFor(() => expect(connection.current()).toBe(latest), { interval: 1, timeout: 20_000 });
       latest?.emit("error", new Error("planned"));
-      await vi.waitFor(() => expect(opened).toBe(round + 1), { interval: 1 });
+      await vi.waitFor(() => expect(opened).toBe(round + 1), { interval: 1, timeout: 20_000 });
     }
     expect(adding.mock.calls.length).toBeLessThan(5);
   } finally {

@@ -24,6 +24,12 @@ export function messagesOf(row: OutboxRow, patterns: readonly string[]): readonl
 /** As the journal numbers its kinds. */
 const decisionKind = 1;
 
+/** Decisions that stand under one of these numbers, for whoever asks about events that came by another way (outbox-proof.ts). */
+export function decisionsAt(numbers: string): string {
+  return `select id::text, event_id::text, at_us::text, null::text, order_id collate "default", null::text, null::text, payload
+from risk_journal where id = any (${numbers}) and kind = ${decisionKind}`;
+}
+
 /** The newest number of any table that is heard; null while all are empty. */
 export const newestIdText =
   "greatest((select max(id) from outbox), (select max(id) from risk_journal), (select max(outbox_id) from audit_entry))";

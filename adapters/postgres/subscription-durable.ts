@@ -19,7 +19,7 @@ import type { Timers } from "../../ports/timers.ts";
 import { messagesPerDecisionMax } from "../decision-messages.ts";
 import { isNotYet } from "../not-yet.ts";
 import type { Alarms } from "./alarms.ts";
-import { decodeRow, type SubjectByName } from "./bus-decode.ts";
+import { decodeEveryRow, decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession, Leadership } from "./bus-session.ts";
 import { messagesOf, wantsDecisions } from "./decision-rows.ts";
 import { horizonComplaint, horizonMsMax, oldestTransaction } from "./outbox-horizon.ts";
@@ -75,6 +75,8 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const attemptsMax = Math.max(1, options.attemptsMax ?? attemptsMaxDefault);
   const queueMax = Math.max(1, options.queueMax ?? queueMaxDefault);
   const patterns = [...options.subjects];
+  /** Every row of the database is ours: there is nothing to prove. */
+  const read = options.unread === true ? decodeEveryRow : decodeRow;
   const rowsMax = wantsDecisions(patterns) ? Math.min(queueMax, decisionRowsMax) : queueMax;
   const label = { subscription: name };
   const handled = metrics.counter("portcullis_bus_handled_total", "Events finished, parked ones included.", [
@@ -109,7 +111,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   /** True when the event is done with, false when it was left for later because we must stop. */
   async function deliver(row: OutboxRow, stopped: () => boolean): Promise<boolean> {
     if (recent.has(row.eventId)) return true;
-    const decoded = decodeRow(row, context.subjectByName);
+    const decoded = read(row, context.subjectByName);
     if ("poison" in decoded) return park(row, decoded.poison, 0, stopped);
     let ownFailures = 0;
     for (let attempt = 1; ; attempt += 1) {
@@ -127,14 +129,14 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     }
   }
 
-  /** What was read together, without what cannot be read and what was handled before. */
+  /** What was read together, without what will be parked and what was handled before. */
   async function showAhead(rows: readonly OutboxRow[]): Promise<void> {
     if (options.ahead === undefined || rows.length < 2) return;
     const events: BusEvent[] = [];
     for (const row of rows) {
       for (const message of messagesOf(row, patterns)) {
         if (recent.has(message.eventId)) continue;
-        const decoded = decodeRow(message, context.subjectByName);
+        const decoded = read(message, context.subjectByName);
         if ("event" in decoded) events.push(decoded.event);
       }
     }

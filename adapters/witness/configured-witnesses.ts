@@ -15,5 +15,9 @@ export function witnessesOf({ witnesses, witnesses_needed: needed }: Configurati
   const client = witnessClient(addresses, needed);
   const policy = readPolicy(client.policy, systemSha256OfBytes);
   if (!("malformed" in policy)) return client;
-  throw new Fault("CONFIGURATION_INVALID", `audit.witnesses cannot be used: ${policy.malformed}.`, { retry: "never" });
+  // The configuration was checked when it was read; this is for whoever makes one in another way.
+  const settings = "audit.witnesses (PORTCULLIS_AUDIT_WITNESSES) and audit.witnesses_needed";
+  throw new Fault("CONFIGURATION_INVALID", `${settings} cannot be used together: ${policy.malformed}. Correct them.`, {
+    retry: "never",
+  });
 }

@@ -3,7 +3,8 @@
 //
 //  1. A state is on the disk before `keep` resolves; a cosignature leaves after that.
 //  2. What is kept never goes back: a file that is damaged is an error that a person must look at, never an empty state.
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { base64OfHash, hashOfBase64 } from "../../core/audit/base64.ts";
@@ -17,13 +18,17 @@ export interface WitnessFolder {
   readonly key: SigningKey;
   stateOf(origin: string): WitnessedState | undefined;
   keep(origin: string, state: WitnessedState): Promise<void>;
-  /** Keeps two checkpoints that cannot both be true, for whoever asks later. */
-  keepMisbehaviour(proof: { readonly kept: string; readonly submitted: string }): Promise<void>;
+  /** Keeps two checkpoints that cannot both be true, or of which nobody has shown that they can, for whoever asks later. The same two once. */
+  keepPair(kind: PairKind, pair: { readonly kept: string; readonly submitted: string }): Promise<void>;
   close(): Promise<void>;
 }
 
+/** A proof that a log misbehaved, or only the suspicion. */
+export type PairKind = "misbehaviour" | "suspicion";
+
 const seedBytes = 32;
-const misbehavioursMax = 100;
+/** Of each kind, so that suspicions, which anybody can raise with a log's old checkpoints, leave room for proofs. */
+const pairsMax = 100;
 
 export interface WitnessPorts {
   readonly clock: Clock;
@@ -37,7 +42,7 @@ export async function openWitnessFolder(folder: string, ports: WitnessPorts): Pr
   try {
     const key = ports.signing.keyOf(await readOrMakeSeed(join(folder, "key"), ports.random));
     const states = await readStates(join(folder, "state.json"));
-    let misbehaviours = 0;
+    const pairs = new Set((await readdir(folder)).filter((name) => pairName.test(name)));
     return {
       key,
       stateOf: (origin) => states.get(origin),
@@ -46,10 +51,12 @@ export async function openWitnessFolder(folder: string, ports: WitnessPorts): Pr
         await replaceFile(folder, "state.json", statesText(next));
         states.set(origin, state);
       },
-      async keepMisbehaviour({ kept, submitted }) {
-        if (misbehaviours >= misbehavioursMax) return;
-        misbehaviours += 1;
-        await replaceFile(folder, `misbehaviour-${ports.clock.now()}.txt`, `${kept}\n---\n${submitted}`);
+      async keepPair(kind, { kept, submitted }) {
+        const name = `${kind}-${digestOf(kept, submitted)}.txt`;
+        const ofKind = [...pairs].filter((each) => each.startsWith(kind)).length;
+        if (pairs.has(name) || ofKind >= pairsMax) return;
+        await replaceFile(folder, name, `${kept}\n---\n${submitted}`);
+        pairs.add(name);
       },
       close: () => lock.release(),
     };
@@ -57,6 +64,14 @@ export async function openWitnessFolder(folder: string, ports: WitnessPorts): Pr
     await lock.release();
     throw thrown;
   }
+}
+
+const pairName = /^(?:misbehaviour|suspicion)-[0-9a-f]{32}\.txt$/;
+
+/** Of what the log signed, without the signature lines: those anybody can add to. */
+function digestOf(...notes: readonly string[]): string {
+  const texts = notes.map((note) => note.slice(0, note.indexOf("\n\n") + 1));
+  return createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 32);
 }
 
 async function readOrMakeSeed(path: string, random: Random): Promise<Uint8Array> {

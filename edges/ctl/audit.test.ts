@@ -3,6 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { rechained } from "../../testkit/audit/bundle-edits.ts";
+import { sampleLog } from "../../testkit/audit/sample-log.ts";
+import { type BundleHeader, checkBundle } from "./bundle-check.ts";
 import { type FakeAnswer, type FakeServer, problem, runFake, startFakeServer, virtualTime } from "./fakes.ts";
 
 let home = "";
@@ -69,10 +72,24 @@ function serveRun(kind: string, end: object, steps: readonly number[] = []): voi
   });
 }
 
+/** One page of a trail, as the verb asks for it. */
+const trailAt = (subjectId: string, from = 0, before = 0): string =>
+  `GET ${place}?subject_id=${subjectId}&from_sequence=${from}&count_max=100&count_before=${before}`;
+
 describe("show", () => {
+  it("reads a long trail page by page, and tells how many it had before", async () => {
+    const pages = [0, 100, 200].map((from) =>
+      Array.from({ length: from < 200 ? 100 : 5 }, (_, at) => entry(from + at)),
+    );
+    pages.forEach((rows, at) => {
+      server.on(trailAt("o-1", at * 100, at * 100), { body: rows });
+    });
+    expect(JSON.parse((await run("show --subject-id o-1 --format json")).stdout)).toEqual(pages.flat());
+  });
+
   it("is a chronological table, CSV with the hashes, and JSON", async () => {
     const rows = [entry(3), { ...entry(7), data: { long: "x".repeat(500) } }];
-    server.on(`GET ${place}?subject_id=o-1`, { body: rows });
+    server.on(trailAt("o-1"), { body: rows });
     const table = await run("show --subject-id o-1");
     expect(table.exit).toBe(0);
     expect(table.stdout).toMatch(/^SEQUENCE +TIMESTAMP +ACTOR +ACTION +DATA\n3 .*order\.decided.*\n7 .*…$/m);
@@ -83,11 +100,18 @@ describe("show", () => {
     expect(JSON.parse((await run("show --subject-id o-1 --format json")).stdout)).toEqual(rows);
   });
 
+  it("says on stderr when it is not proven that nothing was left out", async () => {
+    server.on(trailAt("o-3"), { body: [], headers: { "portcullis-completeness": "not-proven-yet" } });
+    const done = await run("show --subject-id o-3");
+    expect(done).toMatchObject({ exit: 0, stdout: "Nothing is on record about it.\n" });
+    expect(done.stderr).toMatch(/^Not proven yet that this is complete/);
+  });
+
   it("says that there is nothing, asks for the subject, and ends with 10 when the index is broken", async () => {
-    server.on(`GET ${place}?subject_id=o-2`, { body: [] });
+    server.on(trailAt("o-2"), { body: [] });
     expect(await run("show --subject-id o-2")).toMatchObject({ exit: 0, stdout: "Nothing is on record about it.\n" });
     expect(await run("show")).toMatchObject({ exit: 2, stdout: "" });
-    server.on(`GET ${place}?subject_id=o-2`, broken);
+    server.on(trailAt("o-2"), broken);
     expect(await run("show --subject-id o-2")).toMatchObject({ exit: 10, stdout: "" });
   });
 });
@@ -184,7 +208,7 @@ describe("status and fsck", () => {
     server.on(`GET ${place}/status`, { body: { ...status, ...more } });
     const watched = (await run("status")).stdout;
     expect(watched).toMatch(/^Witnesses +2 of a, b, c$/m);
-    expect(watched).toMatch(/^Witnessed +nothing since the start$/m);
+    expect(watched).toMatch(/^Witnessed +nothing$/m);
     expect(watched).not.toContain("WRONG");
     const behind = { ...more, witnessed_size: 5, witness_complaints: ["The witness at b did not cosign: 403."] };
     server.on(`GET ${place}/status`, { body: { ...status, ...behind } });
@@ -220,6 +244,18 @@ describe("status and fsck", () => {
     }
   });
 
+  it("shows what is wrong with exit 10 when that is the log itself, and with 0 when it is something around it", async () => {
+    for (const [broken, exit] of [
+      [true, 10],
+      [false, 0],
+    ] as const) {
+      server.on(`GET ${place}/status`, { body: { ...status, complaint: "It is wrong.", broken } });
+      const done = await run("status");
+      expect(done).toMatchObject({ exit, stdout: expect.stringMatching(/^WRONG +It is wrong\.$/m) });
+      expect(JSON.parse((await run("status --json")).stdout)).toMatchObject({ broken, complaint: "It is wrong." });
+    }
+  });
+
   it("inspects, and ends with 10 when something differs, repaired or not", async () => {
     const route = `POST ${place}/inspections`;
     const found = {
@@ -244,6 +280,13 @@ describe("status and fsck", () => {
     expect(repaired.stdout).toMatch(/^finding {2}A tile differs\.$/m);
     expect(repaired.stdout).toMatch(/^rebuilt {2}tile\/0\/000$/m);
     expect(JSON.parse(server.calls(route).at(-1)?.body ?? "")).toEqual({ rebuild: true });
+    const lie = { ...integrity, code: "INDEX_MISMATCH" };
+    serveRun("inspections", { inspection: { ...found, findings: ["a lie"], rebuilt: ["1 of 1 rows"], fault: lie } });
+    const index = await run("fsck --rebuild");
+    expect(index).toMatchObject({
+      exit: 10,
+      stdout: expect.stringMatching(/^finding {2}a lie\nrebuilt {2}1 of 1 rows$/m),
+    });
     serveRun("inspections", { inspection: { ...found, findings: ["broken"], fault: integrity } });
     const done = await run("fsck");
     expect(done.exit).toBe(10);
@@ -253,12 +296,48 @@ describe("status and fsck", () => {
   });
 });
 
+/** Whom the server takes the caller for. */
+const serveIdentity = (...roles: readonly string[]): void =>
+  server.on("GET /v1/auth/identity", {
+    body: {
+      ...{ actor: "operator:duty", kind: "operator", name: "duty", roles, issuer: "i", second_factor: null },
+      ...{ issued_at: entry(1).timestamp, expires_at: entry(1).timestamp },
+    },
+  });
+
+describe("whoever may not", () => {
+  const forbidden = problem(403, "PERMISSION_DENIED", "It needs the role admin.");
+  it.each([
+    ["key rotate --reason yearly", "keys/rotate", { reason: "yearly" }],
+    ["key revoke --key-id 1a1a1a1a --reason leaked", "keys/1a1a1a1a/revoke", { reason: "leaked" }],
+    [
+      "erase --subject-id operator:ada --reason x --confirm ERASE",
+      "erasures",
+      { subject_id: "operator:ada", reason: "x" },
+    ],
+  ])("%s: is told by the server before a code is asked for, and with 5", async (command, path, body) => {
+    serveIdentity("viewer");
+    server.on(`POST ${place}/${path}`, forbidden);
+    for (const line of [command, `${command} --totp 123456`]) {
+      const done = await run(line);
+      expect(done).toMatchObject({ exit: 5, stdout: "", stderr: expect.stringContaining("It needs the role admin.") });
+    }
+    expect(server.calls("POST /v1/auth/step-up")).toEqual([]);
+    expect(server.calls(`POST ${place}/${path}`).map((call) => JSON.parse(call.body) as unknown)).toEqual([body, body]);
+    server.on(`POST ${place}/${path}`, problem(403, "STEP_UP_REQUIRED", "A proof is needed."));
+    expect((await run(command)).exit).toBe(5);
+    serveIdentity("admin");
+    expect(await run(command)).toMatchObject({ exit: 2, stderr: expect.stringContaining("--totp") });
+  });
+});
+
 describe("key", () => {
   const change = { sequence: 41, key: "log+2b2b2b2b+B", old_key: "log+1a1a1a1a+A", trusted_size: 42 };
   const proof = { status: 201, body: { proof: "psu_x", expires_at: entry(1).timestamp } };
   const bodyOf = (route: string) => JSON.parse(server.calls(route).at(-1)?.body ?? "{}") as object;
 
   it("rotate proves the second factor for exactly this, sends the reason, and says whom to tell", async () => {
+    serveIdentity("viewer", "admin");
     server.on("POST /v1/auth/step-up", proof);
     server.on(`POST ${place}/keys/rotate`, { body: change });
     const done = await run("key rotate --reason yearly --totp 123456");
@@ -271,6 +350,7 @@ describe("key", () => {
   });
 
   it("revoke names the key in the proof, and takes nothing that is no id", async () => {
+    serveIdentity("admin");
     server.on("POST /v1/auth/step-up", proof);
     server.on(`POST ${place}/keys/1a1a1a1a/revoke`, { body: change });
     const done = await run("key revoke --key-id 1A1A1A1A --reason leaked --totp 123456");
@@ -285,6 +365,7 @@ describe("key", () => {
 
 describe("erase", () => {
   it("wants the word, proves the second factor for this person, and says where it stands", async () => {
+    serveIdentity("admin");
     const route = `POST ${place}/erasures`;
     const proof = { status: 201, body: { proof: "psu_x", expires_at: entry(1).timestamp } };
     server.on("POST /v1/auth/step-up", proof);
@@ -357,13 +438,18 @@ describe("consistency", () => {
 });
 
 describe("export", () => {
-  const headOf = (from: number, count: number) =>
-    `portcullis-audit-bundle/v1\n${JSON.stringify({ checkpoint: "note", entries: count, from })}\n`;
+  const log = sampleLog(46);
+  const line = (sequence: number) => Buffer.from(log.entries[sequence]?.text ?? []).toString();
+  const serveSample = (size: number, more: { pageMax?: number; textOf?: (at: number) => string } = {}) =>
+    serveLog(size, { textOf: line, ...more });
+  /** The head of a bundle of these entries under the checkpoint of that size. */
+  const headOf = (from: number, count: number, size = from + count) =>
+    log.bundle({ from, entries: count, size }).split("\n").slice(0, 2).join("\n").concat("\n");
   const serveHead = (query: string, from: number, count: number, head = headOf(from, count)) =>
     server.on(`GET ${place}/bundle-head?${query}`, { body: { head, from_sequence: from, count } });
 
   it("writes the head and every entry in order, also when the pages are small", async () => {
-    serveLog(12, { pageMax: 4 });
+    serveSample(12, { pageMax: 4 });
     serveHead("from_sequence=0", 0, 10);
     const done = await run("export --out all.bundle");
     expect(done).toMatchObject({
@@ -371,31 +457,66 @@ describe("export", () => {
       stdout: `10 entries from sequence 0 on are in ${join(home, "all.bundle")}.\n`,
     });
     expect(done.stderr).toContain("10 of 10 entries");
-    const lines = Array.from({ length: 10 }, (_, at) => `${text(at)}\n`);
+    const lines = Array.from({ length: 10 }, (_, at) => `${line(at)}\n`);
     expect(readFileSync(join(home, "all.bundle"), "utf8")).toBe(headOf(0, 10) + lines.join(""));
     expect(statSync(join(home, "all.bundle")).mode & 0o777).toBe(0o600);
-    serveHead("from_sequence=5&count=3", 5, 3);
+    serveHead("from_sequence=5&count=3", 5, 3, headOf(5, 3, 12));
     const part = await run("export --from-sequence 5 --count 3 --out part.bundle --json");
     expect(JSON.parse(part.stdout)).toEqual({ path: join(home, "part.bundle"), from_sequence: 5, count: 3 });
-    expect(readFileSync(join(home, "part.bundle"), "utf8")).toBe(headOf(5, 3) + lines.slice(5, 8).join(""));
+    expect(readFileSync(join(home, "part.bundle"), "utf8")).toBe(headOf(5, 3, 12) + lines.slice(5, 8).join(""));
+  });
+
+  it("finds every root of every part of a log", () => {
+    for (let size = 1; size <= 20; size += 1) {
+      for (let from = 0; from < size; from += 1) {
+        for (let count = 1; from + count <= size; count += 1) {
+          const header = JSON.parse(headOf(from, count, size).split("\n")[1] ?? "") as BundleHeader;
+          const check = checkBundle(header);
+          for (let at = from; at < from + count; at += 1) expect(check.entry(line(at))).toBeUndefined();
+          expect(check.end(), `${from} ${count} ${size}`).toBeUndefined();
+        }
+      }
+    }
+  });
+
+  const another = rechained(3, 5);
+  it.each([
+    ["an entry that was changed", (at: number) => (at === 3 ? line(at).replace("service:", "operator:") : line(at)), 3],
+    ["a log that was chained anew", (at: number) => Buffer.from(another.entries[at]?.text ?? []).toString(), 5],
+    ["an entry without its hashes", (at: number) => (at === 2 ? `{"sequence":2}` : line(at)), 2],
+  ])("writes nothing of %s, and says where", async (_name, textOf, sequence) => {
+    serveSample(5, { textOf });
+    serveHead("from_sequence=0", 0, 5);
+    const done = await run("export --out all.bundle");
+    expect(done).toMatchObject({ exit: 10, stdout: "" });
+    expect(done.stderr).toContain(`The audit chain is broken at sequence ${sequence}: `);
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  it("ends with 10 when the server finds that a handover is gone", async () => {
+    server.on(`GET ${place}/bundle-head?from_sequence=0`, broken);
+    const done = await run("export --out all.bundle");
+    expect(done.exit).toBe(10);
+    expect(done.stdout).toContain("The audit chain is broken at sequence 5.");
+    expect(readdirSync(home)).toEqual([]);
   });
 
   it.each([
     ["another count than its header's", () => serveHead("from_sequence=0", 0, 3, headOf(0, 4))],
     ["another beginning than was asked for", () => serveHead("from_sequence=0", 1, 3)],
     ["no bundle", () => serveHead("from_sequence=0", 0, 3, "hello\n{}\n")],
-    ["entries in its head", () => serveHead("from_sequence=0", 0, 3, `${headOf(0, 3)}${text(0)}\n`)],
+    ["entries in its head", () => serveHead("from_sequence=0", 0, 3, `${headOf(0, 3)}${line(0)}\n`)],
   ])("refuses a head with %s", async (_name, serve) => {
-    serveLog(5);
+    serveSample(5);
     serve();
     expect(await run("export --out all.bundle")).toMatchObject({ exit: 10, stdout: "" });
     expect(readdirSync(home)).toEqual([]);
   });
 
   it.each([
-    ["an entry twice", () => serveLog(5, { textOf: (at) => text(at === 3 ? 2 : at) }), 10],
-    ["a line end in an entry", () => serveLog(5, { textOf: (at) => `${text(at)}\n` }), 10],
-    ["fewer entries than it said", () => serveLog(3), 1],
+    ["an entry twice", () => serveSample(5, { textOf: (at) => line(at === 3 ? 2 : at) }), 10],
+    ["a line end in an entry", () => serveSample(5, { textOf: (at) => `${line(at)}\n` }), 10],
+    ["fewer entries than it said", () => serveSample(3), 1],
   ])("keeps what stood there when the server gives %s", async (_name, serve, exit) => {
     serve();
     serveHead("from_sequence=0", 0, 5);
@@ -406,7 +527,7 @@ describe("export", () => {
   });
 
   it("refuses more entries than there are, and says how many there are", async () => {
-    serveLog(46);
+    serveSample(46);
     const much = await run("export --from-sequence 5 --count 1000000 --out x.bundle");
     expect(much).toMatchObject({ exit: 2, stdout: "" });
     expect(much.stderr).toContain("the log has 46 entries, 41 of them from sequence 5 on");

@@ -1,7 +1,7 @@
 // Checks of what is kept beside the entries: the index by event and subject, checkpoints that only gain signatures, and tiles.
 import { expect } from "vitest";
-import { plusMilliseconds } from "../../contracts/src/instant.ts";
-import { type AuditLogCheck, batch, bytesOf } from "./audit-log-rig.ts";
+import { parse, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { type AuditLogCheck, batch, bytesOf, timeOf } from "./audit-log-rig.ts";
 import { rejection } from "./waiting.ts";
 
 export const bySubject: AuditLogCheck = {
@@ -61,7 +61,10 @@ export const anyIds: AuditLogCheck = {
       })),
     );
     expect(await rig.audit.readIndex(0, 100)).toEqual(
-      ids.map((id, sequence) => ({ sequence, eventId: id, subjectId: id, action: id })),
+      ids.map((id, sequence) => {
+        const at = parse(timeOf(sequence + 1));
+        return { sequence, eventId: id, subjectId: id, action: id, at };
+      }),
     );
     expect((await rig.audit.readIndex(3, 2)).map(({ sequence }) => sequence)).toEqual([3, 4]);
     const expected = new Map(ids.map((id, sequence) => [id, sequence]));
@@ -172,6 +175,98 @@ export const tilesAreKept: AuditLogCheck = {
   },
 };
 
+const uuidOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+/** As the format writes it, with members of the data that name the event. */
+function entryText(sequence: number, subjectId: string, action: string): Uint8Array {
+  const head = `{"action":${JSON.stringify(action)},"actor":"service:oms","data":{"event_id":"${uuidOf(sequence)}"}`;
+  const tail = `"sequence":${sequence},"subject_id":${JSON.stringify(subjectId)},"timestamp":"${timeOf(sequence + 1)}"}`;
+  return bytesOf(`${head},${tail}`);
+}
+
+export const indexIsPutRight: AuditLogCheck = {
+  promise: 5,
+  sentence: "what stands beside an entry can be put right, only to what its text says, and only by who has the pen",
+  async run(rig) {
+    const { pen } = await rig.audit.takePen("one");
+    const subjectIds = ["plain", 'größer "x"\\n', "zero \0 and \u007f", "d"];
+    // Rows of another subject, action and time than their texts say; the first two have each other's event.
+    const lie = (sequence: number) => ({
+      eventId: uuidOf(sequence < 2 ? 1 - sequence : sequence),
+      subjectId: "somebody else",
+      action: "x.y",
+      text: entryText(sequence, subjectIds[sequence] ?? "", "order.decided"),
+      timestamp: timeOf(99),
+    });
+    await rig.audit.append(batch(pen, 0, 4, lie));
+    const right = subjectIds.map((subjectId, sequence) => ({
+      ...{ sequence, eventId: uuidOf(sequence), subjectId, action: "order.decided" },
+    }));
+    expect(await rejection(rig.audit.repairIndex(pen + 1, right), "another pen")).toMatchObject({
+      code: "STORE_CONFLICT",
+    });
+    const lies = right.flatMap((row) => [
+      ...[
+        { ...row, subjectId: "nobody" },
+        { ...row, action: "order.made" },
+        { ...row, eventId: uuidOf(77) },
+      ],
+      ...[
+        { ...row, sequence: 4 },
+        { ...row, subjectId: row.subjectId.slice(1) },
+      ],
+    ]);
+    for (const wrong of lies) expect(await rig.audit.repairIndex(pen, [wrong]), JSON.stringify(wrong)).toBe(0);
+    expect(await rig.audit.repairIndex(pen, [])).toBe(0);
+    expect(await rig.audit.repairIndex(pen, right)).toBe(4);
+    expect(await rig.audit.readIndex(0, 10)).toEqual(
+      right.map((row) => ({ ...row, at: parse(timeOf(row.sequence + 1)) })),
+    );
+    for (const { sequence, subjectId, eventId } of right) {
+      expect((await rig.audit.readSubject(subjectId, 0, 9)).map((row) => row.sequence)).toEqual([sequence]);
+      expect(await rig.audit.sequencesOf([eventId])).toEqual(new Map([[eventId, sequence]]));
+    }
+    expect((await rig.audit.read(0, 9)).map(({ text: kept }) => Buffer.from(kept).toString())).toEqual(
+      subjectIds.map((subjectId, at) => Buffer.from(entryText(at, subjectId, "order.decided")).toString()),
+    );
+  },
+};
+
+export const keyChangesAreFound: AuditLogCheck = {
+  promise: 0,
+  sentence: "entries that change a key are found by their action, in order and from a sequence on",
+  async run(rig) {
+    const { pen } = await rig.audit.takePen("one");
+    const actions = ["a.b", "key.rotated", "key.destroyed", "key.revoked", "key.rotated"];
+    await rig.audit.append(batch(pen, 0, 5, (sequence) => ({ action: actions[sequence] ?? "" })));
+    const found = async (from: number, count: number) =>
+      (await rig.audit.readKeyChanges(from, count)).map((row) => [row.sequence, Buffer.from(row.text).toString()]);
+    expect(await found(0, 9)).toEqual([1, 3, 4].map((sequence) => [sequence, `entry ${sequence}`]));
+    expect(await found(2, 1)).toEqual([[3, "entry 3"]]);
+    expect(await found(5, 9)).toEqual([]);
+  },
+};
+
+export const tilesAreReplaced: AuditLogCheck = {
+  promise: 0,
+  sentence: "a tile is replaced by a narrower one when it is still what was read",
+  async run(rig) {
+    const tile = (width: number, fill: number) => ({
+      level: 0,
+      index: 0,
+      hashes: new Uint8Array(width * 32).fill(fill),
+    });
+    expect(await rig.audit.replaceTile(tile(2, 1), tile(3, 1).hashes)).toBe(false);
+    expect(await rig.audit.readTile(0, 0)).toBeUndefined();
+    await rig.audit.putTiles([tile(5, 1)]);
+    for (const other of [tile(4, 1), tile(5, 2), tile(6, 1)]) {
+      expect(await rig.audit.replaceTile(tile(2, 3), other.hashes)).toBe(false);
+    }
+    expect(await rig.audit.replaceTile(tile(2, 3), tile(5, 1).hashes)).toBe(true);
+    expect(Buffer.from((await rig.audit.readTile(0, 0)) ?? [])).toEqual(Buffer.from(tile(2, 3).hashes));
+  },
+};
+
 export const readChecks: readonly AuditLogCheck[] = [
   bySubject,
   anyIds,
@@ -179,4 +274,7 @@ export const readChecks: readonly AuditLogCheck[] = [
   checkpointsGain,
   checkpointsInOrder,
   tilesAreKept,
+  indexIsPutRight,
+  keyChangesAreFound,
+  tilesAreReplaced,
 ];

@@ -56,6 +56,7 @@ export function row(sequence: number, more: Partial<NewAuditRow> = {}): NewAudit
     subjectId: `subject-${sequence % 3}`,
     action: "order.decided",
     text: bytesOf(`entry ${sequence}`),
+    timestamp: timeOf(sequence + 1),
     ...more,
   };
 }

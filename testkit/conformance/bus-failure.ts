@@ -1,12 +1,12 @@
-// Checks of promises 4 and 5: a subscriber's trouble stays its own, is tried again, and ends in a parked event that was
-// reported instead of a loop.
+// Checks of promises 4, 5, 8 and 9: a subscriber's trouble stays its own, is tried again, and ends in a parked event that was
+// reported instead of a loop; who asks gets what nobody can read, and proof of who published.
 
 import { expect } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import type { BusCheck } from "./bus-rig.ts";
-import { thingChanged } from "./subjects.ts";
+import { conformanceRoot, thingChanged } from "./subjects.ts";
 import { eventually, gate, pass } from "./waiting.ts";
 
 export const failingSubscriberIsAlone: BusCheck = {
@@ -186,6 +186,58 @@ export const poisonIsParked: BusCheck = {
   },
 };
 
+export const unreadIsHandedOver: BusCheck = {
+  promise: 8,
+  sentence: "who asks for it is handed what nobody can read, in its place and as it came, while others have it parked",
+  async run(rig) {
+    const subjects = [`${conformanceRoot}.>`];
+    const shown: BusEvent[] = [];
+    const ahead = async (events: readonly BusEvent[]) => void shown.push(...events);
+    const malformed = { key: "k", n: "not a number" };
+    const ids = [await publish(rig.store, { key: "k", n: 1 })];
+    ids.push(await rig.injectRaw({ subject: thingChanged.name, key: "k", payload: malformed }));
+    const unknown = { subject: `${conformanceRoot}.nobody.knows`, key: "k" };
+    ids.push(await rig.injectRaw({ ...unknown, payload: ["any", "thing"] }));
+    ids.push(await publish(rig.store, { key: "k", n: 2 }));
+    const all = await record(rig.bus, { name: "conformance.unread", subjects, unread: true, ahead });
+    const others = await record(rig.bus, { name: "conformance.read", subjects, attemptsMax: 2 });
+    await eventually(rig, "everything", () => all.events.length >= 4 && others.events.length >= 2, all.ids);
+    expect(all.ids()).toEqual(ids);
+    const bytesOf = ({ unread }: BusEvent) => JSON.parse(new TextDecoder().decode(unread?.bytes));
+    const [first, second, third, last] = all.events as [BusEvent, BusEvent, BusEvent, BusEvent];
+    expect([first.unread, last.unread]).toEqual([undefined, undefined]);
+    expect(second).toMatchObject({ subject: thingChanged.name, payload: undefined, unread: { kind: "malformed" } });
+    expect(second.unread?.reason).toMatch(/schema/);
+    expect(third).toMatchObject({ ...unknown, payload: undefined, unread: { kind: "unknown subject" } });
+    expect([bytesOf(second), bytesOf(third)]).toEqual([malformed, ["any", "thing"]]);
+    expect(shown.filter(({ id }) => !ids.includes(id))).toEqual([]);
+    await eventually(rig, "both reports", async () => (await rig.parked()).length >= 2, rig.parked);
+    expect((await rig.parked()).map(({ subscription, eventId }) => [subscription, eventId])).toEqual([
+      ["conformance.read", ids[1]],
+      ["conformance.read", ids[2]],
+    ]);
+    expect(others.numbers()).toEqual([1, 2]);
+  },
+};
+
+export const committedIsProved: BusCheck = {
+  promise: 9,
+  sentence: "who asks for proof gets what was committed as everybody else does, with its source, and no claim",
+  async run(rig) {
+    const plain = await record(rig.bus, { name: "conformance.plain" });
+    const proved = await record(rig.bus, { name: "conformance.proved", proved: true });
+    await publishMany(rig.store, "k\u00e9 \n", 1, 20);
+    await eventually(
+      rig,
+      "all twenty, twice",
+      () => plain.events.length >= 20 && proved.events.length >= 20,
+      () => [plain.numbers(), proved.numbers()],
+    );
+    expect(proved.events).toEqual(plain.events);
+    expect(proved.events.filter(({ claimed, source }) => claimed !== undefined || source === "foreign")).toEqual([]);
+  },
+};
+
 export const failureChecks: readonly BusCheck[] = [
   failingSubscriberIsAlone,
   slowSubscriberIsAlone,
@@ -194,4 +246,6 @@ export const failureChecks: readonly BusCheck[] = [
   aheadReplacesNothing,
   parksAndGoesOn,
   poisonIsParked,
+  unreadIsHandedOver,
+  committedIsProved,
 ];

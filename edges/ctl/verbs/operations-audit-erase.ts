@@ -2,7 +2,7 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
 import { Refusal } from "../failure.ts";
-import { factorOptions, stepUpProof } from "../one-time-code.ts";
+import { factorOptions, permittedStepUpProof } from "../one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -39,7 +39,8 @@ async function run(context: Context): Promise<Answer> {
   await confirm(context, subjectId);
   const client = await context.client();
   const named = { action: "EraseAuditSubject", parameters: { subject_id: subjectId } } as const;
-  const proof = await stepUpProof(context, client, named);
+  const withoutProof = () => client.eraseAuditSubject({ subjectId, reason });
+  const proof = await permittedStepUpProof(context, client, named, withoutProof);
   const done = await client.eraseAuditSubject({ subjectId, reason, stepUpProof: proof });
   const [first] = done.sequences;
   const text =

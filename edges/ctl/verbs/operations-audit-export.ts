@@ -4,7 +4,8 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { type WriteText, writeWhole } from "../audit-file.ts";
-import { entries, entryOf, pagesOf, sizeOf } from "../audit-pages.ts";
+import { entries, entryOf, type IntegrityError, orBrokenChain, pagesOf, sizeOf } from "../audit-pages.ts";
+import { type BundleCheck, type BundleHeader, checkBundle } from "../bundle-check.ts";
 import type { Context } from "../context.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
 import { countOf } from "../numbers.ts";
@@ -16,7 +17,7 @@ export const operationsAuditExport: Verb = {
   heading: "Handing out",
   sentence: "Write a part of the audit chain to a file that anybody can verify offline.",
   about:
-    "The file appears when it is whole; one that is there is replaced. Without --count it reaches to the newest checkpoint.",
+    "The file appears when it is whole; one that is there is replaced. Without --count it reaches to the newest checkpoint. What is written is compared with that checkpoint: when it differs, nothing is written, and it ends with 10.",
   arguments: [],
   options: [
     { name: "from-sequence", value: "N", standard: "0", sentence: "Begin with this entry." },
@@ -44,11 +45,13 @@ async function run(context: Context): Promise<Answer> {
   const path = resolve(context.folder, context.option("out") ?? "");
   const client = await context.client();
   if (asked.count !== undefined) mustReach(fromSequence, asked.count, await sizeOf(client));
-  const head = await client.getAuditBundleHead({ fromSequence, ...asked });
-  checkHead(head, fromSequence, asked.count);
-  await writeWhole(path, (write) => writeBundle(context, client, head, write));
-  const data = { path, from_sequence: head.from_sequence, count: head.count };
-  return { data, text: `${entries(head.count)} from sequence ${head.from_sequence} on are in ${clean(path)}.` };
+  return orBrokenChain(async () => {
+    const head = await client.getAuditBundleHead({ fromSequence, ...asked });
+    const header = checkHead(head, fromSequence, asked.count);
+    await writeWhole(path, (write) => writeBundle(context, client, head, checkBundle(header), write));
+    const data = { path, from_sequence: head.from_sequence, count: head.count };
+    return { data, text: `${entries(head.count)} from sequence ${head.from_sequence} on are in ${clean(path)}.` };
+  });
 }
 
 /** The log only grows, so what it has now it still has when the head is asked for. */
@@ -61,17 +64,25 @@ function mustReach(from: number, count: number, size: number): void {
 }
 
 /** What was asked for, what the server says it gives and what the head itself says must be one. */
-function checkHead({ head, from_sequence, count }: Head, from: number, asked: number | undefined): void {
+function checkHead({ head, from_sequence, count }: Head, from: number, asked: number | undefined): BundleHeader {
   const [format, headerLine, ...rest] = head.split("\n");
-  const header = entryOf(headerLine ?? "") as { readonly from?: unknown; readonly entries?: unknown } | null;
+  const header = entryOf(headerLine ?? "") as Partial<BundleHeader> | null;
   const isBundle = format === "portcullis-audit-bundle/v1" && rest.length === 1 && rest[0] === "";
   const agrees = header?.from === from_sequence && header.entries === count;
   if (!isBundle || !agrees || from_sequence !== from || (asked !== undefined && asked !== count)) {
     throw wrong("The head of the bundle is not the one that was asked for.");
   }
+  const { checkpoint = "", left = [], right = [] } = header;
+  return { from, entries: count, checkpoint, left, right };
 }
 
-async function writeBundle(context: Context, client: Client, head: Head, write: WriteText): Promise<void> {
+async function writeBundle(
+  context: Context,
+  client: Client,
+  head: Head,
+  check: BundleCheck,
+  write: WriteText,
+): Promise<void> {
   const end = head.from_sequence + head.count;
   let next = head.from_sequence;
   const progress = progressOf(context, head.count);
@@ -79,12 +90,20 @@ async function writeBundle(context: Context, client: Client, head: Head, write: 
   for await (const { texts } of pagesOf(client, head.from_sequence, end)) {
     for (const text of texts) {
       if (text.includes("\n") || sequenceOf(text) !== next) throw wrong(`Entry ${next} is not where it should be.`);
+      mustBeRight(check.entry(text));
       next += 1;
     }
     await write(`${texts.join("\n")}\n`);
     progress(next - head.from_sequence);
   }
   if (next !== end) throw wrong(`${next - head.from_sequence} of ${entries(head.count)} came.`);
+  mustBeRight(check.end());
+}
+
+function mustBeRight(error: IntegrityError | undefined): void {
+  if (error === undefined) return;
+  const { code, sequence, expected, actual } = error;
+  throw wrong(`The audit chain is broken at sequence ${sequence}: ${code}, expected ${expected}, found ${actual}.`);
 }
 
 function sequenceOf(text: string): unknown {

@@ -1,7 +1,7 @@
 // `ctl operations audit key revoke`: a key of the audit log that may have leaked counts no further than what it has signed.
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
-import { factorOptions, stepUpProof } from "../one-time-code.ts";
+import { factorOptions, permittedStepUpProof } from "../one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean, pairs } from "../text.ts";
 import { tellWitnesses } from "./operations-audit-key-rotate.ts";
@@ -42,7 +42,8 @@ async function run(context: Context): Promise<Answer> {
   }
   const reason = needsReason(context);
   const client = await context.client();
-  const proof = await stepUpProof(context, client, { action: "RevokeAuditKey", parameters: { key_id: keyId } });
+  const named = { action: "RevokeAuditKey", parameters: { key_id: keyId } } as const;
+  const proof = await permittedStepUpProof(context, client, named, () => client.revokeAuditKey({ keyId, reason }));
   const done = await client.revokeAuditKey({ keyId, reason, stepUpProof: proof });
   const lines = pairs([
     ["Revoked", clean(done.old_key)],

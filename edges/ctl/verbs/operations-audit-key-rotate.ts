@@ -1,6 +1,6 @@
 // `ctl operations audit key rotate`: a new key that signs the audit log's checkpoints. Everybody who verifies must hear of it.
 import type { Context } from "../context.ts";
-import { factorOptions, stepUpProof } from "../one-time-code.ts";
+import { factorOptions, permittedStepUpProof } from "../one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean, pairs } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -25,7 +25,8 @@ export const operationsAuditKeyRotate: Verb = {
 async function run(context: Context): Promise<Answer> {
   const reason = needsReason(context);
   const client = await context.client();
-  const proof = await stepUpProof(context, client, { action: "RotateAuditKey", parameters: {} });
+  const named = { action: "RotateAuditKey", parameters: {} } as const;
+  const proof = await permittedStepUpProof(context, client, named, () => client.rotateAuditKey({ reason }));
   const done = await client.rotateAuditKey({ reason, stepUpProof: proof });
   const lines = pairs([
     ["New key", clean(done.key)],

@@ -1,5 +1,5 @@
 // `ctl operations audit show`: everything that was done to one subject, in the order in which it happened.
-import type { AnswerOf } from "../../client/src/types.ts";
+import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { shortData } from "../audit-pages.ts";
 import type { Context } from "../context.ts";
 import { type Column, formatOption, listing } from "../listing.ts";
@@ -9,7 +9,8 @@ export const operationsAuditShow: Verb = {
   name: "operations audit show",
   heading: "Reading",
   sentence: "Show everything that was done to one subject, oldest first.",
-  about: "A table cuts long data; CSV and JSON have all of it, and the hashes.",
+  about:
+    "A table cuts long data; CSV and JSON have all of it, and the hashes. When it is not proven yet that nothing was left out, a line on stderr says so.",
   arguments: [],
   options: [
     {
@@ -42,8 +43,35 @@ const columns: readonly Column<Entry>[] = [
   { name: "hash", of: (one) => one.hash, onlyCsv: true },
 ];
 
+const notProven =
+  "Not proven yet that this is complete: since its start the platform has not compared the index with every entry. It does so by itself within minutes; `ctl operations audit fsck` does it now.";
+
 async function run(context: Context): Promise<Answer> {
   const subjectId = context.option("subject-id") ?? "";
-  const rows = await (await context.client()).getAuditTrail({ subjectId });
+  const { rows, isProven } = await trailOf(await context.client(), subjectId);
+  if (!isProven) context.terminal.say(notProven);
   return listing(context, { columns, rows, none: "Nothing is on record about it." });
+}
+
+/** So few that the longest entries fit into one answer: a page that is not full was the last. */
+const pageEntries = 100;
+
+/** With how many were read before, the last page proves that none was left out. */
+async function trailOf(
+  client: Client,
+  subjectId: string,
+): Promise<{ readonly rows: readonly Entry[]; readonly isProven: boolean }> {
+  const rows: Entry[] = [];
+  let isProven = true;
+  const onHeaders = (headers: Headers): void => {
+    isProven = !headers.has("portcullis-completeness");
+  };
+  for (let fromSequence = 0; ; ) {
+    const asked = { subjectId, fromSequence, countMax: pageEntries, countBefore: rows.length };
+    const page = await client.getAuditTrail(asked, { onHeaders });
+    rows.push(...page);
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageEntries) return { rows, isProven };
+    fromSequence = last.sequence + 1;
+  }
 }

@@ -1,4 +1,5 @@
 // `ctl operations audit status`: how far the audit chain reaches and who vouches for it.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { entries } from "../audit-pages.ts";
 import type { Context } from "../context.ts";
@@ -9,6 +10,8 @@ export const operationsAuditStatus: Verb = {
   name: "operations audit status",
   heading: "Verifying",
   sentence: "Show how far the audit chain reaches and who vouches for it.",
+  about:
+    "Exit 10 when the log is known to be broken. Other lines that begin with WRONG (nothing is signed, a witness does not answer) leave it at 0.",
   arguments: [],
   options: [],
   examples: [
@@ -22,7 +25,8 @@ export const operationsAuditStatus: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const status = await (await context.client()).getAuditStatus();
-  return { data: status, text: textOf(status, context) };
+  const exit = status.broken ? exitCodes.verificationFailed : exitCodes.ok;
+  return { data: status, text: textOf(status, context), exit };
 }
 
 /** What the word means for whoever has to rely on it. */
@@ -34,7 +38,7 @@ function trustText({ trust, witnesses, anchors }: Status): string {
 }
 
 function witnessedText({ witnessed_size: size, checkpoint_size: signed }: Status): string {
-  if (size === 0) return "nothing since the start";
+  if (size === 0) return "nothing";
   return size < signed
     ? `the first ${entries(size)}, ${entries(signed - size)} behind the checkpoint`
     : `the first ${entries(size)}`;

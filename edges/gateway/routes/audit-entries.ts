@@ -41,7 +41,7 @@ export function auditEntries(parts: Pick<GatewayParts, "services">): Route {
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** JSON carries text only, and an entry that is none was not written by us: it is told as what it is, a broken chain. */
-function readText(bytes: Uint8Array, sequence: number): string {
+export function readText(bytes: Uint8Array, sequence: number): string {
   try {
     return decoder.decode(bytes);
   } catch (cause) {

@@ -1,4 +1,5 @@
-// GET /v1/operations/audit: everything that was done to one subject, oldest first.
+// GET /v1/operations/audit: everything that was done to one subject, oldest first, page by page. The address of the next page says how many entries
+// went before, so that the last one can prove that none was left out; a header says when it cannot.
 import type { AuditTrail, AuditTrailRequest } from "../../../contracts/src/generated/svc/v1/audit.ts";
 import type { Route } from "../../../ports/http.ts";
 import { askAudit, entryJson } from "../ask-audit.ts";
@@ -6,22 +7,45 @@ import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { trailAnswer, trailQuery } from "../schemas/audit.ts";
 
+const path = "/v1/operations/audit";
+const pageEntries = 1_000;
+
 export function auditTrail(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
     id: "getAuditTrail",
     method: "GET",
-    path: "/v1/operations/audit",
+    path,
     listeners: ["operator"],
     sentence: "Read the entries about one subject, oldest first.",
     operation: "GetAuditTrail",
     query: trailQuery,
     answers: { 200: trailAnswer },
-    handle: (request) =>
-      askAudit<AuditTrailRequest, AuditTrail>(parts, request, {
+    handle: async (request) => {
+      const { subject_id, from_sequence = 0, count_max = pageEntries, count_before } = request.query;
+      const before = count_before === undefined ? {} : { count_before };
+      const asked = { subject_id, from_sequence, count_max, ...before };
+      const headers: Record<string, string> = {};
+      const answer = await askAudit<AuditTrailRequest, AuditTrail>(parts, request, {
         service: "Operations",
         method: "GetAuditTrail",
-        message: { subject_id: request.query.subject_id },
-        tell: ({ entries }) => entries.map(entryJson),
-      }),
+        message: asked,
+        tell: ({ entries, next_sequence, complete }) => {
+          if (next_sequence > 0) headers["link"] = nextPage(asked, next_sequence, entries.length);
+          else if (complete === false) headers["portcullis-completeness"] = "not-proven-yet";
+          return entries.map(entryJson);
+        },
+      });
+      if (answer.status >= 400 || Object.keys(headers).length === 0) return answer;
+      return { ...answer, headers: { ...answer.headers, ...headers } };
+    },
   });
+}
+
+/** RFC 8288. What went before is counted only when all of it was. */
+function nextPage(asked: AuditTrailRequest, next: number, count: number): string {
+  const query = new URLSearchParams({ subject_id: asked.subject_id, from_sequence: String(next) });
+  query.set("count_max", String(asked.count_max));
+  const before = asked.from_sequence === 0 ? 0 : asked.count_before;
+  if (before !== undefined) query.set("count_before", String(before + count));
+  return `<${path}?${query}>; rel="next"`;
 }

@@ -59,7 +59,23 @@ describe("getAuditTrail", () => {
     });
     const answer = await ask(route, { query: { subject_id: "o-1" } });
     expect(answer).toEqual({ status: 200, body: [{ ...entry, data: {} }, entry] });
-    expect(calls).toEqual([["Operations/GetAuditTrail", { subject_id: "o-1" }, options]]);
+    const asked = { subject_id: "o-1", from_sequence: 0, count_max: 1_000 };
+    expect(calls).toEqual([["Operations/GetAuditTrail", asked, options]]);
+  });
+
+  it("tells where the next page is, and how many were before it", async () => {
+    const procedures = { "Operations/GetAuditTrail": { entries: [entry, entry], next_sequence: 40 } };
+    const { route } = rig(auditTrail, { procedures });
+    const linkOf = async (query: object) => (await ask(route, { query: { subject_id: "a b", ...query } })).headers;
+    const next = (rest: string) => ({
+      link: `</v1/operations/audit?subject_id=a+b&from_sequence=40&${rest}>; rel="next"`,
+    });
+    expect(await linkOf({ count_max: "2" })).toEqual(next("count_max=2&count_before=2"));
+    expect(await linkOf({ from_sequence: "9", count_max: "2", count_before: "5" })).toEqual(
+      next("count_max=2&count_before=7"),
+    );
+    // Nobody counted what was before, so nothing is said of it.
+    expect(await linkOf({ from_sequence: "9" })).toEqual(next("count_max=1000"));
   });
 
   it.each([{}, { subject_id: "" }, { subject_id: "x".repeat(257) }, { subject: "o-1" }])(
@@ -127,7 +143,7 @@ describe("verifyAudit", () => {
     await ask(route, { query: { from_sequence: "5" } });
     expect(calls.map((call) => call[1])).toEqual([{ from_sequence: 0 }, { from_sequence: 5 }]);
     expect(calls[0]?.[2]).toEqual({ ...options, timeoutMs: 25_000 });
-    for (const from_sequence of ["-1", "1.5", "all", "9007199254740993"]) {
+    for (const from_sequence of ["-1", "1.5", "all", "9007199254740993", " 5", "1e1", "0x10", "+5", "05"]) {
       expect(await ask(route, { query: { from_sequence } }), from_sequence).toMatchObject({ status: 400 });
     }
   });
@@ -258,6 +274,7 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
   const status = {
     ...{ origin: "portcullis/audit/x", size: 9, hash: "ab".repeat(32), checkpoint_size: 8, trust: "operator-trusted" },
     ...{ witnesses_needed: 0, witnesses: [], keys: ["k+1+x"], witnessed_size: 0, witness_complaints: [] },
+    broken: false,
   };
   const signs = { vkey: "k+1+x", key_id: "1", from_size: 0, revoked: false };
   const file = { name: "file a", size: 8, behind_s: 0 };

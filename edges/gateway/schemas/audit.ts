@@ -2,15 +2,25 @@
 // bounded, so that nothing reaches the codec that it could choke on.
 import { z } from "zod";
 import { countNumber, hashText } from "../../../contracts/src/records/fields.ts";
+import { wholeAsked } from "./asked-numbers.ts";
 import { reasonLine, timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
 
-const sequenceAsked = z.coerce.number().int().min(0);
+const sequenceAsked = wholeAsked(0);
 const sequence = countNumber.meta({ description: "The entry's number; contiguous from 0." });
 const subjectText = z.string().min(1).max(256).meta({ description: "What it was done to: an order id, a fund id." });
 const dataRecord = z.record(z.string(), z.unknown()).meta({ description: "Everything else." });
 
-export const trailQuery = z.strictObject({ subject_id: subjectText });
+export const trailQuery = z.strictObject({
+  subject_id: subjectText,
+  from_sequence: sequenceAsked.optional().meta({ description: "The first entry of the page; 0 when absent." }),
+  count_max: wholeAsked(1, 1_000)
+    .optional()
+    .meta({ description: "At most this many, 1,000 when absent; the next page is in the Link header." }),
+  count_before: sequenceAsked.optional().meta({
+    description: "How many the pages before had, so that the last one proves that none was left out of any of them.",
+  }),
+});
 
 export const verifyQuery = z.strictObject({
   from_sequence: sequenceAsked.optional().meta({ description: "Verify from this entry on; 0 when absent." }),
@@ -18,13 +28,16 @@ export const verifyQuery = z.strictObject({
 
 export const entriesQuery = z.strictObject({
   from_sequence: sequenceAsked.optional().meta({ description: "The first entry; 0 when absent." }),
-  count_max: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
+  count_max: wholeAsked(1, 1_000)
     .optional()
     .meta({ description: "At most this many; the next page is in the Link header." }),
+});
+
+export const tailQuery = z.strictObject({
+  from_sequence: sequenceAsked.optional().meta({
+    description:
+      "The first entry; what comes next when absent. The header Last-Event-ID, the last sequence that was read, goes before it.",
+  }),
 });
 
 export const sequenceParams = z.strictObject({
@@ -43,22 +56,14 @@ export const tileParams = z.strictObject({
 
 export const consistencyQuery = z.strictObject({
   first_size: sequenceAsked.meta({ description: "The size of the checkpoint that you have kept." }),
-  second_size: z.coerce
-    .number()
-    .int()
-    .min(1)
+  second_size: wholeAsked(1)
     .optional()
     .meta({ description: "The larger size; that of the newest checkpoint when absent." }),
 });
 
 export const bundleQuery = z.strictObject({
   from_sequence: sequenceAsked.optional().meta({ description: "The first entry; 0 when absent." }),
-  count: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .optional()
-    .meta({ description: "How many entries; up to the newest checkpoint when absent." }),
+  count: wholeAsked(1).optional().meta({ description: "How many entries; up to the newest checkpoint when absent." }),
 });
 
 /** As deep as an entry may be; whatever walks the value after this has an end. */
@@ -70,7 +75,10 @@ function isWithin(value: unknown, levels: number): boolean {
 }
 
 export const appendBody = z.strictObject({
-  action: z.string().min(1).max(128).meta({ description: "What was done, such as order.placed." }),
+  action: z.string().min(1).max(128).meta({
+    description:
+      "What was done, in lower-case ASCII words with dots, underscores or hyphens between them, such as order.placed; not one of the platform's own.",
+  }),
   subject_id: subjectText,
   data: dataRecord
     .refine((value) => isWithin(value, levelsMax), `expected at most ${levelsMax} levels`)
@@ -155,7 +163,9 @@ export const statusAnswer = z.object({
   checkpoint_size: countNumber.meta({ description: "How many of them the newest checkpoint covers." }),
   checkpoint: z.string().optional().meta({ description: "The newest checkpoint with all its signatures." }),
   trust: z.string().meta({ description: "Who vouches for it: operator-trusted until enough witnesses have cosigned." }),
-  witnessed_size: countNumber.meta({ description: "How many of them enough witnesses have cosigned since the start." }),
+  witnessed_size: countNumber.meta({
+    description: "How many of them enough witnesses have cosigned; 0 while one of them knows another history.",
+  }),
   witnesses_needed: countNumber.meta({ description: "How many of the witnesses must cosign." }),
   witnesses: z.array(z.string()),
   witness_complaints: z
@@ -186,6 +196,7 @@ export const statusAnswer = z.object({
     )
     .meta({ description: "The places outside the database that have a copy of the checkpoints." }),
   complaint: z.string().optional().meta({ description: "What is wrong right now; absent when nothing is." }),
+  broken: z.boolean().meta({ description: "Whether that is the log itself: it is not what was signed or cosigned." }),
 });
 
 export const inspectionAnswer = z.object({

@@ -1,10 +1,12 @@
 // The audit log's shell as a whole: what is signed and when, what is found when somebody rewrites the store, trails, fsck and self-verification.
 import { describe, expect, it } from "vitest";
+import { subjects } from "../../../contracts/src/subjects.ts";
 import { base64OfHash } from "../../../core/audit/base64.ts";
 import { readCheckpointNote } from "../../../core/audit/checkpoint.ts";
 import { createTreeHash } from "../../../core/audit/merkle.ts";
 import { readVerifierKey } from "../../../core/audit/signed-note.ts";
 import { addCheckpointBody, decideAddCheckpoint, type WitnessedState } from "../../../core/audit/witness.ts";
+import type { NewAuditRow } from "../../../ports/audit-log.ts";
 import type { Witnesses } from "../../../ports/witnesses.ts";
 import { sha256, verifySignature, witnessSigner } from "../../../testkit/audit/keys.ts";
 import { type AuditRig, auditRig, recordsOf, rewriteAndRechain, truncate } from "../../../testkit/audit/service-rig.ts";
@@ -214,7 +216,8 @@ describe("witnesses", () => {
         const given = await Promise.all(
           [one, two].map((each) => each.add(vkey, note, rig.time.clock.now(), proofFrom)),
         );
-        return { lines: given.flatMap((each) => (each.status === 200 ? [each.body] : [])), complaints: [] };
+        const lines = given.flatMap((each) => (each.status === 200 ? [each.body] : []));
+        return { lines, complaints: [], contradictions: [] };
       },
     };
     const { audit } = await rig.start({ witnesses });
@@ -323,7 +326,7 @@ describe("verify", () => {
 });
 
 describe("fsck", () => {
-  it("finds a tile with more hashes than there are entries, and says so only when it could be written anew", async () => {
+  it("finds a tile with more hashes than there are entries, and writes it anew", async () => {
     const rig = await signedLog(26, 100);
     const { audit } = await rig.start();
     const tile = rig.disk.tiles.get("0/0");
@@ -332,11 +335,16 @@ describe("fsck", () => {
     wide.set(tile.hashes);
     rig.disk.tiles.set("0/0", { ...tile, hashes: wide });
     expect(await rig.finish(audit.fsck())).toMatchObject({ fault: undefined, tilesWrong: ["tile/0/000.p/100"] });
-    const { tilesRebuilt } = await rig.finish(audit.fsck({ rebuild: true }));
-    const { tilesWrong } = await rig.finish(audit.fsck());
-    expect(tilesWrong).toHaveLength(1 - tilesRebuilt);
+    expect(await rig.finish(audit.fsck({ rebuild: true }))).toMatchObject({ tilesRebuilt: 1 });
+    expect(await rig.finish(audit.fsck())).toMatchObject({ tilesWrong: [] });
+    expect(rig.disk.tiles.get("0/0")?.hashes).toEqual(tile.hashes);
   });
 });
+
+const attempt = {
+  ...{ operator: "operator:ada", verb: "SetEnvelope", target: "alpha", allowed: false, reason: "no" },
+  at: "2026-01-02T00:00:00.000000Z",
+};
 
 describe("trail and index (A22)", () => {
   it("is complete and in order; an entry that is left out, at the end too, added or misattributed is found", async () => {
@@ -344,7 +352,7 @@ describe("trail and index (A22)", () => {
     const { audit } = await rig.start();
     const listed = rig.disk.bySubject.get("order-2") ?? [];
     const trail = await rig.finish(audit.trail("order-2"));
-    expect(trail).toMatchObject({ endProven: false });
+    expect(trail).toMatchObject({ isComplete: false });
     expect("entries" in trail && trail.entries.map(({ sequence }) => sequence)).toEqual(listed);
     const attempt = async (lie: readonly number[]) => {
       rig.disk.bySubject.set("order-2", [...lie]);
@@ -365,8 +373,58 @@ describe("trail and index (A22)", () => {
     });
     await fill(rig, audit, 1, 62);
     const whole = rig.disk.bySubject.get("order-2") ?? [];
-    expect(await attempt(whole)).toMatchObject({ endProven: true, entries: { length: 13 } });
+    expect(await attempt(whole)).toMatchObject({ isComplete: true, entries: { length: 13 } });
     expect(await attempt(whole.slice(0, -1))).toMatchObject({ fault: { code: "INDEX_MISMATCH", sequence: 61 } });
+  });
+
+  it("after a start says that it is not proven yet, then finds whatever was left out, also when it was all of it", async () => {
+    const rig = await signedLog(33, 61);
+    const lie = rig.disk.bySubject.get("order-2") ?? [];
+    rig.disk.bySubject.set("order-2", []);
+    const { audit } = await rig.start();
+    expect(await rig.finish(audit.trail("order-2"))).toEqual({ entries: [], isComplete: false });
+    await rig.finish(audit.verifySelf());
+    expect(await rig.finish(audit.trail("order-2"))).toMatchObject({
+      fault: { code: "INDEX_MISMATCH", sequence: lie.at(-1), actual: "none" },
+    });
+    for (const left of [0, 5, lie.length - 1]) {
+      rig.disk.bySubject.set(
+        "order-2",
+        lie.filter((_, place) => place !== left),
+      );
+      expect(await rig.finish(audit.trail("order-2"))).toMatchObject({ fault: { code: "INDEX_MISMATCH" } });
+    }
+    rig.disk.bySubject.set("order-2", lie);
+    expect(await rig.finish(audit.trail("order-2"))).toMatchObject({ isComplete: true, entries: { length: 12 } });
+    expect(await rig.finish(audit.trail("nobody"))).toEqual({ entries: [], isComplete: true });
+    await fill(rig, audit, 1, 62);
+    expect(await rig.finish(audit.trail("order-2"))).toMatchObject({ isComplete: true, entries: { length: 13 } });
+  });
+
+  it("fsck names every lie of the index, and puts it right when asked to", async () => {
+    const rig = await signedLog(34, 61);
+    const { audit } = await rig.start();
+    const told = await rig.publish("operations", subjects.operatorAttempted, attempt);
+    await later(rig, 1_000);
+    const from = rig.disk.rows.find((row) => row.eventId === told)?.sequence ?? 0;
+    const lies: readonly [number, Partial<NewAuditRow>][] = [
+      [20, { subjectId: "order-x" }],
+      [30, { action: "x.y" }],
+      [40, { timestamp: "2020-01-01T00:00:00.000000Z" }],
+      [from, { eventId: "another" }],
+    ];
+    for (const [sequence, lie] of lies) {
+      const row = rig.disk.rows[sequence];
+      if (row !== undefined) rig.disk.rows[sequence] = { ...row, ...lie };
+    }
+    const expected = lies.map(([sequence]) => ({ code: "INDEX_MISMATCH", sequence }));
+    const looked = await rig.finish(audit.fsck());
+    expect(looked).toMatchObject({ fault: expected[0], indexFaults: expected, indexWrong: 4, indexRepaired: 0 });
+    expect(audit.status().broken).toContain("INDEX_MISMATCH at 20");
+    expect(await rig.finish(audit.fsck({ rebuild: true }))).toMatchObject({ indexWrong: 4, indexRepaired: 4 });
+    expect(await rig.finish(audit.fsck())).toMatchObject({ fault: undefined, indexWrong: 0 });
+    expect(audit.status().broken).toBeUndefined();
+    expect(rig.disk.byEvent.get(told)).toBe(from);
   });
 
   it("fsck finds a lie of the index anywhere", async () => {

@@ -14,24 +14,26 @@ import type { Sha256OfBytes, Signing } from "../../../ports/signing.ts";
 import type { Cipher, SubjectKeys } from "../../../ports/subject-keys.ts";
 import type { Witnesses } from "../../../ports/witnesses.ts";
 import type { ServicePorts } from "../../service.ts";
-import { startAnchoring } from "./anchors/anchoring.ts";
+import { startOutside } from "./anchors/outside.ts";
+import { type WitnessedChecks, witnessedChecks } from "./anchors/witnessed-checks.ts";
 import { createAuditAlarms } from "./checking/alarms.ts";
 import { createFindings, type Findings } from "./checking/findings.ts";
-import { type FsckOptions, type FsckReport, fsckLog } from "./checking/fsck.ts";
+import type { FsckOptions, FsckReport } from "./checking/fsck.ts";
 import { createRuns, type RunState, type Runs } from "./checking/runs.ts";
 import { sentenceOf, startSelfVerification } from "./checking/self-verification.ts";
-import { type Verdict, type VerifyPorts, verifyLog } from "./checking/verify.ts";
+import type { Verdict } from "./checking/verify.ts";
 import { auditHandlers } from "./desks/audit-rpc.ts";
 import { type AuditStatus, type StatusParts, statusOf } from "./desks/audit-status.ts";
-import { readTrail, type Trail } from "./desks/trail.ts";
+import { readTrail, type Trail, type TrailPage } from "./desks/trail.ts";
 import { startIntake } from "./intake/intake.ts";
 import { createKeyKeeper, type KeyChangeDone, type SettledKey, settleKey } from "./keys/key-rotation.ts";
 import type { KeyPorts } from "./keys/signing-key.ts";
 import { type Checkpoints, createCheckpoints } from "./log/checkpoints.ts";
-import { openLog } from "./log/open-log.ts";
+import { type OpenedLog, openLog } from "./log/open-log.ts";
 import { refuseReserved, subjectPrevious } from "./log/reserved.ts";
 import { type Appended, type AuditWish, createSequencer } from "./log/sequencer.ts";
-import { lookAtLog, verifyPortsOf } from "./log/start-look.ts";
+import { type FoundLog, lookAtLog, verifyPortsOf } from "./log/start-look.ts";
+import { createSubjectMemory, type SubjectMemory } from "./log/subject-memory.ts";
 import { openPersonalData, type PersonalData } from "./personal/personal-data.ts";
 
 export interface AuditPorts
@@ -63,7 +65,7 @@ export interface AuditSettings {
 export interface RunningAudit {
   /** Resolves when the entry is durable. The same event id again resolves with where it stands; with another content it is refused. */
   append(wish: AuditWish): Promise<Appended>;
-  trail(subjectId: string): Promise<Trail | { readonly fault: AuditFault }>;
+  trail(subjectId: string, page?: TrailPage): Promise<Trail | { readonly fault: AuditFault }>;
   verify(from?: number, signal?: AbortSignal, progress?: (nextSequence: number) => void): Promise<Verdict>;
   fsck(options?: FsckOptions): Promise<FsckReport>;
   /** Verifies now, as the schedule does: the result is an entry. */
@@ -95,7 +97,7 @@ export type RunResult =
 const patienceMs = 2_000;
 
 export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
-  const { auditLog, clock, timers, log, random, signing, sha256OfBytes: sha256, auditSettings } = ports;
+  const { auditLog, clock, timers, log, random, sha256OfBytes: sha256, auditSettings } = ports;
   const incarnation = random.uuid();
   const policy = policyOf(ports);
   const alarms = createAuditAlarms(ports);
@@ -106,14 +108,12 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   const keyPorts: KeyPorts = { ...ports, sha256, path };
   const begun = await lookAtLog(ports, opened);
   const { fault, restored } = begun;
-  const settled: SettledKey =
-    fault === undefined && opened.key !== undefined
-      ? await settleKey(keyPorts, opened.key, restored)
-      : { key: opened.key, handover: undefined, complaint: undefined };
+  const settled = await settledOf(keyPorts, opened, begun);
   const unsigned = settled.complaint ?? (opened.key === undefined ? noKey(path) : undefined);
   const onDefect = (defect: Defect): void => ports.crash.die(defect);
   const onBroken = (sentence: string): void => alarms.raise("AUDIT_CHAIN_BROKEN", sentence);
   const sizes = ports.metrics.gauge("portcullis_audit_entries", "Entries of the audit log.");
+  const subjects = createSubjectMemory({ size: opened.head.size, secret: random.bytes(8) });
   let intake: Subscription | undefined;
   let checkpoints: Checkpoints | undefined;
 
@@ -122,10 +122,11 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
     queueMax: auditSettings.queueMax,
     onDurable(entries, head) {
       checkpoints?.grown(entries);
+      for (const { subjectId, sequence } of entries) subjects.appended(subjectId, sequence);
       sizes.set(head.size);
     },
     onTakenOver(cause) {
-      alarms.raise("STATE_MISMATCH", `Another process writes the audit log; this one has ended: ${cause.message}`);
+      alarms.raise("AUDIT_TAKEN_OVER", `Another process writes the audit log; this one has ended: ${cause.message}`);
       // Whoever has the pen now must get the events as well.
       intake?.close().catch((thrown: unknown) => log.warn("the intake did not close", { error: messageOf(thrown) }));
     },
@@ -135,62 +136,69 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
     sequencer.standStill(still);
     onBroken(sentenceOf(fault));
   } else if (unsigned !== undefined) onBroken(unsigned);
-  const anchoring = startAnchoring({
-    ...{ anchors: ports.anchors, origin, known: begun.anchors, clock, timers, log, alarms, onDefect },
-  });
   const signer = fault === undefined ? settled.key : undefined;
+  const { pen } = sequencer;
+  const outside = await startOutside(ports, { origin, policy, begun, signer, alarms, findings, pen, onDefect });
+  const { anchoring, witnessing } = outside;
   const keeper = createKeyKeeper({
     ...{ ports: keyPorts, key: settled.key ?? opened.key, complaint: still ?? unsigned, append: sequencer.append },
     checkpoints: () => made,
   });
+  const { tree, growing, last } = restored;
   const made = createCheckpoints({
-    ...{ auditLog, clock, timers, log, sha256, policy, onDefect, verifySignature: signing.verify },
-    ...{ tree: restored.tree, growing: restored.growing, last: restored.last, witnesses: ports.witnesses },
-    ...{ key: signer, handover: settled.handover, onHandover: keeper.promote, onSigned: anchoring.signed },
-    pen: sequencer.pen,
-    onTakenOver: sequencer.takenOver,
-    onInconsistent: onBroken,
+    ...{ auditLog, clock, timers, log, sha256, onDefect, tree, growing, last },
+    ...{ key: signer, handover: settled.handover, onHandover: keeper.promote, onSigned: outside.signed, pen },
+    ...{ onTakenOver: sequencer.takenOver, onInconsistent: onBroken },
   });
   checkpoints = made;
   // What was not signed when the last process ended is signed now, and what was signed and not anchored is anchored.
   made.grown([]);
-  if (fault === undefined) begun.unanchored.forEach(anchoring.signed);
-  const verifyPorts = verifyPortsOf(ports, policy, opened, keeper.ring);
+  outside.catchUp();
+  const ringNow = () => restored.toldRing ?? keeper.ring();
+  const checks = witnessedChecks(
+    verifyPortsOf(ports, policy, opened, ringNow, { subjects, pen }),
+    findings,
+    witnessing,
+  );
   const { verifyFirstAfterMs: firstAfterMs, verifyEveryMs: everyMs } = auditSettings;
   const verification = startSelfVerification({
     ...{ clock, timers, random, log, findings, origin, onDefect, append: sequencer.append, firstAfterMs, everyMs },
-    before: begun.verifiedBefore,
-    fsck: (signal) => fsckLog(verifyPorts, { signal }),
+    ...{ before: begun.verifiedBefore, fsck: (signal: AbortSignal) => checks.fsck({ signal }) },
   });
   const personal = openPersonalData({ ...ports, append: sequencer.append, signingKeyPath: path, onDefect });
-  intake = await startIntake({ bus: ports.bus, sha256, append: sequencer.append, sealing: personal });
-  const subscription = intake;
+  intake = await startIntake({ bus: ports.bus, auditLog, sha256, append: sequencer.append, sealing: personal });
   const runs = createRuns<RunResult>({ timers, random });
   const parts = {
     ...{ origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification, findings },
+    witnessing,
   };
-  return running({ ...parts, ports, verifyPorts, runs, personal }, async () => {
+  return running({ ...parts, ports, checks, runs, personal, subjects }, async () => {
     runs.stop();
-    await subscription.close();
+    await intake?.close();
     await verification.stop();
-    await sequencer.stop(patienceMs);
-    await made.stop(patienceMs);
-    await anchoring.stop(patienceMs);
+    for (const part of [sequencer, made, outside]) await part.stop(patienceMs);
     await alarms.stop();
   });
 }
 
+/** The key as the log and the secret together say it; of a log that stands still it is left as it is. */
+async function settledOf(ports: KeyPorts, { key }: OpenedLog, { fault, restored }: FoundLog): Promise<SettledKey> {
+  if (fault === undefined && key !== undefined) return settleKey(ports, key, restored);
+  return { key, handover: undefined, complaint: undefined };
+}
+
 interface Parts extends StatusParts {
   readonly ports: AuditPorts;
-  readonly verifyPorts: VerifyPorts;
+  readonly checks: WitnessedChecks;
   readonly runs: Runs<RunResult>;
   readonly personal: PersonalData;
+  readonly subjects: SubjectMemory;
 }
 
 function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
-  const { ports, sequencer, checkpoints, keeper, verifyPorts, verification, runs, personal } = parts;
+  const { ports, sequencer, checkpoints, keeper, verification, runs, personal } = parts;
   const { auditLog, sha256OfBytes: sha256 } = ports;
-  const { verify, fsck } = heardVerifications(verifyPorts, parts.findings);
+  const { verify, fsck } = heardVerifications(parts.checks, parts.findings);
   const asked: Omit<RunningAudit, "rpcHandlers"> = {
     async append(wish) {
       refuseReserved(wish);
@@ -198,7 +206,8 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
       if (appended.entry === undefined) await mustBeSame(auditLog, wish, appended.sequence);
       return appended;
     },
-    trail: (subjectId) => readTrail({ auditLog, sha256, newestOf: sequencer.newestOf }, subjectId),
+    trail: (subjectId, page) =>
+      readTrail({ auditLog, sha256, newestOf: sequencer.newestOf, subjects: parts.subjects }, subjectId, page),
     verify,
     fsck,
     verifySelf: verification.run,
@@ -229,11 +238,11 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
 }
 
 /** What people ask for: what is found is everybody's business, not only that of who asked. */
-function heardVerifications(ports: VerifyPorts, findings: Findings): Pick<RunningAudit, "verify" | "fsck"> {
+function heardVerifications(checks: WitnessedChecks, findings: Findings): Pick<RunningAudit, "verify" | "fsck"> {
   return {
     async verify(from = 0, signal, progress) {
       const ended = findings.begin(from === 0 ? "entries" : "part");
-      const verdict = await verifyLog(ports, {
+      const verdict = await checks.verify({
         ...{ from, ...(signal === undefined ? {} : { signal }) },
         paged: async (nextSequence) => {
           progress?.(nextSequence);
@@ -245,7 +254,7 @@ function heardVerifications(ports: VerifyPorts, findings: Findings): Pick<Runnin
     },
     async fsck(options) {
       const ended = findings.begin("everything");
-      const report = await fsckLog(ports, options);
+      const report = await checks.fsck(options);
       ended(report.fault);
       return report;
     },

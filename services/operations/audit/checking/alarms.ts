@@ -5,9 +5,11 @@ import { format } from "../../../../contracts/src/instant.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
 import type { ServicePorts } from "../../../service.ts";
 
+export type AlarmFacts = Readonly<Record<string, string | number>>;
+
 export interface AuditAlarms {
   /** Call it as often as it is seen. */
-  raise(code: AlarmCode, sentence: string): void;
+  raise(code: AlarmCode, sentence: string, facts?: AlarmFacts): void;
   clear(code: AlarmCode): void;
   /** Waits for what is being published. */
   stop(): Promise<void>;
@@ -20,13 +22,13 @@ export function createAuditAlarms(ports: Pick<ServicePorts, "store" | "clock" | 
   const raised = new Set<AlarmCode>();
   let publishing: Promise<unknown> = Promise.resolve();
 
-  async function publish(code: AlarmCode, sentence: string): Promise<void> {
+  async function publish(code: AlarmCode, sentence: string, facts: AlarmFacts): Promise<void> {
     const told = {
       code,
       level: registry[code].level,
       service: "operations",
       sentence: sentence.replaceAll(unprintable, " ").slice(0, sentenceCharactersMax),
-      facts: { about: "audit" },
+      facts: { ...facts, about: "audit" },
       at: format(ports.clock.now()),
     };
     try {
@@ -40,11 +42,11 @@ export function createAuditAlarms(ports: Pick<ServicePorts, "store" | "clock" | 
   }
 
   return {
-    raise(code, sentence) {
+    raise(code, sentence, facts = {}) {
       if (raised.has(code)) return;
       raised.add(code);
       ports.log.error("an alarm was raised", { code, sentence });
-      publishing = Promise.all([publishing, publish(code, sentence)]);
+      publishing = Promise.all([publishing, publish(code, sentence, facts)]);
     },
     clear: (code) => void raised.delete(code),
     stop: async () => {

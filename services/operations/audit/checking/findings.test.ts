@@ -107,10 +107,13 @@ describe("trust", () => {
   it("says that witnesses vouch only when enough have cosigned", async () => {
     const { vkey } = witnessSigner("w1", 21).key;
     const rig = auditRig({ seed: 403 });
-    const witnesses = { policy: `1 of ${vkey}`, submit: async () => ({ lines: [], complaints: [] }) };
+    const witnesses = {
+      policy: `1 of ${vkey}`,
+      submit: async () => ({ lines: [], complaints: [], contradictions: [] }),
+    };
     const { audit } = await rig.start({ witnesses });
     await rig.finish(audit.flush());
-    const trust = "operator-trusted: 1 of 1 witnesses needed, none has cosigned since this start";
+    const trust = "operator-trusted: 1 of 1 witnesses needed, none has cosigned";
     expect(audit.status()).toMatchObject({ trust, witnessedSize: 0, witnessesNeeded: 1 });
     await rig.finish(audit.stop());
   });

@@ -1,23 +1,37 @@
-// What verifications found, whoever asked for them: a log that one of them says is broken is broken for everybody. The alarm is raised, the status
-// and the health say so, until a later verification of the whole log finds nothing.
+// What is known to be wrong with the log, whoever found it. A log that one verification says is broken is broken for everybody: the alarm is raised,
+// the status and the health say so, until a later verification of the whole log finds nothing. A witness that knows another history of the log is a
+// finding of its own: no verification of what is stored can take it back, only that witness, by cosigning again.
 import type { AuditFault } from "../../../../core/audit/fault.ts";
-import type { AuditAlarms } from "./alarms.ts";
+import type { AlarmFacts, AuditAlarms } from "./alarms.ts";
 import { sentenceOf } from "./self-verification.ts";
 
 /** What a verification looks at: some entries; all of them; all of them and the index. */
 export type Reach = "part" | "entries" | "everything";
+
+/** A witness's word against the log. */
+export interface Contradiction {
+  readonly vkey: string;
+  readonly sentence: string;
+  readonly facts: AlarmFacts;
+}
 
 export interface Findings {
   /** To be called when a verification begins; what it gives, with what that one found. */
   begin(reach: Reach): (fault: AuditFault | undefined) => void;
   /** What the newest verification that failed found, while no later one has taken it back. */
   broken(): AuditFault | undefined;
+  contradicted(by: Contradiction): void;
+  /** The witness has cosigned, so what it said before no longer stands. */
+  agreed(vkey: string): void;
+  contradictions(): readonly Contradiction[];
 }
 
 export function createFindings(alarms: Pick<AuditAlarms, "raise" | "clear">): Findings {
   let found: AuditFault | undefined;
   let isIndexWrong = false;
   let failures = 0;
+  /** By vkey; there are only as many as witnesses. */
+  const contradictions = new Map<string, Contradiction>();
   return {
     begin(reach) {
       const failuresBefore = failures;
@@ -37,5 +51,14 @@ export function createFindings(alarms: Pick<AuditAlarms, "raise" | "clear">): Fi
       };
     },
     broken: () => found,
+    contradicted(by) {
+      contradictions.set(by.vkey, by);
+      alarms.raise("AUDIT_WITNESS_CONTRADICTS", by.sentence, by.facts);
+    },
+    agreed(vkey) {
+      contradictions.delete(vkey);
+      if (contradictions.size === 0) alarms.clear("AUDIT_WITNESS_CONTRADICTS");
+    },
+    contradictions: () => [...contradictions.values()],
   };
 }

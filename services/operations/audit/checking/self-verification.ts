@@ -117,7 +117,7 @@ function short(text: string): string {
 
 function dataOf({ verified, fault, tilesChecked, tilesWrong }: FsckReport): Readonly<Record<string, unknown>> {
   const tiles = { tiles_checked: tilesChecked, tiles_wrong: tilesWrong.length };
-  if (verified === undefined) {
+  if (verified === undefined || fault !== undefined) {
     const { code, sequence, expected, actual } = fault ?? { code: "", sequence: 0, expected: "", actual: "" };
     const broken = { code, sequence, expected: short(expected), actual: short(actual) };
     return { ...tiles, fault: broken, result: "broken" };

@@ -22,6 +22,7 @@ import { type AnchoredRoot, rootOther, shorterThan } from "../anchors/anchored-r
 import { followKeys } from "../keys/key-changes.ts";
 import { readLeft } from "../log/growing-tree.ts";
 import { beyondHead } from "../log/row-count.ts";
+import type { SubjectMemory } from "../log/subject-memory.ts";
 
 export interface VerifyPorts {
   readonly auditLog: AuditLog;
@@ -34,6 +35,10 @@ export interface VerifyPorts {
   readonly policy?: Policy | undefined;
   /** Which key may sign which size, as the secret says: for a verification that begins after entry 0 and does not see every rotation. */
   readonly ring?: () => KeyRing | undefined;
+  /** Told by fsck what the entries say of their subjects. */
+  readonly subjects?: Pick<SubjectMemory, "beginPass">;
+  /** Under which the index may be put right; without one it is only compared. */
+  readonly pen?: () => number;
   /** The checkpoints that anchors outside the store have. */
   readonly anchored?: () => Promise<readonly AnchoredRoot[]>;
 }
@@ -101,6 +106,7 @@ interface Walk extends Range {
   readonly tree: TreeHash;
   readonly chain: ChainCheck;
   readonly frontier: Frontier;
+  readonly known: KeyRing | undefined;
   ring: KeyRing;
   /** The checkpoints that are to come, the next one first. */
   ahead: StoredCheckpoint[];
@@ -121,6 +127,7 @@ async function walk(ports: VerifyPorts, options: VerifyOptions, range: Range): P
     tree,
     chain: createChainCheck({ sha256, from: begin, origin }),
     frontier: createFrontier(tree, { size: begin, hashes: left }),
+    known: ports.ring?.(),
     ring: (begin === 0 ? undefined : ports.ring?.()) ?? startKeyRing(ports.trustedKeys),
     ahead: [],
     checkpoints: 0,

@@ -18,7 +18,6 @@ import type {
 import * as instant from "../../../../contracts/src/instant.ts";
 import { utf8Of } from "../../../../core/audit/base64.ts";
 import { bundleHead, bundleSpans } from "../../../../core/audit/bundle.ts";
-import { readEntry } from "../../../../core/audit/entry.ts";
 import { createTreeHash, type perfectSubtrees, type TreeHash } from "../../../../core/audit/merkle.ts";
 import { encodeEntries, readTilePath, tileOf, tileWidthMax } from "../../../../core/audit/tiles.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
@@ -34,7 +33,7 @@ import { invalid } from "../log/reserved.ts";
 import { type EraseDeskPorts, eraseHandlers } from "../personal/erase-desk.ts";
 import { atMost } from "./at-most.ts";
 import { broken } from "./audit-rpc.ts";
-import { anchored, consistencyOf, proofOf, tilesMissing } from "./proof-desk.ts";
+import { anchored, consistencyOf, handoversIn, proofOf, tilesMissing } from "./proof-desk.ts";
 import { type TailDeskPorts, tailHandlers } from "./tail-desk.ts";
 
 export interface AuditDeskPorts
@@ -48,8 +47,6 @@ export interface AuditDeskPorts
 
 const hashBytes = 32;
 const inspectionsMax = 1;
-/** Handovers that a bundle's head carries. */
-const checkpointsMax = 10_000;
 
 export function auditDesk(ports: AuditDeskPorts): RpcService {
   const tree = createTreeHash(ports.sha256OfBytes);
@@ -108,29 +105,6 @@ async function bundleHeadOf(
   return { head, from_sequence: from, count: entries };
 }
 
-/** The checkpoints that stand right after a rotation of keys among these entries. */
-async function handoversIn({ auditLog, status }: AuditDeskPorts, from: number, entries: number): Promise<string[]> {
-  const { keyTerms } = status();
-  if (keyTerms.length === 0) return handoversFound(auditLog, from, entries);
-  const sizes = keyTerms.map(({ fromSize }) => fromSize).filter((size) => size > from && size <= from + entries);
-  const stored = await Promise.all(sizes.map((size) => auditLog.checkpoints(size, 1)));
-  return stored.flatMap(([checkpoint], at) =>
-    checkpoint !== undefined && checkpoint.size === sizes[at] ? [checkpoint.note] : [],
-  );
-}
-
-/** Without the secret nobody knows which they are: every checkpoint is looked at, as far as that goes. */
-async function handoversFound(auditLog: AuditLog, from: number, entries: number): Promise<string[]> {
-  const notes: string[] = [];
-  for (const { size, note } of await auditLog.checkpoints(from + 1, checkpointsMax)) {
-    if (size > from + entries) break;
-    const [row] = await auditLog.read(size - 1, 1);
-    const action = row === undefined ? undefined : readEntry(row.text)?.action;
-    if (action === "key.rotated") notes.push(note);
-  }
-  return notes;
-}
-
 async function statusOf({ auditLog, status }: AuditDeskPorts): Promise<AuditStatus> {
   const now = status();
   const [head, newest] = [await auditLog.head(), await auditLog.newestCheckpoint()];
@@ -154,6 +128,7 @@ async function statusOf({ auditLog, status }: AuditDeskPorts): Promise<AuditStat
       ...{ name, size, behind_s: Math.floor(behindMs / 1_000), complaint: complaint ?? "" },
     })),
     complaint: now.complaint ?? "",
+    broken: now.broken !== undefined,
     witnessed_size: now.witnessedSize,
     witness_complaints: [...now.witnessComplaints],
   };
@@ -168,14 +143,21 @@ async function inspect(
 }
 
 function inspectionMessage(report: FsckReport): AuditInspection {
+  const { indexWrong, indexFaults, indexRepaired, tilesRebuilt } = report;
   const findings = report.tilesWrong.map((path) => `The tile ${path} is missing or is not what the entries say.`);
-  if (report.fault !== undefined) findings.unshift(sentenceOf(report.fault));
+  findings.unshift(...indexFaults.map(sentenceOf));
+  if (indexWrong > indexFaults.length) findings.push(`${indexWrong} rows of the index differ; these are the first.`);
+  // Until it is rebuilt a wrong index is a fault like any other; a chain that is broken stands before all of it.
+  if (report.fault !== undefined && report.verified === undefined) findings.unshift(sentenceOf(report.fault));
   return {
     entry_count: report.verified?.entries ?? 0,
     trust_level: report.verified?.level ?? "",
     unanchored_count: report.verified?.unanchoredTail ?? 0,
     findings,
-    rebuilt: report.tilesRebuilt === 0 ? [] : [`${report.tilesRebuilt} tiles were written anew.`],
+    rebuilt: [
+      ...(tilesRebuilt === 0 ? [] : [`${tilesRebuilt} tiles were written anew.`]),
+      ...(indexRepaired === 0 ? [] : [`${indexRepaired} of ${indexWrong} rows of the index were put right.`]),
+    ],
     covered_size: report.verified?.coveredSize ?? 0,
     fault: report.fault,
   };

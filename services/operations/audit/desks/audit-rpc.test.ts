@@ -1,6 +1,8 @@
 // The remote procedures: who is recorded, what is refused, and how a broken log is told.
 import { describe, expect, it } from "vitest";
+import { auditActions, unreadActions } from "../../../../contracts/src/audit-actions.ts";
 import type { AuditEntry, AuditTrail } from "../../../../contracts/src/generated/svc/v1/audit.ts";
+import { ownActions } from "../../../../contracts/src/state-changes.ts";
 import type { Identity } from "../../../../ports/identity.ts";
 import type { RpcCall } from "../../../../ports/rpc.ts";
 import { auditRig, rewriteAndRechain } from "../../../../testkit/audit/service-rig.ts";
@@ -74,19 +76,121 @@ describe("AppendAudit", () => {
 
   it("refuses what is no entry or not the caller's to write", async () => {
     const { ask } = await procedures(62);
-    const wrong = [
-      { data: { x: 1.5 } },
-      { action: "chain.genesis" },
-      { action: "" },
-      { subject_id: "" },
-      { data: { subject_previous: 0 } },
-    ];
+    const wrong = [{ data: { x: 1.5 } }, { action: "" }, { subject_id: "" }];
     for (const each of wrong) {
       await expect(ask("AppendAudit", { ...request, ...each })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
     const large = { ...call, requestBytes: new Uint8Array(100_001) };
     await expect(ask("AppendAudit", request, large)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(ask("GetAuditTrail", { subject_id: "" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("AppendAudit by somebody who wants to be taken for the platform", () => {
+  it("takes only actions of plain words, and texts without what cannot be seen", async () => {
+    const { ask, rig } = await procedures(64);
+    const actions = [
+      ...[
+        "note.made\u200b",
+        "note\u0000made",
+        "note.made\n",
+        "Note.made",
+        "NOTE",
+        "n\u043ete.made",
+        "note made",
+        "note..made",
+      ],
+      ...[".note", "note.", "1note", "note.m\u00e4de", `n${"o".repeat(128)}`],
+    ];
+    for (const action of actions) {
+      const asked = ask("AppendAudit", { ...request, action });
+      await expect(asked, action).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+        message: expect.stringContaining("An action has"),
+      });
+    }
+    const unseen = [
+      "\u0000",
+      "\n",
+      "\u200b",
+      "\u202e",
+      "\u00ad",
+      "\ufe0f",
+      "\u2028",
+      "\u3164",
+      "\u00a0",
+      "\u2800",
+      "\ufeff",
+    ];
+    for (const character of unseen) {
+      for (const field of ["subject_id", "actor"]) {
+        const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+        const asked = ask("AppendAudit", { ...request, [field]: `operator:${character}ada` });
+        const message = expect.stringContaining(`${field} has a character that cannot be seen (U+${code})`);
+        await expect(asked, code).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message });
+      }
+    }
+    for (const wrong of [{ subject_id: " o-1" }, { subject_id: "o-1 " }, { actor: "a".repeat(257) }]) {
+      await expect(ask("AppendAudit", { ...request, ...wrong })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    expect(rig.disk.head.size).toBe(1);
+    for (const action of [
+      "note",
+      "order.placed",
+      "fill.split",
+      "desk-book.closed_early",
+      "a1.b2",
+      `n${"o".repeat(127)}`,
+    ]) {
+      expect(
+        await ask("AppendAudit", { ...request, action, subject_id: "Gr\u00f6\u00dfe 1 \ud83d\ude00" }),
+      ).toMatchObject({ action });
+    }
+  });
+
+  it("is denied every name of the platform's, its families, and what only looks like one", async () => {
+    const { ask, rig } = await procedures(65);
+    const names = Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : []));
+    expect(names.length).toBeGreaterThan(30);
+    const others = [
+      "order_decided",
+      "order-decided",
+      "operator.promoted",
+      "chain",
+      "key.lost",
+      "event.seen",
+      "signing.done",
+    ];
+    for (const action of [...names, ...Object.keys(ownActions), ...Object.keys(unreadActions), ...others]) {
+      const answer = await ask("AppendAudit", { ...request, action });
+      const reason = expect.stringContaining(`The action ${action} is the platform's own`);
+      expect(answer).toEqual({ denial: { code: "AUDIT_NAME_RESERVED", reason } });
+    }
+    expect(rig.disk.head.size).toBe(1);
+  });
+
+  it("is denied the members of data that the platform writes, and nothing that looks sealed", async () => {
+    const { ask, rig } = await procedures(66);
+    const members = [
+      "subject_previous",
+      "claimed_actor",
+      "claimed_source",
+      "at",
+      "event_id",
+      "payload",
+      "source",
+      "subject",
+    ];
+    for (const member of members) {
+      const answer = await ask("AppendAudit", { ...request, data: { [member]: "operator:ada" } });
+      const reason = `The platform writes ${member} into the data: name it otherwise.`;
+      expect(answer).toEqual({ denial: { code: "AUDIT_NAME_RESERVED", reason } });
+    }
+    const sealed = { list: [{ remote_address: { sealed: "AAAA", subject_key: "k" } }] };
+    await expect(ask("AppendAudit", { ...request, data: sealed })).rejects.toThrow(/sealed and subject_key/);
+    expect(rig.disk.head.size).toBe(1);
+    const deeper = { note: { at: "1", payload: {}, claimed_actor: "x" }, reason: "r" };
+    expect(await ask("AppendAudit", { ...request, data: deeper })).toMatchObject({ data: deeper });
   });
 });
 

@@ -18,7 +18,8 @@ import type { Random } from "../../../../ports/random.ts";
 import type { DeniedAnswer, RpcCall, UnaryHandler } from "../../../../ports/rpc.ts";
 import type { RunningAudit } from "../audit.ts";
 import { sentenceOf } from "../checking/self-verification.ts";
-import { invalid } from "../log/reserved.ts";
+import { claimedActor, denyPlatformNames, invalid } from "../log/reserved.ts";
+import { hasSealed } from "../personal/sealing.ts";
 import { atMost } from "./at-most.ts";
 
 export interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "verify" | "unseal"> {
@@ -30,11 +31,11 @@ export interface AuditRpcPorts extends Pick<RunningAudit, "append" | "trail" | "
 const requestBytesMax = 100_000;
 /** Each reads the whole log. */
 const verificationsMax = 2;
-/** Each may hold all entries about a subject in memory. */
+/** Each may hold eight megabytes of entries in memory. */
 const trailsMax = 4;
+const trailPageMax = 1_000;
 /** As an order's. */
 const keyUnitsMax = 200;
-const claimedActor = "claimed_actor";
 
 export function auditHandlers(ports: AuditRpcPorts): Readonly<Record<string, UnaryHandler>> {
   const fewVerifications = atMost(verificationsMax, "verifications are running");
@@ -56,10 +57,12 @@ async function appendAudit(
   const { actor: claimed, action, subject_id: subjectId } = request;
   const { actor } = call.identity;
   const data: Record<string, unknown> = { ...request.data };
-  if (claimed !== "" && claimed !== actor) {
-    if (Object.hasOwn(data, claimedActor)) throw invalid(`${claimedActor} in the data is the audit log's own.`);
-    data[claimedActor] = claimed;
-  }
+  const reserved = denyPlatformNames({ action, subjectId, data, claimed });
+  if (reserved !== undefined) return { denial: reserved };
+  // What an entry holds sealed only the platform seals; a copy would be shown as if it were about somebody.
+  if (hasSealed(data))
+    throw invalid("An object of sealed and subject_key alone is the audit log's own: name it otherwise.");
+  if (claimed !== "" && claimed !== actor) data[claimedActor] = claimed;
   const eventId = eventIdOf(ports, actor, request.idempotency_key);
   let appended: Awaited<ReturnType<AuditRpcPorts["append"]>>;
   try {
@@ -95,7 +98,12 @@ function eventIdOf({ random }: AuditRpcPorts, actor: string, key: string | undef
 
 async function getAuditTrail(
   ports: AuditRpcPorts,
-  { subject_id: subjectId }: AuditTrailRequest,
+  {
+    subject_id: subjectId,
+    from_sequence: from = 0,
+    count_max: countMax = 0,
+    count_before: countBefore,
+  }: AuditTrailRequest,
   { identity }: RpcCall,
 ): Promise<AuditTrail> {
   if (subjectId === "" || subjectId.length > 2 * subjectCharactersMax) {
@@ -103,10 +111,13 @@ async function getAuditTrail(
       `subject_id has 1 to ${subjectCharactersMax} characters: name an order, a fund or whatever it is about.`,
     );
   }
-  const trail = await ports.trail(subjectId);
+  if (from > 0 && countMax === 0) throw invalid("from_sequence asks for a page: name count_max as well.");
+  const page = { from, countMax: Math.min(countMax, trailPageMax), countBefore };
+  const trail = await ports.trail(subjectId, countMax === 0 ? undefined : page);
   if ("fault" in trail) throw broken(trail.fault);
   const mayRead = mayCall("ReadPersonalData", identity);
-  return { entries: (mayRead ? await ports.unseal(trail.entries) : trail.entries).map(messageOfEntry) };
+  const entries = (mayRead ? await ports.unseal(trail.entries) : trail.entries).map(messageOfEntry);
+  return { entries, complete: trail.isComplete, next_sequence: trail.next ?? 0 };
 }
 
 async function verifyAudit(

@@ -2,6 +2,7 @@
 import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { Policy } from "../../../../core/audit/policy.ts";
 import type { Anchoring, AnchorState } from "../anchors/anchoring.ts";
+import type { Witnessing } from "../anchors/witnessing.ts";
 import type { Findings } from "../checking/findings.ts";
 import { type LastVerified, type SelfVerification, sentenceOf } from "../checking/self-verification.ts";
 import type { KeyKeeper } from "../keys/key-rotation.ts";
@@ -14,8 +15,12 @@ export interface AuditStatus {
   readonly origin: string;
   readonly size: number;
   readonly signedSize: number;
-  /** "operator-trusted" until enough witnesses have cosigned, then "witnessed by k of n" and how far; anchors are named behind it. */
+  /**
+   * "operator-trusted" until enough witnesses have cosigned, then "witnessed by k of n" and how far; "not witnessed" while one of them
+   * contradicts the log. Anchors are named behind it.
+   */
   readonly trust: string;
+  /** 0 while a witness contradicts the log. */
   readonly witnessedSize: number;
   /** How many must cosign, and who counts, as vkeys; 0 and none without witnesses. */
   readonly witnessesNeeded: number;
@@ -29,7 +34,7 @@ export interface AuditStatus {
   readonly anchors: readonly AnchorState[];
   readonly waiting: number;
   readonly lastVerified: LastVerified | undefined;
-  /** One sentence when the log is not what was signed. */
+  /** What is wrong when the log is not what was signed, or not what a witness has cosigned. */
   readonly broken: string | undefined;
   /** One sentence when something is wrong. */
   readonly complaint: string | undefined;
@@ -46,25 +51,25 @@ export interface StatusParts {
   readonly checkpoints: Checkpoints;
   readonly keeper: KeyKeeper;
   readonly anchoring: Anchoring;
+  readonly witnessing: Witnessing;
   readonly verification: SelfVerification;
   readonly findings: Findings;
 }
 
 export function statusOf(parts: StatusParts): AuditStatus {
-  const { origin, policy, sequencer, checkpoints, keeper, anchoring, verification } = parts;
-  const fault = parts.fault ?? parts.findings.broken();
-  const broken = fault === undefined ? undefined : sentenceOf(fault);
-  const witnessedSize = checkpoints.witnessedSize();
+  const { origin, policy, sequencer, checkpoints, keeper, anchoring, witnessing, verification } = parts;
+  const broken = brokenOf(parts);
+  const witnessedSize = witnessing.witnessedSize();
   const keyTerms = keeper.terms();
   const anchors = anchoring.states();
   const current = keyTerms.at(-1)?.key.vkey;
   return {
     ...{ state: sequencer.state(), origin, size: sequencer.head().size, signedSize: checkpoints.signedSize() },
-    trust: trustOf(policy, witnessedSize, anchors.length),
+    trust: trustOf(parts, witnessedSize, anchors.length),
     witnessedSize,
     witnessesNeeded: policy?.k ?? 0,
     witnesses: policy?.witnesses.map(({ vkey }) => vkey) ?? [],
-    witnessComplaints: checkpoints.witnessComplaints(),
+    witnessComplaints: witnessing.complaints(),
     keys: current === undefined ? [] : [current],
     ...{ keyTerms, anchors },
     waiting: sequencer.waiting(),
@@ -74,16 +79,30 @@ export function statusOf(parts: StatusParts): AuditStatus {
   };
 }
 
+/** What verifications and witnesses found; both are told when there are both. */
+function brokenOf({ fault, findings }: StatusParts): string | undefined {
+  const found = fault ?? findings.broken();
+  const sentences = [
+    ...(found === undefined ? [] : [sentenceOf(found)]),
+    ...findings.contradictions().map(({ sentence }) => sentence),
+  ];
+  return sentences.length === 0 ? undefined : sentences.join(" ");
+}
+
 /** An anchor makes nobody else vouch: whoever runs the platform and the anchors can still write another history into both. */
-function trustOf(policy: Policy | undefined, witnessedSize: number, anchors: number): string {
-  const by = policy === undefined ? "operator-trusted" : witnessesOf(policy, witnessedSize);
+function trustOf({ policy, findings }: StatusParts, witnessedSize: number, anchors: number): string {
+  const against = findings.contradictions().length;
+  const by = policy === undefined ? "operator-trusted" : witnessesOf(policy, witnessedSize, against);
   return anchors === 0 ? by : `${by}, anchored in ${anchors} ${anchors === 1 ? "place" : "places"}`;
 }
 
 /** A witness that is configured and has not cosigned vouches for nothing. */
-function witnessesOf({ k, witnesses }: Policy, witnessedSize: number): string {
-  const needed = `${k} of ${witnesses.length}`;
+function witnessesOf({ k, witnesses }: Policy, witnessedSize: number, against: number): string {
+  const all = witnesses.length;
+  if (against > 0) {
+    return `not witnessed: ${against} of ${all} witnesses ${against === 1 ? "knows" : "know"} another history of this log`;
+  }
+  const needed = `${k} of ${all}`;
   if (witnessedSize > 0) return `witnessed by ${needed} up to entry ${witnessedSize - 1}`;
-  const few = k === 1 ? "none has" : "fewer have";
-  return `operator-trusted: ${needed} witnesses needed, ${few} cosigned since this start`;
+  return `operator-trusted: ${needed} witnesses needed, ${k === 1 ? "none has" : "fewer have"} cosigned`;
 }

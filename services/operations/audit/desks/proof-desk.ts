@@ -13,9 +13,12 @@ import { inclusionSpans, verifyConsistency } from "../../../../core/audit/proof.
 import { tilesForInclusion } from "../../../../core/audit/tiles.ts";
 import { writeTlogProof } from "../../../../core/audit/tlog-proof.ts";
 import type { AuditLog, StoredCheckpoint } from "../../../../ports/audit-log.ts";
+import type { Sha256OfBytes } from "../../../../ports/signing.ts";
 import type { RunningAudit } from "../audit.ts";
+import { putCheckpointsBack, rotationsTold } from "../keys/told-keys.ts";
 import { hashesOf, readConsistencyProof, readGrowingTree } from "../log/growing-tree.ts";
 import { invalid } from "../log/reserved.ts";
+import { broken } from "./audit-rpc.ts";
 
 export interface ProofDeskPorts extends Pick<RunningAudit, "flush"> {
   readonly auditLog: AuditLog;
@@ -81,6 +84,31 @@ export async function consistencyOf(
     proof: proof.map(base64OfHash),
     checkpoint: note,
   };
+}
+
+/**
+ * The checkpoints that stand right after a rotation of keys among these entries. Which they are is read from the entries, and not only from the
+ * secret, which may be older. One that is gone makes the bundle one that nobody can verify.
+ */
+export async function handoversIn(
+  ports: Pick<ProofDeskPorts, "auditLog"> & { readonly sha256OfBytes: Sha256OfBytes } & Pick<RunningAudit, "status">,
+  from: number,
+  entries: number,
+): Promise<readonly string[]> {
+  const { auditLog, sha256OfBytes: sha256 } = ports;
+  const { origin, keyTerms } = ports.status();
+  const rotations = await rotationsTold({ auditLog, sha256, origin }, keyTerms, { from, end: from + entries });
+  const notes: string[] = [];
+  for (const { sequence } of rotations) {
+    const size = sequence + 1;
+    const [stored] = await auditLog.checkpoints(size, 1);
+    if (stored?.size !== size) {
+      const actual = `none: checkpoints are missing, ${putCheckpointsBack}`;
+      throw broken({ code: "HANDOVER_INVALID", sequence, expected: `the handover of size ${size}`, actual });
+    }
+    notes.push(stored.note);
+  }
+  return notes;
 }
 
 export function tilesMissing(): Fault {

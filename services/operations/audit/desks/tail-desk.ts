@@ -59,19 +59,28 @@ async function readAudit({ auditLog }: TailDeskPorts, request: ReadAuditRequest)
   return { texts: texts as AuditPage["texts"], size };
 }
 
-/** Listens before it looks, so that an entry which comes in between is not slept through. */
+/** Listens before it looks, so that an entry which comes in between is not slept through. What rings may have been something else. */
 async function nextPage(ports: TailDeskPorts, request: TailAuditRequest, signal: AbortSignal): Promise<AuditPage> {
-  const bell = new AbortController();
+  let bell = new AbortController();
+  let isOver = false;
   const ring = (): void => bell.abort();
+  const end = (): void => {
+    isOver = true;
+    ring();
+  };
   const stopListening = ports.auditLog.onAppend(ring);
-  signal.addEventListener("abort", ring, { once: true });
+  const stopTimer = ports.timers.after(waitMsMax, end);
+  signal.addEventListener("abort", end, { once: true });
   try {
-    const page = await readAudit(ports, request);
-    if (page.texts.length > 0 || signal.aborted) return page;
-    await ports.timers.sleep(waitMsMax, bell.signal);
-    return await readAudit(ports, request);
+    for (;;) {
+      bell = new AbortController();
+      const page = await readAudit(ports, request);
+      if (page.texts.length > 0 || isOver || signal.aborted) return page;
+      await ports.timers.sleep(waitMsMax, bell.signal);
+    }
   } finally {
+    stopTimer();
     stopListening();
-    signal.removeEventListener("abort", ring);
+    signal.removeEventListener("abort", end);
   }
 }

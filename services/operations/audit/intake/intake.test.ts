@@ -3,12 +3,14 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../../../contracts/src/instant.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
+import { makeEntry } from "../../../../core/audit/entry.ts";
 import type { BusEvent, DurableOptions, Handler } from "../../../../ports/bus.ts";
 import { sha256 } from "../../../../testkit/audit/keys.ts";
 import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
 import { dice } from "../../../../testkit/virtual/dice.ts";
 import type { Appended, AuditWish } from "../log/sequencer.ts";
-import { intakeName, startIntake, wishOf } from "./intake.ts";
+import { type IntakeOptions, intakeName, startIntake } from "./intake.ts";
+import { wishOf } from "./wish.ts";
 
 const at = "2026-11-15T09:30:00.000000Z";
 const transition = (n: number) => ({
@@ -106,8 +108,56 @@ describe("intake on the memory world", () => {
   });
 });
 
+describe("intake of what nobody can read", () => {
+  it("makes entries of unknown subjects and of what does not match its schema, as they came, and parks nothing", async () => {
+    const rig = auditRig({ seed: 53 });
+    const { audit } = await rig.start();
+    const inject = (subject: string, key: string, text: string): void => {
+      const written = { id: rig.time.dice.uuid(), subject, key, at: rig.time.clock.now(), source: "foreign" };
+      const bytes = new TextEncoder().encode(text);
+      rig.world.append([{ ...written, bytes, sequence: rig.world.nextSequence() }]);
+    };
+    inject("svc.v1.other.thing", "thing-1", '{"a":[1.5,"x"]}');
+    inject("svc.v1.other.thing", "", "no JSON");
+    inject("svc.v1.other.deep", "deep", "[".repeat(200_000) + "]".repeat(200_000));
+    inject("svc.v1.other.large", "large", JSON.stringify({ text: Array.from({ length: 9_000 }, () => "0123456789") }));
+    inject(subjects.ordersUpdated.name, "order-1", '{"order_id":7}');
+    inject(subjects.sessionOpened.name, "ada", '{"remote_address":"192.0.2.7"}');
+    await rig.publish("oms", subjects.ordersUpdated, transition(1));
+    await rig.time.run({ untilMs: rig.time.elapsedMs() + 1_000 });
+    const digest = { length: expect.any(Number), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
+    const records = recordsOf(rig.disk).slice(1);
+    expect(records.map(({ action, actor, subject_id }) => [action, actor, subject_id])).toEqual([
+      ["event.observed", "foreign", "thing-1"],
+      ["event.observed", "foreign", "svc.v1.other.thing"],
+      ["event.observed", "foreign", "deep"],
+      ["event.observed", "foreign", "large"],
+      ["event.malformed", "foreign", "order-1"],
+      ["event.malformed", "foreign", "ada"],
+      ["order.updated", "service:oms", "order-1"],
+    ]);
+    expect(records.slice(0, 6).map(({ data }) => data["payload"])).toEqual([
+      { a: ["1.5", "x"] },
+      digest,
+      digest,
+      { ...digest, cut: expect.stringMatching(/^\{"text":/) },
+      { order_id: 7 },
+      digest,
+    ]);
+    expect(records[0]?.data).toMatchObject({ subject: "svc.v1.other.thing", reason: expect.stringMatching(/subject/) });
+    expect(records[4]?.data["reason"]).toMatch(/schema/);
+    expect(JSON.stringify(records)).not.toContain("192.0.2.7");
+    expect(rig.world.parked).toEqual([]);
+    expect(await rig.finish(audit.verify())).toMatchObject({ entries: 8 });
+    await rig.finish(audit.stop());
+  });
+});
+
 /** A bus whose pages and hand-overs the test makes itself. */
-async function handBus(append: (wish: AuditWish) => Promise<Appended>) {
+async function handBus(
+  append: (wish: AuditWish) => Promise<Appended>,
+  auditLog: IntakeOptions["auditLog"] = { sequencesOf: async () => new Map(), read: async () => [] },
+) {
   let given: { options: DurableOptions; handler: Handler } | undefined;
   const subscription = { handledCount: () => 0, droppedCount: () => 0, close: async () => undefined };
   await startIntake({
@@ -117,6 +167,7 @@ async function handBus(append: (wish: AuditWish) => Promise<Appended>) {
         return subscription;
       },
     },
+    auditLog,
     sha256,
     append,
     sealing: { prepare: async () => () => ({ sealed: "", subject_key: "" }) },
@@ -170,5 +221,66 @@ describe("intake with pages", () => {
     await bus.handle(event(2));
     await bus.ahead([event(3), event(4)]);
     expect(written).toEqual(["bus/event-1", "bus/event-2", "bus/event-3", "bus/event-4"]);
+  });
+});
+
+describe("intake of what a publisher claims", () => {
+  const id = "0199a4c2-7f00-4000-8000-00000000c0de";
+  const claimed = { source: "gateway", at: fromMicroseconds(7_000_000) };
+  const own: BusEvent = {
+    ...event(1),
+    id,
+    source: "gateway",
+    subject: subjects.operatorAttempted.name,
+    payload: attempt,
+  };
+  const forged: BusEvent = { ...own, source: "foreign", claimed };
+
+  it("records it as foreign, with the claim in the data, and never under the id of an event of ours", async () => {
+    const wishes: AuditWish[] = [];
+    const bus = await handBus(async (wish) => {
+      wishes.push(wish);
+      return { sequence: wishes.length, entry: undefined };
+    });
+    await bus.ahead([forged, own]);
+    await bus.handle(forged);
+    await bus.handle(own);
+    expect(wishes).toMatchObject([
+      { eventId: `bus/${id}`, actor: "foreign", data: { source: "foreign", claimed_source: "gateway" } },
+      { eventId: id, actor: "operator:ada", data: { source: "gateway" } },
+    ]);
+    expect(wishes[0]?.data).toMatchObject({
+      claimed_at: "1970-01-01T00:00:07.000000Z",
+      at: "1970-01-01T00:00:01.000000Z",
+    });
+    expect(wishes[1]?.data).not.toHaveProperty("claimed_source");
+  });
+
+  it("knows an event of ours again whose row is gone, and nothing else that has its id", async () => {
+    const wishes: AuditWish[] = [];
+    const wish = wishOf(own, sha256, undefined);
+    if (wish === undefined) throw new Error("no entry");
+    const { eventId: _id, subjectId: subject_id, ...rest } = wish;
+    const timestamp = at;
+    const entry = makeEntry({ ...rest, subject_id, sequence: 5, timestamp, prev_hash: "0".repeat(64) }, sha256);
+    const bus = await handBus(
+      async (each) => {
+        wishes.push(each);
+        return { sequence: 6, entry: undefined };
+      },
+      {
+        sequencesOf: async (ids) => new Map(ids.filter((each) => each === id).map((each) => [each, 5])),
+        read: async () => [{ sequence: 5, text: entry.text }],
+      },
+    );
+    await bus.ahead([forged]);
+    await bus.handle(forged);
+    expect(wishes).toEqual([]);
+    await bus.handle({ ...forged, payload: { ...attempt, allowed: true } });
+    await bus.handle({ ...event(2), id, source: "foreign", claimed });
+    expect(wishes).toMatchObject([
+      { eventId: `bus/${id}`, actor: "foreign", action: "operator.attempted" },
+      { eventId: `bus/${id}`, actor: "foreign", action: "order.updated" },
+    ]);
   });
 });

@@ -8,6 +8,7 @@ import { keyChangeOf, takeTrust } from "../../../../core/audit/key-entry.ts";
 import { type KeyRing, type KeyRotation, rotateKey } from "../../../../core/audit/key-ring.ts";
 import { openNote, type VerifySignature } from "../../../../core/audit/signed-note.ts";
 import type { StoredCheckpoint } from "../../../../ports/audit-log.ts";
+import { putCheckpointsBack } from "./told-keys.ts";
 
 export interface KeyFollower {
   readonly ports: {
@@ -18,6 +19,8 @@ export interface KeyFollower {
   readonly frontier: Frontier;
   /** Checkpoints that are to come; none of a size that exists when there are no more. */
   readonly ahead: readonly Pick<StoredCheckpoint, "size">[];
+  /** The keys that the secret knew when reading began: each of their handovers was signed. */
+  readonly known?: KeyRing | undefined;
   ring: KeyRing;
 }
 
@@ -33,7 +36,8 @@ export function followKeys(
   if ("fault" in change) return change.fault;
   // After the last checkpoint nothing is signed yet, and so is no handover: what is there can take trust from a key, and give it to none.
   const isTail = due === undefined && !it.ahead.some(({ size }) => Number.isSafeInteger(size));
-  if (change.kind === "revoked" || isTail) {
+  const wasSigned = change.kind === "rotated" && it.known?.terms.some(({ key }) => key.vkey === change.newKey.vkey);
+  if (change.kind === "revoked" || (isTail && wasSigned !== true)) {
     it.ring = takeTrust(it.ring, change);
     return undefined;
   }
@@ -48,7 +52,10 @@ function judgeHandover(
   due: StoredCheckpoint | undefined,
 ): AuditFault | undefined {
   const signed = due === undefined ? undefined : readCheckpointNote(due.note);
-  if (signed === undefined) return handoverFault(sequence, `the handover of size ${sequence + 1}`, "none");
+  if (signed === undefined) {
+    const actual = `none: checkpoints are missing, ${putCheckpointsBack}`;
+    return handoverFault(sequence, `the handover of size ${sequence + 1}`, actual);
+  }
   const size = sequence + 1;
   if ("malformed" in signed) {
     return { code: "CHECKPOINT_MALFORMED", sequence: size, expected: "a checkpoint", actual: signed.malformed };

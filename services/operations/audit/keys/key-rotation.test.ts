@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { readCheckpointNote } from "../../../../core/audit/checkpoint.ts";
 import { forged } from "../../../../testkit/audit/forged-note.ts";
-import { type AuditRig, auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
+import { type AuditRig, auditRig, recordsOf, truncate } from "../../../../testkit/audit/service-rig.ts";
 import type { RunningAudit } from "../audit.ts";
 
 const actor = "operator:duty";
@@ -195,6 +195,71 @@ describe("a crash during a rotation", () => {
     const { audit } = await rig.start();
     await expectWhole(rig, audit);
     expect(audit.status().keyTerms).toHaveLength(2);
+  });
+});
+
+describe("what is compared with the log's own entries at the start", () => {
+  const path = "secret/portcullis/audit/signing-key";
+  /** A log with one rotation, stopped cleanly, and the secret as it was before. */
+  async function rotatedLog(seed: number) {
+    const rig = auditRig({ seed });
+    const { audit } = await rig.start();
+    await fill(rig, audit, 10, "a");
+    await rig.finish(audit.flush());
+    const before = (await rig.secrets.get(path))?.value ?? "";
+    const { sequence } = await rig.finish(audit.rotateKey(actor));
+    await fill(rig, audit, 10, "b");
+    await rig.finish(audit.stop());
+    return { rig, before, sequence, now: (await rig.secrets.get(path))?.value ?? "" };
+  }
+
+  it("a secret from before a rotation is no broken log: nothing is signed, and the newest secret is asked for", async () => {
+    const { rig, before, now } = await rotatedLog(91);
+    const signed = rig.disk.checkpoints.size;
+    await rig.secrets.put(path, before);
+    const { audit } = await rig.start();
+    expect(audit.status()).toMatchObject({ state: "open", broken: undefined });
+    expect(audit.status().complaint).toMatch(/is an older version: .*Put back the newest version of the secret/);
+    await fill(rig, audit, 3, "c");
+    await rig.finish(audit.flush());
+    expect(rig.disk.checkpoints.size).toBe(signed);
+    for (const from of [0, 15]) expect(await rig.finish(audit.verify(from))).toMatchObject({ level: "L1" });
+    await rig.finish(audit.stop());
+    await rig.secrets.put(path, now);
+    const { audit: again } = await rig.start();
+    expect(again.status().complaint).toBeUndefined();
+    await expectWhole(rig, again);
+  });
+
+  it("deleted checkpoints are named as such, at the start and by verification; the secret is left alone", async () => {
+    const { rig, sequence } = await rotatedLog(92);
+    const kept = [...rig.disk.checkpoints];
+    for (const gone of ["all", "handover"]) {
+      if (gone === "all") rig.disk.checkpoints.clear();
+      else rig.disk.checkpoints.delete(sequence + 1);
+      const { audit } = await rig.start();
+      expect(audit.status().complaint).toMatch(
+        /checkpoints were deleted from the database.*anchor, a witness or a backup/,
+      );
+      expect(audit.status().complaint).toContain("Leave the secret as it is");
+      expect(await rig.finish(audit.verify())).toMatchObject({
+        fault: { code: "HANDOVER_INVALID", sequence, actual: expect.stringContaining("checkpoints are missing") },
+      });
+      await rig.finish(audit.stop());
+      for (const [size, stored] of kept) rig.disk.checkpoints.set(size, stored);
+    }
+    const { audit } = await rig.start();
+    expect(audit.status().complaint).toBeUndefined();
+    await expectWhole(rig, audit);
+  });
+
+  it("a log that is shorter than the secret's newest key stands still", async () => {
+    const { rig, sequence } = await rotatedLog(93);
+    truncate(rig.disk, 11);
+    for (const size of [...rig.disk.checkpoints.keys()]) if (size > 11) rig.disk.checkpoints.delete(size);
+    const { audit } = await rig.start();
+    expect(audit.status()).toMatchObject({ state: "standing still" });
+    expect(audit.status().complaint).toContain(`TRUNCATED at 11: expected ${sequence + 1} entries`);
   });
 });
 

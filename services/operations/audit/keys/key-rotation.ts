@@ -24,6 +24,7 @@ import {
   promoteNextKey,
   ringOf,
 } from "./signing-key.ts";
+import { unknownNext } from "./told-keys.ts";
 
 export interface SettledKey {
   /** Undefined when there is none that may sign. */
@@ -36,15 +37,15 @@ export interface SettledKey {
 /** Brings a rotation that a crash cut off to where the log says it came. The log must have been found whole. */
 export async function settleKey(ports: KeyPorts, key: LogKey, restored: Restored): Promise<SettledKey> {
   const { rotation, handedOver, last } = restored;
+  if (restored.keyComplaint !== undefined) {
+    return { key: undefined, handover: undefined, complaint: restored.keyComplaint };
+  }
   const settled = (now: LogKey, handover?: Handover): SettledKey => ({ key: now, handover, complaint: undefined });
   if (handedOver) return settled(await promoteNextKey(ports, last?.size ?? 0));
   if (rotation === undefined) return settled(key.next === undefined ? key : await dropNextKey(ports));
   const { next } = key;
   if (next?.key.vkey === rotation.newKey.vkey) return settled(key, { ...rotation.head, next });
-  const complaint =
-    `Entry ${rotation.sequence} hands the audit log over to the key ${rotation.newKey.id}, which the secret ${ports.path} does not have: ` +
-    "entries are chained, and no checkpoint is signed. Put back the newest version of the secret and start again.";
-  return { key: undefined, handover: undefined, complaint };
+  return { key: undefined, handover: undefined, complaint: unknownNext(ports, rotation) };
 }
 
 export interface KeyChangeDone {

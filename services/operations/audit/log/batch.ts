@@ -89,7 +89,8 @@ function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waitin
     waiting.reject(new Fault("INVALID_ARGUMENT", sentence, { retry: "never" }));
     return;
   }
-  batch.rows.push({ sequence, text: entry.text, hash: entry.hash, leaf: entry.leaf, eventId, subjectId, action });
+  const { text, leaf } = entry;
+  batch.rows.push({ sequence, text, hash: entry.hash, leaf, eventId, subjectId, action, timestamp });
   batch.placed.push({ waiting, sequence, entry });
   batch.newest.set(subjectId, sequence);
   known.sequences?.set(eventId, sequence);

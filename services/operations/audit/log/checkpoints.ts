@@ -7,23 +7,17 @@
 //  4. Whoever lost the pen signs nothing any more.
 //  5. After a rotation the handover comes first: the checkpoint that ends with it, signed by both keys. The old key signs nothing larger, and the
 //     new key signs alone only after the secret says that it is the one.
-//  6. Cosignatures are believed when they verify under the policy; a checkpoint gains them later and is otherwise as it was.
 import { Defect, Fault, messageOf } from "../../../../contracts/src/fault.ts";
-import { base64OfHash } from "../../../../core/audit/base64.ts";
-import { emptyRoot, readCheckpointNote, signCheckpoint } from "../../../../core/audit/checkpoint.ts";
-import { judgeCosignature } from "../../../../core/audit/cosignature.ts";
+import { emptyRoot, signCheckpoint } from "../../../../core/audit/checkpoint.ts";
 import type { Entry } from "../../../../core/audit/entry.ts";
 import type { Hash, Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import { keyChangeOf } from "../../../../core/audit/key-entry.ts";
 import type { TreeHash } from "../../../../core/audit/merkle.ts";
-import type { Policy } from "../../../../core/audit/policy.ts";
 import { verifyConsistency } from "../../../../core/audit/proof.ts";
-import { readSignatureLine, type VerifySignature } from "../../../../core/audit/signed-note.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { CancelTimer, Timers } from "../../../../ports/timers.ts";
-import type { Witnesses } from "../../../../ports/witnesses.ts";
 import type { LogKey, Signer } from "../keys/signing-key.ts";
 import { type GrowingTree, readConsistencyProof } from "./growing-tree.ts";
 import { endsWithin } from "./waiting.ts";
@@ -62,9 +56,6 @@ export interface CheckpointsOptions {
   /** Told of every checkpoint that was signed and stored. */
   readonly onSigned: (checkpoint: SignedCheckpoint) => void;
   readonly pen: () => number;
-  readonly verifySignature: VerifySignature;
-  readonly witnesses: Witnesses | undefined;
-  readonly policy: Policy | undefined;
   readonly onTakenOver: (fault: Fault) => void;
   /** The tree is not a continuation of what was signed. */
   readonly onInconsistent: (sentence: string) => void;
@@ -77,15 +68,11 @@ export interface Checkpoints {
   /** Entries became durable. */
   grown(entries: readonly Entry[]): void;
   signedSize(): number;
-  /** The largest size that enough witnesses have cosigned since the start. */
-  witnessedSize(): number;
-  /** Why witnesses did not cosign the last checkpoint that they were shown. */
-  witnessComplaints(): readonly string[];
-  /** Why nothing is signed or cosigned right now. */
+  /** Why nothing is signed right now. */
   complaint(): string | undefined;
   /** Signs now if anything is new, and waits for it. */
   flush(): Promise<void>;
-  /** Signs what is left and waits for the witnesses, for at most so long each. */
+  /** Signs what is left, for at most so long. */
   stop(patienceMs: number): Promise<void>;
 }
 
@@ -101,10 +88,6 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   let last: SignedHead = options.last ?? { size: 0, root: emptyRoot };
   let cancelTimer: CancelTimer | undefined;
   let signing: Promise<void> | undefined;
-  let submitting: Promise<void> | undefined;
-  let witnessed = 0;
-  let witnessComplaints: readonly string[] = [];
-  let submitted: SignedCheckpoint | undefined;
   let complaint: string | undefined = key === undefined ? "There is no key to sign with." : undefined;
   let ended = false;
 
@@ -189,7 +172,6 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
     last = head;
     complaint = undefined;
     options.onSigned({ size: head.size, note });
-    submit({ size: head.size, note });
     return true;
   }
 
@@ -198,60 +180,6 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
     if (proof === undefined) return false;
     const claim = { first: last.size, firstRoot: last.root, second: head.size, secondRoot: head.root, proof };
     return verifyConsistency(tree, claim);
-  }
-
-  /** One at a time, the newest next: a witness wants the largest, not each. */
-  function submit(checkpoint: SignedCheckpoint): void {
-    if (options.witnesses === undefined) return;
-    submitted = checkpoint;
-    submitting ??= submitAll(options.witnesses).then(() => {
-      submitting = undefined;
-    });
-  }
-
-  async function submitAll(witnesses: Witnesses): Promise<void> {
-    for (let next = submitted; next !== undefined; next = submitted) {
-      submitted = undefined;
-      try {
-        await submitOne(witnesses, next);
-      } catch (thrown) {
-        if (thrown instanceof Defect) options.onDefect(thrown);
-        log.warn("a checkpoint was not cosigned", { size: next.size, error: messageOf(thrown) });
-      }
-    }
-  }
-
-  async function submitOne(witnesses: Witnesses, { size, note }: SignedCheckpoint): Promise<void> {
-    const proofFrom = async (oldSize: number): Promise<readonly string[]> => {
-      const proof = await readConsistencyProof(auditLog, tree, Math.min(oldSize, size), size);
-      if (proof === undefined) throw new Fault("NOT_FOUND", "tiles of the proof are missing", { retry: "later" });
-      return proof.map(base64OfHash);
-    };
-    const { lines, complaints } = await witnesses.submit({ origin: key?.origin ?? "", size, note, proofFrom });
-    witnessComplaints = complaints;
-    for (const sentence of complaints) log.warn("a witness did not cosign", { size, sentence });
-    const good = validLines(note, lines);
-    if (good.length > 0) {
-      await auditLog.putCheckpoint(options.pen(), { size, note: note + good.join(""), at: clock.now() });
-    }
-    if (options.policy !== undefined && good.length >= options.policy.k) witnessed = Math.max(witnessed, size);
-  }
-
-  /** Those of the policy's witnesses, each once, that verify now: a note with a bad line would be refused as a whole. */
-  function validLines(note: string, lines: readonly string[]): readonly string[] {
-    const signed = readCheckpointNote(note);
-    if ("malformed" in signed) throw new Defect(`our own checkpoint is malformed: ${signed.malformed}`);
-    const good = new Map<string, string>();
-    for (const line of lines) {
-      const read = readSignatureLine(line.endsWith("\n") ? line.slice(0, -1) : line);
-      for (const witness of options.policy?.witnesses ?? []) {
-        if (read === undefined || witness.name !== read.name || witness.id !== read.keyId) continue;
-        const clockNow = { nowUs: clock.now() };
-        const { kind } = judgeCosignature(signed.note.text, read, witness, options.verifySignature, clockNow);
-        if (kind === "valid") good.set(witness.vkey, `${line.trimEnd()}\n`);
-      }
-    }
-    return [...good.values()];
   }
 
   async function flush(): Promise<void> {
@@ -271,14 +199,12 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
     grown,
     flush,
     signedSize: () => last.size,
-    witnessedSize: () => witnessed,
-    witnessComplaints: () => witnessComplaints,
     complaint: () => complaint,
     async stop(patienceMs) {
       await endsWithin(timers, flush(), patienceMs);
       ended = true;
       cancelTimer?.();
-      await endsWithin(timers, Promise.all([signing, submitting]), patienceMs);
+      if (signing !== undefined) await endsWithin(timers, signing, patienceMs);
     },
   };
 }

@@ -92,6 +92,14 @@ describe("fitPayload", () => {
     fc.assert(check, { seed, numRuns: 20 });
   });
 
+  it("shows what cannot be seen in a name, so that no two look alike", () => {
+    const name = "operator:\u200bada\u0000\u{e0001} b\u00a0c \ud800 \u00e9\u{1f600}";
+    const shown = "operator:\\u200bada\\u0000\\u{e0001} b\\u00a0c \\ud800 \u00e9\u{1f600}";
+    expect(fitSubjectId(name, sha256)).toBe(shown);
+    expect(fitActor(name, sha256)).toBe(shown);
+    expect(fitPayload({ name: "a\u200b" }, sha256)).toEqual({ name: "a\u200b" });
+  });
+
   it("never takes two long subjects for one", () => {
     const [one, two] = ["1", "2"].map((end) => fitSubjectId(`${"s".repeat(400)}${end}`, sha256));
     expect(one).not.toBe(two);

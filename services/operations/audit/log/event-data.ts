@@ -2,12 +2,13 @@
 // and what is changed stays recognisable:
 //  - a number that is not a whole one up to 2^53 - 1 becomes its shortest decimal text; negative zero becomes zero;
 //  - a member without a value is left out, an element without one becomes null;
-//  - half of a surrogate pair becomes its escape as text, `\ud800`;
+//  - half of a surrogate pair becomes its escape as text, `\ud800`; in the name of a subject or an actor so does every character that cannot be seen;
 //  - a text of more than 8,192 units, whatever lies deeper than 24 levels, and a payload that would make the entry longer than allowed, are cut:
 //    `{"cut": the first part, "length": bytes, "sha256": hex}` over the UTF-8 of the text, or of the JSON of what was cut.
 import { canonicalJson } from "../../../../core/audit/canonical-json.ts";
 import { actorCharactersMax, subjectCharactersMax } from "../../../../core/audit/entry-layout.ts";
 import { asHash, hexOfHash, type Sha256OfBytes } from "../../../../core/audit/hash.ts";
+import { unseenCharacters } from "./reserved.ts";
 
 const textUnitsMax = 8_192;
 const levelsMax = 24;
@@ -38,13 +39,13 @@ export function fitPayload(payload: unknown, sha256: Sha256OfBytes): unknown {
   return encoder.encode(text).length <= payloadBytesMax ? value : cut(text, cutUnitsOfPayload, sha256);
 }
 
-/** A subject's id as an entry can hold it: never empty, never too long. */
+/** A subject's id as an entry can hold it: never empty, never too long, and no two look alike only because of what cannot be seen. */
 export function fitSubjectId(id: string, sha256: Sha256OfBytes): string {
-  return fitField(id === "" ? unknownSubject : id, subjectCharactersMax, sha256);
+  return fitField(seen(id === "" ? unknownSubject : id), subjectCharactersMax, sha256);
 }
 
 export function fitActor(actor: string, sha256: Sha256OfBytes): string {
-  return fitField(actor === "" ? unknownSubject : actor, actorCharactersMax, sha256);
+  return fitField(seen(actor === "" ? unknownSubject : actor), actorCharactersMax, sha256);
 }
 
 /** Too long a field keeps its beginning and ends in the digest of the whole, so that two of them are never taken for one. */
@@ -132,6 +133,15 @@ function jsonOf(value: object): string {
   return JSON.stringify(value) ?? "null";
 }
 
+function seen(text: string): string {
+  return text.replaceAll(unseenCharacters, escapeOf);
+}
+
+function escapeOf(character: string): string {
+  const digits = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+  return digits.length === 4 ? `\\u${digits}` : `\\u{${digits}}`;
+}
+
 function wellFormed(text: string): string {
-  return text.replaceAll(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
+  return text.replaceAll(/\p{Surrogate}/gu, escapeOf);
 }

@@ -65,7 +65,7 @@ async function writeGenesis(
 ): Promise<{ readonly pen: number; readonly head: AuditHead }> {
   const timestamp = format(clock.now());
   const { text, hash } = makeGenesis({ origin, incarnation: named, keys: [key.vkey], timestamp }, sha256);
-  const row = { sequence: 0, text, eventId: genesisAction, subjectId: origin, action: genesisAction };
+  const row = { sequence: 0, text, eventId: genesisAction, subjectId: origin, action: genesisAction, timestamp };
   const head = { size: 1, hash, timestamp };
   let { pen } = first;
   for (let attempt = 1; ; attempt += 1) {

@@ -44,6 +44,10 @@ export interface Restored {
   readonly rotation: OpenRotation | undefined;
   /** Why nothing may be appended or signed. */
   readonly fault: AuditFault | undefined;
+  /** Why nothing may be signed, though the log is whole. */
+  readonly keyComplaint?: string | undefined;
+  /** Which key may sign which size, when the secret is older than the log. */
+  readonly toldRing?: KeyRing | undefined;
 }
 
 /** So many of the newest entries are read at every start, also when all of them are signed. */

@@ -15,7 +15,7 @@ import { Defect, type Fault, messageOf } from "../../../../contracts/src/fault.t
 import { createFormatter, type Instant } from "../../../../contracts/src/instant.ts";
 import { createEntryMaker, type Entry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
-import type { AuditHead, AuditLog } from "../../../../ports/audit-log.ts";
+import type { AuditHead, AuditLog, NewAuditRow } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Timers } from "../../../../ports/timers.ts";
@@ -77,7 +77,7 @@ export interface SequencerOptions {
   readonly queueMax?: number | undefined;
   readonly limits?: Partial<SequencerLimits> | undefined;
   /** Entries that have become durable, in order; told before anybody who waits for them. */
-  readonly onDurable: (entries: readonly Entry[], head: AuditHead) => void;
+  readonly onDurable: (entries: readonly (Entry & NewAuditRow)[], head: AuditHead) => void;
   readonly onTakenOver: (fault: Fault) => void;
   readonly onDefect: (defect: Defect) => void;
 }

@@ -9,6 +9,7 @@ import type { AuditPorts } from "../audit.ts";
 import { type LastVerified, lastVerifiedIn } from "../checking/self-verification.ts";
 import type { VerifyPorts } from "../checking/verify.ts";
 import { ringOf } from "../keys/signing-key.ts";
+import { compareKeys } from "../keys/told-keys.ts";
 import type { SignedCheckpoint } from "./checkpoints.ts";
 import type { OpenedLog } from "./open-log.ts";
 import { type Restored, restore } from "./restore.ts";
@@ -27,7 +28,12 @@ export interface FoundLog {
 export async function lookAtLog(ports: AuditPorts, { origin, head, key, fault }: OpenedLog): Promise<FoundLog> {
   const { auditLog, timers, sha256OfBytes: sha256, signing } = ports;
   const verifySignature = signing.verify;
-  const ring = key === undefined ? undefined : ringOf(key);
+  const { signingKeyPath: path } = ports.auditSettings;
+  const told =
+    key === undefined || fault !== undefined
+      ? undefined
+      : await compareKeys({ auditLog, sha256, verifySignature, origin, path }, key, head.size);
+  const ring = told?.ring ?? (key === undefined ? undefined : ringOf(key));
   const restored = await restore({ auditLog, sha256, verifySignature, origin, ring, next: key?.next?.key }, head);
   const reads = await readAnchors(ports.anchors, origin, timers);
   const { roots, complaints } = rootsOf(reads, { origin, ring, verifySignature });
@@ -35,11 +41,12 @@ export async function lookAtLog(ports: AuditPorts, { origin, head, key, fault }:
     fault ??
     (await rowsFault(auditLog, head)) ??
     restored.fault ??
+    told?.fault ??
     (await anchorFault(auditLog, restored.tree, roots, head.size));
   const newest = await auditLog.newestCheckpoint();
   const isBehind = reads.some((read) => (read.newest?.size ?? 0) < (newest?.size ?? 0));
   return {
-    restored,
+    restored: { ...restored, keyComplaint: told?.complaint, toldRing: told?.ring },
     fault: found,
     anchors: reads.map((read) => ({ ...read, complaint: complaints.get(read.name) })),
     unanchored: newest !== undefined && isBehind ? [newest] : [],
@@ -53,13 +60,14 @@ export function verifyPortsOf(
   policy: Policy | undefined,
   { origin, key }: OpenedLog,
   ringNow: () => KeyRing | undefined,
+  more: Pick<VerifyPorts, "subjects" | "pen">,
 ): VerifyPorts {
   const { auditLog, clock, timers, sha256OfBytes: sha256, signing } = ports;
   const verifySignature = signing.verify;
   const first = key?.terms[0]?.key;
   const ring = (): KeyRing | undefined => ringNow() ?? (key === undefined ? undefined : ringOf(key));
   return {
-    ...{ auditLog, clock, sha256, verifySignature, origin, policy, ring },
+    ...{ auditLog, clock, sha256, verifySignature, origin, policy, ring, ...more },
     trustedKeys: first === undefined ? [] : [first],
     anchored: async () =>
       rootsOf(await readAnchors(ports.anchors, origin, timers), { origin, ring: ring(), verifySignature }).roots,

@@ -30,7 +30,6 @@ export function openPersonalData(ports: PersonalDataPorts): PersonalData {
   return {
     prepare: sealing.prepare,
     erase,
-    unseal: (entries) =>
-      Promise.all(entries.map(async (entry) => ({ ...entry, data: await sealing.unseal(entry.data) }))),
+    unseal: (entries) => Promise.all(entries.map(async (entry) => ({ ...entry, data: await sealing.unseal(entry) }))),
   };
 }

@@ -14,7 +14,15 @@ import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
 import { dice } from "../../../../testkit/virtual/dice.ts";
 import type { AuditWish } from "../log/sequencer.ts";
 import { createErasure } from "./erasure.ts";
-import { createSealing, damagedText, erasedText, keyMissingText } from "./sealing.ts";
+import {
+  createSealing,
+  damagedText,
+  erasedText,
+  hasSealed,
+  keyMissingText,
+  type SealedEntry,
+  type Sealing,
+} from "./sealing.ts";
 
 const address = "203.0.113.77";
 const ada = "operator:ada";
@@ -41,7 +49,18 @@ function openSealing(seed: number, world = new Map()) {
   return { sealing: make(), again: () => make(dice(seed + 1_000)), subjectKeys, world, kept };
 }
 
-const place = (path: string, eventId = "event-1", person = ada) => ({ person, eventId, path });
+const place = (path: string, eventId = "event-1", person = ada) => ({
+  ...{ person, action: "session.opened", subjectId: ada, eventId, path },
+});
+/** An entry as the event of `place` makes it. */
+const entryOf = (data: object, more: Partial<Omit<SealedEntry, "data">> = {}): SealedEntry => ({
+  ...{ action: "session.opened", subject_id: ada, data: { event_id: "event-1", ...data } as JsonObject, ...more },
+});
+/** The same without what every entry here has. */
+async function unsealed({ unseal }: Sealing, entry: SealedEntry): Promise<JsonObject> {
+  const { event_id: _id, ...data } = await unseal(entry);
+  return data;
+}
 
 describe("sealing", () => {
   it("gives the same bytes for the same event, other ones for any other, and never the text", async () => {
@@ -55,9 +74,11 @@ describe("sealing", () => {
       seal(place("payload/other"), address),
       seal(place("payload/remote_address"), `${address}0`),
       seal(place("payload/remote_address", "event-1", "operator:bob"), address),
+      seal({ ...place("payload/remote_address"), subjectId: "operator:bob" }, address),
+      seal({ ...place("payload/remote_address"), action: "session.closed" }, address),
     ];
     const nonces = [one, ...others].map(({ sealed }) => Buffer.from(sealed, "base64").subarray(0, 12).toString("hex"));
-    expect(new Set(nonces).size).toBe(5);
+    expect(new Set(nonces).size).toBe(7);
     expect(Buffer.from(one.sealed, "base64").toString("latin1")).not.toContain(address);
     expect(Buffer.from(one.sealed, "base64").length).toBe(12 + JSON.stringify(address).length + 16);
   });
@@ -68,8 +89,8 @@ describe("sealing", () => {
     const path = "payload/remote_address";
     const data = { payload: { principal: ada, remote_address: seal(place(path), address) }, list: [1, "two"] };
     const open = { payload: { principal: ada, remote_address: address }, list: [1, "two"] };
-    expect(await sealing.unseal(data as unknown as JsonObject)).toEqual(open);
-    expect(await again().unseal(data as unknown as JsonObject)).toEqual(open);
+    expect(await unsealed(sealing, entryOf(data))).toEqual(open);
+    expect(await unsealed(again(), entryOf(data))).toEqual(open);
   });
 
   it("does not open elsewhere, under another person's key, or when a bit was changed", async () => {
@@ -77,7 +98,7 @@ describe("sealing", () => {
     const seal = await sealing.prepare([ada, "operator:bob"]);
     const value = seal(place("payload/remote_address"), address);
     const bobs = seal(place("payload/remote_address", "event-1", "operator:bob"), address);
-    const at = async (data: object) => sealing.unseal(data as JsonObject);
+    const at = (data: object) => unsealed(sealing, entryOf(data));
     expect(await at({ payload: { other: value } })).toEqual({ payload: { other: damagedText } });
     expect(await at({ remote_address: value })).toEqual({ remote_address: damagedText });
     const swapped = { payload: { remote_address: { ...value, subject_key: bobs.subject_key } } };
@@ -90,16 +111,31 @@ describe("sealing", () => {
     expect(await at(unknown)).toEqual({ remote_address: keyMissingText });
   });
 
+  it("does not open in another entry: of another event, about somebody else, or of another action", async () => {
+    const { sealing } = openSealing(79);
+    const seal = await sealing.prepare([ada]);
+    const data = { payload: { remote_address: seal(place("payload/remote_address"), address) } };
+    const open = async (entry: SealedEntry) => (await unsealed(sealing, entry))["payload"];
+    expect(await open(entryOf(data))).toEqual({ remote_address: address });
+    const copies = [
+      entryOf({ ...data, event_id: "event-2" }),
+      { ...entryOf(data), data: data as unknown as JsonObject },
+      entryOf(data, { subject_id: "operator:bob" }),
+      entryOf(data, { action: "event.observed" }),
+    ];
+    for (const copy of copies) expect(await open(copy)).toEqual({ remote_address: damagedText });
+  });
+
   it("says erased when the key is destroyed, and the next event gets another key", async () => {
     const { sealing, subjectKeys } = openSealing(74);
     const seal = await sealing.prepare([ada]);
     const value = seal(place("a"), address);
     await subjectKeys.destroy(ada);
     sealing.forget();
-    expect(await sealing.unseal({ a: value } as unknown as JsonObject)).toEqual({ a: erasedText });
+    expect(await unsealed(sealing, entryOf({ a: value }))).toEqual({ a: erasedText });
     const next = (await sealing.prepare([ada]))(place("a"), address);
     expect(next.subject_key).not.toBe(value.subject_key);
-    expect(await sealing.unseal({ a: next } as unknown as JsonObject)).toEqual({ a: address });
+    expect(await unsealed(sealing, entryOf({ a: next }))).toEqual({ a: address });
   });
 
   it("stands still when the master key is another one, and says where it lies", async () => {
@@ -109,6 +145,14 @@ describe("sealing", () => {
     await expect(again().prepare([ada])).rejects.toThrow(/subject-master-key.* does not open the subject key/);
     kept.set("secret/portcullis/audit/subject-master-key", "short");
     await expect(again().prepare([ada])).rejects.toMatchObject({ code: "SECRETS_CORRUPT", retry: "later" });
+  });
+
+  it("is recognised by its form, wherever it stands", () => {
+    const form = { sealed: "x", subject_key: "y" };
+    for (const data of [{ a: form }, form, { a: [1, { b: form }] }]) expect(hasSealed(data)).toBe(true);
+    for (const data of [{}, { a: { ...form, more: 1 } }, { sealed: "x" }, { a: { sealed: 1, subject_key: "y" } }]) {
+      expect(hasSealed(data)).toBe(false);
+    }
   });
 
   it("marks what is about persons, and nothing else", () => {

@@ -2,12 +2,14 @@
 // exists. The form is the format's (docs/audit-format.md); what is sealed is the canonical JSON of the value.
 //
 //  1. The plain text is in the log in no form: not in the entry, not in a digest, not in what was cut.
-//  2. A sealed value opens only in its place: the key's id and the path in the data are authenticated with it.
+//  2. A sealed value opens only in its place: the key's id, the entry (by its action, its subject and its event's id) and the path in the data are authenticated
+//     with it. A copy in another entry opens for nobody.
 //  3. The nonce is made of the key, the event, the place and the text, so the same event always becomes the same bytes, and no nonce serves two texts.
 //  4. A key is used only after it is durable.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { decodeBase64, decodeBase64Of, encodeBase64, utf8Of } from "../../../../core/audit/base64.ts";
 import { canonicalJson, type JsonObject } from "../../../../core/audit/canonical-json.ts";
+import type { EntryRecord } from "../../../../core/audit/entry.ts";
 import type { Random } from "../../../../ports/random.ts";
 import type { Secrets } from "../../../../ports/secrets.ts";
 import type { Cipher, SubjectKey, SubjectKeys } from "../../../../ports/subject-keys.ts";
@@ -28,24 +30,29 @@ export interface SealedValue {
   readonly subject_key: string;
 }
 
-/** What is to be sealed: whose, of which event, where in the data. */
+/** Where a sealed value stands: in which entry, and where in its data. */
 export interface Place {
-  readonly person: string;
+  /** As the entry has them. */
+  readonly action: string;
+  readonly subjectId: string;
+  /** As the entry's data has it: `event_id`. */
   readonly eventId: string;
   readonly path: string;
 }
 
 /** Seals with the keys that were made ready. */
-export type Seal = (place: Place, value: unknown) => SealedValue;
+export type Seal = (place: Place & { readonly person: string }, value: unknown) => SealedValue;
 
 export interface Sealing {
   /** Makes the keys of these persons ready. */
   prepare(persons: readonly string[]): Promise<Seal>;
-  /** The same data with sealed values opened, or with a word in their place that says why not. */
-  unseal(data: JsonObject): Promise<JsonObject>;
+  /** The entry's data with sealed values opened, or with a word in their place that says why not. */
+  unseal(entry: SealedEntry): Promise<JsonObject>;
   /** The person's key was destroyed: it is not used from memory either. */
   forget(): void;
 }
+
+export type SealedEntry = Pick<EntryRecord, "action" | "subject_id" | "data">;
 
 interface OpenKey {
   readonly id: string;
@@ -109,25 +116,29 @@ export function createSealing(ports: SealingPorts): Sealing {
   return {
     prepare,
     forget: () => known.clear(),
-    async unseal(data) {
+    async unseal({ action, subject_id: subjectId, data }) {
       const ids = new Set<string>();
       visit(data, (sealed) => ids.add(sealed.subject_key));
       if (ids.size === 0) return data;
       const stored = await subjectKeys.find([...ids]);
       const keys = new Map<string, OpenKey | "destroyed">();
       for (const [id, key] of stored) keys.set(id, key === "destroyed" ? key : await unwrap(key));
-      return visit(data, (sealed, path) => opened(cipher, keys.get(sealed.subject_key), sealed, path)) as JsonObject;
+      const eventId = String(data["event_id"] ?? "");
+      return visit(data, (sealed, path) =>
+        opened(cipher, keys.get(sealed.subject_key), sealed, { action, subjectId, eventId, path }),
+      ) as JsonObject;
     },
   };
 }
 
-function sealWith(cipher: Cipher, key: OpenKey | undefined, { eventId, path }: Place, value: unknown): SealedValue {
+function sealWith(cipher: Cipher, key: OpenKey | undefined, place: Place, value: unknown): SealedValue {
   if (key === undefined) throw new RangeError("a value is sealed only for a person whose key was made ready");
   const whole = canonicalJson(value);
   const text = whole.length <= sealedTextUnitsMax ? whole : canonicalJson({ cut: beginningOf(whole) });
   const nonceKey = cipher.hmac(key.key, utf8Of(`${format} nonce`));
-  const nonce = cipher.hmac(nonceKey, utf8Of(JSON.stringify([eventId, path, text]))).subarray(0, nonceBytes);
-  const sealed = cipher.seal(key.key, nonce, additional(key.id, path), utf8Of(text));
+  const { action, subjectId, eventId, path } = place;
+  const made = cipher.hmac(nonceKey, utf8Of(JSON.stringify([action, subjectId, eventId, path, text])));
+  const sealed = cipher.seal(key.key, made.subarray(0, nonceBytes), additional(key.id, place), utf8Of(text));
   return { sealed: encodeBase64(sealed), subject_key: key.id };
 }
 
@@ -136,11 +147,11 @@ function beginningOf(text: string): string {
   return [...text].slice(0, sealedTextUnitsMax / 4).join("");
 }
 
-function opened(cipher: Cipher, key: OpenKey | "destroyed" | undefined, value: SealedValue, path: string): unknown {
+function opened(cipher: Cipher, key: OpenKey | "destroyed" | undefined, value: SealedValue, place: Place): unknown {
   if (key === "destroyed") return erasedText;
   if (key === undefined) return keyMissingText;
   const bytes = decodeBase64(value.sealed);
-  const plain = bytes === undefined ? undefined : cipher.open(key.key, bytes, additional(key.id, path));
+  const plain = bytes === undefined ? undefined : cipher.open(key.key, bytes, additional(key.id, place));
   return plain === undefined ? damagedText : (JSON.parse(decoder.decode(plain)) as unknown);
 }
 
@@ -159,13 +170,24 @@ function visit(
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inside(name, member)]));
 }
 
+/** Whether something in it has the form of a sealed value. */
+export function hasSealed(data: Readonly<Record<string, unknown>>): boolean {
+  let isFound = false;
+  visit(data, () => {
+    isFound = true;
+    return undefined;
+  });
+  return isFound;
+}
+
 function isSealed(value: object): value is SealedValue {
   const { sealed, subject_key: key, ...rest } = value as Readonly<Record<string, unknown>>;
   return typeof sealed === "string" && typeof key === "string" && Object.keys(rest).length === 0;
 }
 
-function additional(keyId: string, path: string): Uint8Array {
-  return utf8Of(`${format}\n${keyId}\n${path}`);
+/** As JSON, so that no two places are written alike. */
+function additional(keyId: string, { action, subjectId, eventId, path }: Place): Uint8Array {
+  return utf8Of(JSON.stringify([format, keyId, action, subjectId, eventId, path]));
 }
 
 function wrapping({ id, person }: { readonly id: string; readonly person: string }): Uint8Array {

@@ -1,0 +1,113 @@
+// What the library's JSON reader lets pass although it loses something on the way, and what is therefore refused for every route: a member that
+// stands twice (the last would win), half of a surrogate pair (it would become a replacement character, and two texts would become one), and
+// bytes that are no UTF-8 (the same). The text is looked at after it was found to be JSON, so that the look can be a simple one.
+import { Fault } from "../../contracts/src/fault.ts";
+import { detailOf, fieldName } from "./field-errors.ts";
+
+type Step = string | number;
+
+/** An object or a list that is open where the look has come to. */
+interface Level {
+  /** The members so far; absent in a list. */
+  readonly names: Set<string> | undefined;
+  /** The member or the element that is being looked at. */
+  at: Step;
+  /** Whether the next text is a member's name. */
+  isNameNext: boolean;
+}
+
+const lossless = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Of a whole text: paired surrogates are one character and are not found. */
+const loneSurrogate = /\p{Surrogate}/u;
+/** Twice as deep as anything that is taken here; a bound for whatever walks the value later. */
+const levelsMax = 64;
+const structural = /["{}[\],]/g;
+
+/** The body as text, when it is UTF-8. */
+export function strictText(bytes: Uint8Array): string {
+  try {
+    return lossless.decode(bytes);
+  } catch (cause) {
+    const expected = `UTF-8, and it is not at or shortly before byte ${firstLostByte(bytes)}`;
+    throw refused([], expected, cause);
+  }
+}
+
+/** Where the text that a lenient reader makes of it differs from what was sent. */
+function firstLostByte(bytes: Uint8Array): number {
+  const again = new TextEncoder().encode(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
+  const at = bytes.findIndex((byte, index) => byte !== again[index]);
+  return at === -1 ? bytes.length : at;
+}
+
+/** Refuses a text, known to be JSON, of which reading would lose something; says where. */
+export function refuseLossyJson(text: string): void {
+  const levels: Level[] = [];
+  // A copy: an expression remembers where it was, also when the look ended by throwing.
+  const marks = new RegExp(structural);
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    const level = levels.at(-1);
+    if (levels.length > levelsMax) throw refused([], `at most ${levelsMax} levels`);
+    switch (mark[0]) {
+      case '"':
+        marks.lastIndex = lookAtText(text, mark.index, levels);
+        break;
+      case "{":
+        levels.push({ names: new Set(), at: "", isNameNext: true });
+        break;
+      case "[":
+        levels.push({ names: undefined, at: 0, isNameNext: false });
+        break;
+      case ",":
+        if (level !== undefined) next(level);
+        break;
+      default:
+        levels.pop();
+    }
+  }
+}
+
+function next(level: Level): void {
+  if (level.names !== undefined) level.isNameNext = true;
+  else if (typeof level.at === "number") level.at += 1;
+}
+
+/** Looks at the text that begins here, as a name or as a value; where it ends. */
+function lookAtText(text: string, begin: number, levels: readonly Level[]): number {
+  const end = endOfText(text, begin);
+  const raw = text.slice(begin, end);
+  const level = levels.at(-1);
+  const isName = level?.isNameNext === true;
+  if (!isName && !raw.includes("\\u")) return end;
+  const value = JSON.parse(raw) as string;
+  if (isName) lookAtName(value, level, levels);
+  if (loneSurrogate.test(value)) throw refused(pathOf(levels), "whole characters, and it has half of a surrogate pair");
+  return end;
+}
+
+function lookAtName(name: string, level: Level, levels: readonly Level[]): void {
+  level.isNameNext = false;
+  level.at = name;
+  if (level.names?.has(name)) throw refused(pathOf(levels), "this member once, and it stands there twice");
+  level.names?.add(name);
+}
+
+/** Just behind its closing quotation mark. */
+function endOfText(text: string, begin: number): number {
+  for (let at = text.indexOf('"', begin + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text[at - 1 - backslashes] === "\\") backslashes += 1;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+  return text.length;
+}
+
+function pathOf(levels: readonly Level[]): readonly Step[] {
+  return levels.map(({ at }) => at);
+}
+
+function refused(path: readonly Step[], expected: string, cause?: unknown): Fault {
+  // A name may itself be what cannot be written.
+  const field = fieldName("body", path).replaceAll(/\p{Surrogate}/gu, "\ufffd");
+  return new Fault("INVALID_ARGUMENT", detailOf([{ field, expected }]), { retry: "never", cause });
+}
