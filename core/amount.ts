@@ -114,6 +114,11 @@ export function isEqual(left: Amount, right: Amount): boolean {
   return toDecimal(left) === toDecimal(right);
 }
 
+/** Whether they are the very same: then they are equal, but equal amounts need not be. For whoever keeps what was computed from one. */
+export function isIdentical(left: Amount | undefined, right: Amount | undefined): boolean {
+  return left === right;
+}
+
 export function larger(left: Amount, right: Amount): Amount {
   return isMore(left, right) ? left : right;
 }

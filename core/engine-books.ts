@@ -41,6 +41,8 @@ export interface FundSheet {
   /** Lines that there is room for, a power of two, and lines that there are. */
   capacity: number;
   count: number;
+  /** Lines of which something is pending. */
+  pendingCount: number;
   /** Sectors that there is room for. */
   sectorCount: number;
   /** By slot, and by place in the head. */

@@ -37,8 +37,7 @@ const gatesOfProbe: readonly Gate[] = gates.slice(1, 6);
 export function check(state: EngineState, order: Order, askedAt: Instant): Checked {
   const { view, notes, keys, hasher } = state;
   const at = askedAt > state.lastAt ? askedAt : state.lastAt;
-  const keyHash = hasher.key(order);
-  const bodyHash = hasher.body(order);
+  const { key: keyHash, body: bodyHash, textsFit } = hasher.read(order);
   const dryRun = order.dry_run === true;
   const undo = emptyUndo(state);
   // From the first check on nothing comes from the journal any more.
@@ -51,6 +50,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
   notes.reset();
   state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, at);
+  view.textsFit = textsFit;
   const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
   view.keySeen = Number.isNaN(seenAt) ? "no" : keys.sameBody() ? "same order" : "another order";
   view.keyAgeMs = (at - seenAt) / 1_000;

@@ -60,6 +60,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     books: createBooks(),
     orders: createOrderBook(),
     halts: createHaltBook(),
+    symbolBlocks: new Map(),
     ages: options.ages,
     openOrdersPerFundMax: options.openOrdersPerFundMax,
     hasher: createOrderHasher(options.sha256),
@@ -219,4 +220,20 @@ export function setHalts({ halts }: EngineState, { known, epoch, active }: HaltS
 
 function keepFirst(into: Map<string, ActiveHalt>, scope: string, halt: ActiveHalt): void {
   if (!into.has(scope)) into.set(scope, halt);
+}
+
+/** A symbol in which a fund may take no new risk, and why. */
+export interface SymbolBlock {
+  readonly fundId: string;
+  readonly symbol: string;
+  readonly reason: string;
+}
+
+/** Replaces all of them. */
+export function setSymbolBlocks({ symbolBlocks }: EngineState, blocks: readonly SymbolBlock[]): void {
+  symbolBlocks.clear();
+  for (const fundId of new Set(blocks.map((block) => block.fundId))) {
+    const own = blocks.filter((block) => block.fundId === fundId);
+    symbolBlocks.set(fundId, new Map(own.map(({ symbol, reason }) => [symbol, reason])));
+  }
 }

@@ -7,8 +7,10 @@
 //  2. A result whose record could not be stored is withdrawn; several of them newest first.
 //  3. A fill that came before is not applied again: the shell asks its store.
 //  4. Decisions never go back in time: one that is asked for an earlier moment than the last is made at the last one's.
+
+import * as decimal from "../contracts/src/decimal.ts";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
-import type { Headroom, ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
+import type { ExposureLine, Headroom, ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { NavUpdated } from "../contracts/src/records/fund.ts";
@@ -16,6 +18,7 @@ import type { Mark } from "../contracts/src/records/market.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../contracts/src/records/reference.ts";
 import { adoptDecision } from "./adopt-decision.ts";
+import { type Amount, toDecimal } from "./amount.ts";
 import type { Checked as CheckResult } from "./decision.ts";
 import { check, conclude, withdraw } from "./engine-check.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./engine-snapshot.ts";
@@ -24,11 +27,13 @@ import {
   type EngineState,
   type HaltState,
   type EngineOptions as Options,
+  type SymbolBlock,
   setEnvelope,
   setHalts,
   setMark,
   setNav,
   setReference,
+  setSymbolBlocks,
 } from "./engine-state.ts";
 import type { Envelope } from "./envelope.ts";
 import { toExact } from "./exact.ts";
@@ -74,6 +79,8 @@ export interface Engine {
   setNav(nav: NavUpdated): void;
   setMark(mark: Mark): void;
   setHalts(halts: HaltState): void;
+  /** Symbols in which a fund may take no new risk; replaces all that were. */
+  setSymbolBlocks(blocks: readonly SymbolBlock[]): void;
   check(order: Order, at: Instant): Checked;
   /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
@@ -94,6 +101,8 @@ export interface Engine {
   facts(): EngineFacts;
   /** Undefined for a fund that nobody ever named. */
   exposure(fundId: string): FundExposure | undefined;
+  /** What is held and pending, line by line over all funds; nothing is valued. */
+  lines(): readonly ExposureLine[];
 }
 
 export function createEngine(options: EngineOptions): Engine {
@@ -104,6 +113,7 @@ export function createEngine(options: EngineOptions): Engine {
     setNav: (nav) => setNav(state, nav),
     setMark: (mark) => setMark(state, mark),
     setHalts: (halts) => setHalts(state, halts),
+    setSymbolBlocks: (blocks) => setSymbolBlocks(state, blocks),
     check: (order, at) => check(state, order, at),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
     withdraw: (checked) => withdraw(state, checked),
@@ -124,6 +134,7 @@ export function createEngine(options: EngineOptions): Engine {
     restore: (snapshot) => restoreSnapshot(state, snapshot),
     facts: () => factsOf(state),
     exposure: (fundId) => exposureOf(state, fundId),
+    lines: () => linesOf(state),
   };
 }
 
@@ -173,4 +184,20 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
     unpriced: unpricedSymbols(books, fund),
     openOrders: fund.openOrders,
   };
+}
+
+function linesOf({ books }: EngineState): readonly ExposureLine[] {
+  const text = (amount: Amount): string => decimal.format(toDecimal(amount));
+  return [...books.funds.values()].flatMap(({ id, sheet }) =>
+    sheets.slotsOf(sheet).map((slot) => {
+      const row = sheets.rowOf(sheet, slot);
+      return {
+        fund_id: id,
+        symbol: books.bySlot[slot]?.symbol ?? "",
+        quantity: text(sheets.positionAt(sheet, row)),
+        pending_buy: text(sheets.pendingBuyAt(sheet, row)),
+        pending_sell: text(sheets.pendingSellAt(sheet, row)),
+      };
+    }),
+  );
 }

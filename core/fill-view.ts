@@ -33,11 +33,15 @@ export function createHaltBook(): HaltBook {
   return { known: false, epoch: 0, firm: undefined, funds: new Map(), strategies: new Map() };
 }
 
+/** Symbols in which a fund may take no new risk, and why, by fund. */
+export type SymbolBlocks = Map<string, ReadonlyMap<string, string>>;
+
 /** Where the view is filled from. */
 export interface ViewSource {
   readonly books: Books;
   readonly orders: OrderBook;
   readonly halts: HaltBook;
+  readonly symbolBlocks: SymbolBlocks;
   readonly ages: InputAges;
   readonly openOrdersPerFundMax: number;
 }
@@ -53,11 +57,13 @@ export interface Found {
   open: OpenOrder | undefined;
   /** What the line adds to the fund's sums. */
   readonly value: LineValue;
+  /** Keeps `touch` from being left out as useless. */
+  touched: number;
 }
 
 export function nothingFound(): Found {
   const value: LineValue = { high: worthless, low: worthless, gross: worthless };
-  return { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined, value };
+  return { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined, value, touched: 0.5 };
 }
 
 export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };
@@ -78,6 +84,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     amendRefusal: undefined,
     lowers: false,
     ages,
+    textsFit: undefined,
     classification: undefined,
     closingQuantity: amounts.nothing,
     openingQuantity: amounts.nothing,
@@ -117,6 +124,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
     throttleTripped: false,
+    symbolBlock: undefined,
     repeatedExecutions: 0,
     borrowAvailable: undefined,
     borrowFee: undefined,
@@ -133,6 +141,7 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
   const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
   const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
   const book = books.symbols.get(order.symbol);
+  found.touched = isOwn && book !== undefined ? touch(strategy, book.slot) : 0;
   if (fund !== undefined) catchUp(books, fund);
   const open = source.orders.open.get(order.order_id);
   found.fund = fund;
@@ -143,6 +152,7 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
   readTerms(order, view.terms);
   view.ages = source.ages;
   view.verdict = noVerdict;
+  view.textsFit = undefined;
   view.fundKnown = fund?.known === true;
   view.fundCurrency = fund?.currency ?? "";
   view.strategyKnown = isOwn;
@@ -153,8 +163,25 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
   fillPrices(view, books, fund, book, at);
   fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
+  const { symbolBlocks } = source;
+  view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
+}
+
+/**
+ * Looks once at everything of a fund and its strategy that a check will need, one right after the other. Where nobody asked about the fund
+ * for a while each look waits for memory, and together they wait but once. What it answers means nothing.
+ */
+function touch({ pace, fund, trippedAt }: StrategyBook, slot: number): number {
+  if (fund === undefined) return 0;
+  const { sheet, limits } = fund;
+  const paces = (pace.instants[0] ?? 0) + (fund.pace.instants[0] ?? 0);
+  const sums = (sheet.cells[rowOf(sheet, slot)] ?? 0) + (sheet.cells[sheets.gross] ?? 0);
+  const moments = fund.navAt + fund.oldestMarkAt + fund.oldestFxAt + trippedAt;
+  const touched = paces + sums + moments + (fund.envelope?.version ?? 0);
+  if (limits === undefined || !amounts.isIdentical(limits.nav, fund.nav)) return touched;
+  return typeof limits.gross === "number" ? touched + limits.gross : touched;
 }
 
 function fillPosition(view: FundView, { fund, row, open }: Found, order: Order): void {

@@ -2,24 +2,15 @@
 // that a look at a fund that nobody asked about for a while touches few places in memory. Adding up a hundred lines costs less than a few
 // of them cost as bigints, and it is just as exact: only whole numbers are added, and where their sum leaves the exact ones the caller is told.
 //
-// The sheet has four parts: a head; an index that tells by a symbol's slot which row is its line; the rows; the gross sum of every sector. A
-// row is four numbers: the slot, position, pending buys and pending sells, these three as plain numbers at the same place. What plain numbers
-// cannot keep is NaN in the sheet, which makes every sum NaN, and stands beside it.
+// The sheet has five parts: a head; an index that tells by a symbol's slot which row is its line; the rows, each with its slot and position;
+// what is pending of each row, buys and sells; the gross sum of every sector. Position and pendings of a row are plain numbers at the same
+// place. What plain numbers cannot keep is NaN in the sheet, which makes every sum NaN, and stands beside it. The pendings stand by
+// themselves because most funds have none at most times: then nobody has to look there.
 import { Defect } from "../contracts/src/fault.ts";
 import { type Amount, nothing, simplified } from "./amount.ts";
 import type { Books, FundBook, FundSheet, WideLine } from "./engine-books.ts";
 import type { Worth } from "./exact.ts";
-import {
-  atPlace,
-  digitsAt,
-  digitsMax,
-  digitsOf,
-  type Plain,
-  placeMax,
-  placeOf,
-  plainOf,
-  unitsBetween,
-} from "./plain.ts";
+import { atPlace, type Plain, packedMax, placeMax, placeOf, unitsBetween } from "./plain.ts";
 import { tableOf } from "./value-tables.ts";
 
 /** The head: the gross sum, and those of positions if every pending buy fills and no sell does, and the other way round. */
@@ -27,19 +18,21 @@ export const gross = 0;
 export const netHigh = 1;
 export const netLow = 2;
 const headLength = 4;
-const rowLength = 4;
+/** Of a row, and of what is pending of it. */
+const rowLength = 2;
 const rowsFirst = 4;
 /** No row. */
 export const noRow = -1;
 
 export function createFundSheet(): FundSheet {
   const cells = new Float64Array(cellsFor(rowsFirst, 1));
-  return { cells, capacity: rowsFirst, count: 0, sectorCount: 1, wideLines: new Map(), wideSums: new Map() };
+  const wide = { wideLines: new Map(), wideSums: new Map() };
+  return { cells, capacity: rowsFirst, count: 0, pendingCount: 0, sectorCount: 1, ...wide };
 }
 
 /** For so many rows there are twice as many places in the index, so that a search in it is short. */
 function cellsFor(capacity: number, sectorCount: number): number {
-  return headLength + capacity * (2 + rowLength) + sectorCount;
+  return headLength + capacity * (2 + 2 * rowLength) + sectorCount;
 }
 
 function rowsAt({ capacity }: FundSheet): number {
@@ -47,7 +40,17 @@ function rowsAt({ capacity }: FundSheet): number {
 }
 
 function sectorsAt({ capacity }: FundSheet): number {
-  return headLength + capacity * (2 + rowLength);
+  return headLength + capacity * (2 + 2 * rowLength);
+}
+
+/** Where the pending buys of a row stand; its pending sells stand behind them. */
+export function pendingsOf({ capacity }: FundSheet, row: number): number {
+  return row + capacity * rowLength;
+}
+
+/** Whether that is more than nothing, at whatever place; also of what is not plain. */
+export function isPending(cell: number | undefined): boolean {
+  return !(cell !== undefined && cell >= 0 && cell <= placeMax);
 }
 
 /** Where in the index the slot's entry is, or the empty place where it would go. An entry is the row's number, counted from 1. */
@@ -77,7 +80,9 @@ export function slotsOf(sheet: FundSheet): readonly number[] {
 function addRow(sheet: FundSheet, slot: number): number {
   if (sheet.count === sheet.capacity) reshape(sheet, sheet.capacity * 2, sheet.sectorCount);
   const row = rowsAt(sheet) + sheet.count * rowLength;
+  const pendings = pendingsOf(sheet, row);
   sheet.cells.fill(0, row, row + rowLength);
+  sheet.cells.fill(0, pendings, pendings + rowLength);
   sheet.cells[row] = slot;
   sheet.count += 1;
   sheet.cells[entryOf(sheet, slot)] = sheet.count;
@@ -92,7 +97,10 @@ function removeRow(sheet: FundSheet, slot: number): void {
   const last = rowsAt(sheet) + (sheet.count - 1) * rowLength;
   const mover = cells[last] ?? 0;
   const moverEntry = entryOf(sheet, mover);
-  cells.copyWithin(rowsAt(sheet) + (freed - 1) * rowLength, last, last + rowLength);
+  const to = rowsAt(sheet) + (freed - 1) * rowLength;
+  const lastPendings = pendingsOf(sheet, last);
+  cells.copyWithin(to, last, last + rowLength);
+  cells.copyWithin(pendingsOf(sheet, to), lastPendings, lastPendings + rowLength);
   cells[moverEntry] = freed;
   sheet.count -= 1;
   // Entries behind the hole move up if they would no longer be found.
@@ -112,6 +120,7 @@ function removeRow(sheet: FundSheet, slot: number): void {
 function reshape(sheet: FundSheet, capacity: number, sectorCount: number): void {
   const { cells, count } = sheet;
   const from = rowsAt(sheet);
+  const pendingsFrom = pendingsOf(sheet, from);
   const sectors = sectorCount === sheet.sectorCount ? cells.subarray(sectorsAt(sheet)) : undefined;
   sheet.cells = new Float64Array(cellsFor(capacity, sectorCount));
   sheet.capacity = capacity;
@@ -119,6 +128,7 @@ function reshape(sheet: FundSheet, capacity: number, sectorCount: number): void 
   sheet.cells.set(cells.subarray(0, headLength));
   const to = rowsAt(sheet);
   sheet.cells.set(cells.subarray(from, from + count * rowLength), to);
+  sheet.cells.set(cells.subarray(pendingsFrom, pendingsFrom + count * rowLength), pendingsOf(sheet, to));
   for (let number = 1; number <= count; number += 1) {
     const slot = sheet.cells[to + (number - 1) * rowLength] ?? 0;
     sheet.cells[entryAmong(sheet, slot)] = number;
@@ -153,13 +163,13 @@ export function positionAt(sheet: FundSheet, row: number): Amount {
 
 export function pendingBuyAt(sheet: FundSheet, row: number): Amount {
   if (row === noRow) return nothing;
-  const pendingBuy = sheet.cells[row + 2] ?? Number.NaN;
+  const pendingBuy = sheet.cells[pendingsOf(sheet, row)] ?? Number.NaN;
   return Number.isNaN(pendingBuy) ? wideAt(sheet, row).pendingBuy : (pendingBuy as Plain);
 }
 
 export function pendingSellAt(sheet: FundSheet, row: number): Amount {
   if (row === noRow) return nothing;
-  const pendingSell = sheet.cells[row + 3] ?? Number.NaN;
+  const pendingSell = sheet.cells[pendingsOf(sheet, row) + 1] ?? Number.NaN;
   return Number.isNaN(pendingSell) ? wideAt(sheet, row).pendingSell : (pendingSell as Plain);
 }
 
@@ -180,6 +190,8 @@ export function setLine(
 ): void {
   const row = known === noRow ? addRow(sheet, slot) : known;
   const { cells, wideLines } = sheet;
+  const pendings = pendingsOf(sheet, row);
+  if (isPending(cells[pendings]) || isPending(cells[pendings + 1])) sheet.pendingCount -= 1;
   const held = simplified(position);
   const buys = simplified(pendingBuy);
   const sells = simplified(pendingSell);
@@ -191,14 +203,17 @@ export function setLine(
     const third = atPlace(sells, place);
     if (!Number.isNaN(first + second + third)) {
       cells[row + 1] = first;
-      cells[row + 2] = second;
-      cells[row + 3] = third;
+      cells[pendings] = second;
+      cells[pendings + 1] = third;
+      if (isPending(second) || isPending(third)) sheet.pendingCount += 1;
       // Nothing at all, at whatever place.
       if (first === place && second === place && third === place) removeRow(sheet, slot);
       return;
     }
   }
-  cells.fill(Number.NaN, row + 1, row + rowLength);
+  cells[row + 1] = Number.NaN;
+  cells.fill(Number.NaN, pendings, pendings + rowLength);
+  sheet.pendingCount += 1;
   wideLines.set(slot, { position: held, pendingBuy: buys, pendingSell: sells });
 }
 
@@ -249,7 +264,10 @@ export function addUpPlainly(books: Books, fund: FundBook): boolean {
   return place === fund.sumPlace;
 }
 
-/** Answers the place that the sums need: the given one when they are right, a finer one, or NaN when no place will do. */
+/**
+ * Answers the place that the sums need: the given one when they are right, a finer one, or NaN when no place will do. Everything is added as
+ * it is packed, less the place: eight times the digits, which are as exact, and need not be unpacked.
+ */
 function addUpAt(books: Books, fund: FundBook, sumPlace: number): number {
   const { sheet } = fund;
   const { cells } = sheet;
@@ -257,6 +275,7 @@ function addUpAt(books: Books, fund: FundBook, sumPlace: number): number {
   const { sectorAt, markedAt } = books;
   const sectors = sectorsAt(sheet);
   cells.fill(0, sectors);
+  const hasPendings = sheet.pendingCount > 0;
   let added = 0;
   let high = 0;
   let low = 0;
@@ -277,13 +296,18 @@ function addUpAt(books: Books, fund: FundBook, sumPlace: number): number {
       continue;
     }
     const position = (cells[row + 1] ?? Number.NaN) as Plain;
-    const held = digitsOf(position);
     const quantityPlace = placeOf(position);
     const place = quantityPlace + (places[slot] ?? 0);
     if (place > finest) finest = place;
     const unitValue = place === sumPlace ? value : value * unitsBetween(place, sumPlace);
-    const most = (held + digitsAt(cells[row + 2] ?? 0, quantityPlace)) * unitValue;
-    const least = (held - digitsAt(cells[row + 3] ?? 0, quantityPlace)) * unitValue;
+    const held = position - quantityPlace;
+    let most = held * unitValue;
+    let least = most;
+    if (hasPendings) {
+      const pendings = pendingsOf(sheet, row);
+      most = (held + ((cells[pendings] ?? 0) - quantityPlace)) * unitValue;
+      least = (held - ((cells[pendings + 1] ?? 0) - quantityPlace)) * unitValue;
+    }
     const worst = Math.max(Math.abs(most), Math.abs(least));
     added += worst;
     high += most;
@@ -295,10 +319,10 @@ function addUpAt(books: Books, fund: FundBook, sumPlace: number): number {
   fund.oldestFxAt = oldestFxAt;
   fund.oldestMarkAt = oldestMarkAt;
   if (finest > sumPlace) return finest;
-  if (!(added <= digitsMax)) return Number.NaN;
-  setSum(sheet, gross, plainOf(added, sumPlace));
-  setSum(sheet, netHigh, plainOf(high, sumPlace));
-  setSum(sheet, netLow, plainOf(low, sumPlace));
-  for (let sector = sectors; sector < cells.length; sector += 1) cells[sector] = plainOf(cells[sector] ?? 0, sumPlace);
+  if (!(added <= packedMax)) return Number.NaN;
+  setSum(sheet, gross, (added + sumPlace) as Plain);
+  setSum(sheet, netHigh, (high + sumPlace) as Plain);
+  setSum(sheet, netLow, (low + sumPlace) as Plain);
+  for (let sector = sectors; sector < cells.length; sector += 1) cells[sector] = (cells[sector] ?? 0) + sumPlace;
   return sumPlace;
 }

@@ -5,6 +5,7 @@
 // than the hashing. Ordinary orders are hashed here; what is long or not ASCII goes to the library that was handed in.
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import { createShortSha256, type ShortSha256 } from "./short-sha256.ts";
+import { areBytesOf, idFirst, idRest, inLine, symbolFirst, symbolRest } from "./text-kinds.ts";
 
 /** Words of four bytes, the first byte highest. */
 export interface Hash {
@@ -15,6 +16,8 @@ export interface Hash {
 }
 
 const hashBytes = 16;
+/** The lengths that a body begins with, a byte each. */
+const fixedLengths = 12;
 const lengthTexts: readonly string[] = Array.from({ length: 64 }, (_, length) => String(length));
 
 export function bytesOfHash({ first, second, third, fourth }: Hash): Uint8Array {
@@ -33,26 +36,60 @@ export function hashOfBytes(bytes: Uint8Array): Hash {
   return { first: view.getInt32(0), second: view.getInt32(4), third: view.getInt32(8), fourth: view.getInt32(12) };
 }
 
+/** What reading an order's texts once tells. */
+export interface ReadOrder {
+  readonly key: Hash;
+  readonly body: Hash;
+  /** Whether its ids, its symbol and its lines are made of the characters that they may be made of; false also where nobody looked. */
+  readonly textsFit: boolean;
+}
+
 export interface OrderHasher {
-  key(order: Order): Hash;
-  body(order: Order): Hash;
+  read(order: Order): ReadOrder;
 }
 
 /** The library's SHA-256 gives 32 characters with a byte in each. */
 export function createOrderHasher(sha256: (content: string) => string): OrderHasher {
   const short = createShortSha256();
   return {
-    key(order) {
-      short.begin();
-      short.text(order.idempotency_key);
-      return short.end() ? shortHash(short) : libraryHash(sha256(order.idempotency_key));
-    },
-    body(order) {
+    read(order) {
       short.begin();
       writeBody(short, order);
-      return short.end() ? shortHash(short) : libraryHash(sha256(bodyText(order)));
+      if (short.end()) {
+        const body = shortHash(short);
+        const textsFit = areTextsFit(short.content, order);
+        short.endPart(fixedLengths, order.idempotency_key.length);
+        return { key: shortHash(short), body, textsFit };
+      }
+      short.begin();
+      short.text(order.idempotency_key);
+      const key = short.end() ? shortHash(short) : libraryHash(sha256(order.idempotency_key));
+      return { key, body: libraryHash(sha256(bodyText(order))), textsFit: false };
     },
   };
+}
+
+/** The fields that every order has stand in the content as `writeBody` has put them there. */
+function areTextsFit(content: Uint8Array, order: Order): boolean {
+  const idAt = fixedLengths + order.idempotency_key.length;
+  const fundAt = idAt + order.order_id.length;
+  const strategyAt = fundAt + order.fund_id.length;
+  const symbolAt = strategyAt + order.strategy_id.length;
+  const sideAt = symbolAt + order.symbol.length;
+  const brokerAt = sideAt + order.side.length + order.quantity.length + order.order_type.length + order.tif.length;
+  const classAt = brokerAt + order.broker.length;
+  const actorAt = classAt + order.asset_class.length;
+  return (
+    areBytesOf(content, fixedLengths, idAt, inLine) &&
+    areBytesOf(content, idAt, symbolAt, idRest) &&
+    areBytesOf(content, idAt, idAt + 1, idFirst) &&
+    areBytesOf(content, fundAt, fundAt + 1, idFirst) &&
+    areBytesOf(content, strategyAt, strategyAt + 1, idFirst) &&
+    areBytesOf(content, symbolAt, sideAt, symbolRest) &&
+    areBytesOf(content, symbolAt, symbolAt + 1, symbolFirst) &&
+    areBytesOf(content, brokerAt, classAt, inLine) &&
+    areBytesOf(content, actorAt, actorAt + order.actor.length, inLine)
+  );
 }
 
 function shortHash({ words }: ShortSha256): Hash {

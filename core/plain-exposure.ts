@@ -3,7 +3,7 @@
 // so; whoever calls it then takes the long way. plain-exposure.test.ts compares them with bigints.
 import type { FundBook } from "./engine-books.ts";
 import type { Worth } from "./exact.ts";
-import { gross, netHigh, netLow, quantitiesAt, sectorPlace } from "./fund-sheet.ts";
+import { gross, netHigh, netLow, pendingsOf, quantitiesAt, sectorPlace } from "./fund-sheet.ts";
 import { digitsAt, digitsMax, type Plain, placeOf, plainOf, unitsBetween } from "./plain.ts";
 import type { FundView } from "./view.ts";
 
@@ -34,8 +34,9 @@ export function leaveOutPlainly(
   const place = quantitiesAt(cells, row);
   const value = valueIn(sumPlace, valueDigits, place + valuePlace);
   const held = digitsAt(cells[row + 1] ?? Number.NaN, place);
-  const high = (held + digitsAt(cells[row + 2] ?? Number.NaN, place)) * value;
-  const low = (held - digitsAt(cells[row + 3] ?? Number.NaN, place)) * value;
+  const pendings = pendingsOf(sheet, row);
+  const high = (held + digitsAt(cells[pendings] ?? Number.NaN, place)) * value;
+  const low = (held - digitsAt(cells[pendings + 1] ?? Number.NaN, place)) * value;
   const worst = max(abs(high), abs(low));
   const grossOthers = digitsIf(cells[gross], sumPlace) - worst;
   const sectorOthers = sector === 0 ? -worst : digitsIf(cells[sectorPlace(sheet, sector)], sumPlace) - worst;
@@ -101,8 +102,9 @@ export function movePlainly(
   const moved = digitsIf(change, place);
   const value = valueIn(sumPlace, valueDigits, place + valuePlace);
   const held = digitsAt(cells[row + 1] ?? Number.NaN, place);
-  const buys = digitsAt(cells[row + 2] ?? Number.NaN, place);
-  const sells = digitsAt(cells[row + 3] ?? Number.NaN, place);
+  const pendings = pendingsOf(sheet, row);
+  const buys = digitsAt(cells[pendings] ?? Number.NaN, place);
+  const sells = digitsAt(cells[pendings + 1] ?? Number.NaN, place);
   const buysAfter = direction === 1 ? buys + moved : buys;
   const sellsAfter = direction === 1 ? sells : sells + moved;
   const before = max(abs(held + buys), abs(held - sells));
@@ -116,8 +118,9 @@ export function movePlainly(
   const isEmpty = held === 0 && buysAfter === 0 && sellsAfter === 0;
   const largest = max(abs(all), abs(inSector), abs(net), abs(worst), abs(ends), abs(buysAfter), abs(sellsAfter));
   if (isEmpty || !(largest <= digitsMax)) return false;
-  cells[row + 2] = plainOf(buysAfter, place);
-  cells[row + 3] = plainOf(sellsAfter, place);
+  cells[pendings] = plainOf(buysAfter, place);
+  cells[pendings + 1] = plainOf(sellsAfter, place);
+  sheet.pendingCount += (buysAfter !== 0 || sellsAfter !== 0 ? 1 : 0) - (buys !== 0 || sells !== 0 ? 1 : 0);
   cells[gross] = plainOf(all, sumPlace);
   cells[sectorAt] = plainOf(inSector, sumPlace);
   cells[netAt] = plainOf(net, sumPlace);

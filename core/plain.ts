@@ -12,7 +12,8 @@ export type Plain = number & { readonly [plainBrand]: "plain" };
 const placeCount = 8;
 export const placeMax = placeCount - 1;
 export const digitsMax = 2 ** 50 - 1;
-const packedMax = digitsMax * placeCount;
+/** The most that digits can be when they are packed, without the place. */
+export const packedMax = digitsMax * placeCount;
 const { floor } = Math;
 const hundreds = Float64Array.from({ length: placeCount }, (_, place) => 100 ** place);
 

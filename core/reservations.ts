@@ -19,6 +19,7 @@ import { type Amount, parseAmount, toDecimal } from "./amount.ts";
 import { type Books, type FundBook, fundBookOf, type SymbolBook, symbolBookOf } from "./engine-books.ts";
 import { movePending, movePosition } from "./exposure.ts";
 import { positionAt, rowOf } from "./fund-sheet.ts";
+import { createOpenOrders, type OpenOrders } from "./open-orders.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
 import { directionOf } from "./terms.ts";
 import type { AmendRefusal } from "./view.ts";
@@ -57,7 +58,7 @@ export interface Amended {
 }
 
 export interface OrderBook {
-  readonly open: Map<string, OpenOrder>;
+  readonly open: OpenOrders;
   /**
    * Orders that ended, while the journal is read back and only then. There a fill or an ending may stand before an amendment that was
    * approved without knowing of it, and the amendment must find the order that it belongs to.
@@ -68,7 +69,7 @@ export interface OrderBook {
 }
 
 export function createOrderBook(): OrderBook {
-  return { open: new Map(), ended: new Map(), newestTerms: undefined };
+  return { open: createOpenOrders(), ended: new Map(), newestTerms: undefined };
 }
 
 export interface FillEffect {
@@ -126,7 +127,7 @@ export function reopen(books: Books, orders: OrderBook, orderId: string): OpenOr
   if (order === undefined) return undefined;
   orders.ended?.delete(orderId);
   order.book = symbolBookOf(books, order.book.symbol);
-  orders.open.set(order.id, order);
+  orders.open.add(order);
   order.fund.openOrders += 1;
   return order;
 }
@@ -170,7 +171,7 @@ export function reserve(
     awaitsVerdict: false,
     remaining: quantity,
   };
-  orders.open.set(order.id, order);
+  orders.open.add(order);
   fund.openOrders += 1;
   hold(books, order, order.remaining);
   return order;

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { systemSha256Binary } from "../adapters/system-hashing.ts";
 import { Order } from "../contracts/src/generated/svc/v1/order.ts";
+import { fieldDenial } from "./gates/schema-fields.ts";
 import { bodyText, bytesOfHash, createOrderHasher, hashOfBytes } from "./order-hash.ts";
 import { createShortSha256 } from "./short-sha256.ts";
 
@@ -55,10 +56,43 @@ test("an order's hashes are the first bytes of SHA-256 of its key and of its tex
   const hasher = createOrderHasher(systemSha256Binary);
   fc.assert(
     fc.property(orders, (order) => {
-      expect(Buffer.from(bytesOfHash(hasher.key(order)))).toEqual(nodeHash(order.idempotency_key).subarray(0, 16));
-      expect(Buffer.from(bytesOfHash(hasher.body(order)))).toEqual(nodeHash(bodyText(order)).subarray(0, 16));
-      expect(hashOfBytes(bytesOfHash(hasher.body(order)))).toEqual(hasher.body(order));
+      const { key, body } = hasher.read(order);
+      expect(Buffer.from(bytesOfHash(key))).toEqual(nodeHash(order.idempotency_key).subarray(0, 16));
+      expect(Buffer.from(bytesOfHash(body))).toEqual(nodeHash(bodyText(order)).subarray(0, 16));
+      expect(hashOfBytes(bytesOfHash(body))).toEqual(body);
     }),
     { seed: 48, numRuns: 1_000 },
   );
+});
+
+test("what the bytes say about an order's characters is what the schema gate finds in its texts", () => {
+  const hasher = createOrderHasher(systemSha256Binary);
+  const ordinary: Order = {
+    ...Order.decode(new Uint8Array()),
+    idempotency_key: "key 1",
+    order_id: "o-1",
+    fund_id: "alpha",
+    strategy_id: "alpha-a",
+    symbol: "ABC",
+    side: "BUY",
+    quantity: "1",
+    order_type: "MARKET",
+    tif: "DAY",
+    broker: "paper",
+    asset_class: "EQUITY",
+    actor: "somebody",
+  };
+  expect(hasher.read(ordinary).textsFit).toBe(true);
+  const fields = ["idempotency_key", "order_id", "fund_id", "strategy_id", "symbol", "broker", "actor"] as const;
+  for (const field of fields) {
+    for (let code = 0; code < 0x80; code += 1) {
+      const character = String.fromCharCode(code);
+      for (const text of [character, `A${character}`, `${character}A`, `A${character}A`]) {
+        const order = { ...ordinary, [field]: text };
+        const { textsFit } = hasher.read(order);
+        expect(fieldDenial(order, undefined) === undefined, `${field} ${JSON.stringify(text)}`).toBe(textsFit);
+        if (textsFit) expect(fieldDenial(order, textsFit)).toBeUndefined();
+      }
+    }
+  }
 });

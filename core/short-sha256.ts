@@ -14,6 +14,10 @@ export interface ShortSha256 {
   text(value: unknown): void;
   /** False when the content was not taken; else the words of its hash stand in `words`, each of four bytes, the first byte highest. */
   end(): boolean;
+  /** The hash of a part of the content that was just taken; the content is gone after it. */
+  endPart(from: number, length: number): void;
+  /** The bytes of the content, from the first. */
+  readonly content: Uint8Array;
   readonly words: Int32Array;
 }
 
@@ -144,7 +148,17 @@ export function createShortSha256(): ShortSha256 {
   let size = 0;
   let isTaken = true;
 
+  function finish(): void {
+    const end = Math.ceil((size + tailBytes) / blockBytes) * blockBytes;
+    content[size] = 0x80;
+    for (let index = size + 1; index < end; index += 1) content[index] = 0;
+    view.setInt32(end - 4, size * 8);
+    for (let index = 0; index < words.length; index += 1) words[index] = beginning[index] ?? 0;
+    for (let from = 0; from < end; from += blockBytes) compress(words, view, from);
+  }
+
   return {
+    content,
     words,
     begin() {
       size = 0;
@@ -170,14 +184,13 @@ export function createShortSha256(): ShortSha256 {
       if (all > 0x7f) isTaken = false;
     },
     end() {
-      if (!isTaken) return false;
-      const end = Math.ceil((size + tailBytes) / blockBytes) * blockBytes;
-      content[size] = 0x80;
-      for (let index = size + 1; index < end; index += 1) content[index] = 0;
-      view.setInt32(end - 4, size * 8);
-      for (let index = 0; index < words.length; index += 1) words[index] = beginning[index] ?? 0;
-      for (let from = 0; from < end; from += blockBytes) compress(words, view, from);
-      return true;
+      if (isTaken) finish();
+      return isTaken;
+    },
+    endPart(from, length) {
+      for (let index = 0; index < length; index += 1) content[index] = content[from + index] ?? 0;
+      size = length;
+      finish();
     },
   };
 }

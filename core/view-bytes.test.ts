@@ -70,6 +70,7 @@ const views: fc.Arbitrary<FundView> = fc
     strategyOrdersInSecond: fc.nat(),
     fundOrdersInSecond: fc.nat(),
     throttleTripped: fc.boolean(),
+    symbolBlock: fc.option(fc.string(), { nil: undefined }),
     repeatedExecutions: fc.nat(),
     borrowAvailable: maybe(amount),
     borrowFee: maybe(amount),

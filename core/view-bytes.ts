@@ -250,8 +250,11 @@ function readFund(reader: ByteReader, view: FundView): void {
 function writeRest(writer: ByteWriter, view: FundView): void {
   const refusal = refusals.indexOf(view.amendRefusal);
   const rate = rateWords.indexOf(view.unpricedRate);
-  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3));
+  const isBlocked = view.symbolBlock !== undefined;
+  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3) | (isBlocked ? 32 : 0));
   if (view.unpricedRate === "old") writer.number(view.unpricedRateAgeMs ?? Number.NaN);
+  // Most are not, and then nothing is written: what was recorded before there were blocks reads as before.
+  if (isBlocked) writer.text(view.symbolBlock);
 }
 
 function readRest(reader: ByteReader, view: FundView): void {
@@ -260,4 +263,5 @@ function readRest(reader: ByteReader, view: FundView): void {
   view.amendRefusal = refusals[(set >> 1) & 3];
   view.unpricedRate = rateWords[(set >> 3) & 3];
   if (view.unpricedRate === "old") view.unpricedRateAgeMs = reader.number();
+  if ((set & 32) !== 0) view.symbolBlock = reader.text() ?? "";
 }

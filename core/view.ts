@@ -113,7 +113,9 @@ export interface FundView {
   /** The age of the oldest price in the sums above; zero when there are no others. */
   oldestPriceAgeMs: number;
 
-  // What follows from the above and is known already, to be computed when it is undefined; no part of the record.
+  // What follows from the above or from the order and is known already, to be computed when it is undefined; no part of the record.
+  /** Whether the order's ids, its symbol and its lines are made of the characters that they may be made of; false is not known. */
+  textsFit?: boolean | undefined;
   /** What `marketPrice` finds. */
   market?: Amount | undefined;
   /** The envelope's limits at this NAV. */
@@ -135,6 +137,8 @@ export interface FundView {
   strategyOrdersInSecond: number;
   fundOrdersInSecond: number;
   throttleTripped: boolean;
+  /** Why new risk in this symbol is denied to this fund: a confirmed difference with the broker; undefined when there is none. */
+  symbolBlock?: string | undefined;
   /** Equal approvals within the envelope's window. */
   repeatedExecutions: number;
 

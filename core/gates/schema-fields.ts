@@ -2,51 +2,22 @@
 // here they are loops over characters, because every order pays for them.
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import {
+  currencyFirst,
+  currencyRest,
+  idFirst,
+  idRest,
+  isMadeOf,
+  isOneLine,
+  symbolFirst,
+  symbolRest,
+} from "../text-kinds.ts";
 import { quoted } from "../wording.ts";
 
 interface Kind {
   readonly lengthMax: number;
   readonly expected: string;
   fits(text: string): boolean;
-}
-
-/** Which characters may stand first in a text, and which after that, as bits per ASCII code. */
-const idFirst = 1;
-const idRest = 2;
-const symbolFirst = 4;
-const symbolRest = 8;
-const currencyFirst = 16;
-const currencyRest = 32;
-const characters = new Uint8Array(128);
-for (let code = 0; code < 128; code += 1) {
-  const character = String.fromCharCode(code);
-  const capital = character >= "A" && character <= "Z";
-  const digit = character >= "0" && character <= "9";
-  const letter = capital || (character >= "a" && character <= "z");
-  characters[code] =
-    (letter || digit ? idFirst : 0) |
-    (letter || digit || "._:@/-".includes(character) ? idRest : 0) |
-    (capital || digit ? symbolFirst : 0) |
-    (capital || digit || " ._:/-".includes(character) ? symbolRest : 0) |
-    (capital ? currencyFirst : 0) |
-    (capital || digit ? currencyRest : 0);
-}
-
-function isMadeOf(text: string, first: number, rest: number): boolean {
-  if (((characters[text.charCodeAt(0)] ?? 0) & first) === 0) return false;
-  for (let index = 1; index < text.length; index += 1) {
-    if (((characters[text.charCodeAt(index)] ?? 0) & rest) === 0) return false;
-  }
-  return true;
-}
-
-/** No control characters and no line breaks, so that it cannot break a log line or a terminal. */
-function isOneLine(text: string): boolean {
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x20 || (code >= 0x7f && code <= 0x9f) || code === 0x2028 || code === 0x2029) return false;
-  }
-  return true;
 }
 
 const line: Kind = { lengthMax: 200, expected: "one line without control characters", fits: isOneLine };
@@ -105,29 +76,22 @@ const orderTypes = ["MARKET", "LIMIT", "STOP", "STOP_LIMIT"] as const;
 const tifs = ["DAY", "GTC", "IOC", "FOK", "GTD"] as const;
 const assetClasses = ["EQUITY", "CRYPTO", "OPTION"] as const;
 
-/** The first field that is not as it must be. Numbers and times are not read here. */
-export function fieldDenial(order: Order): Denial | undefined {
-  return isOrdinary(order) ? undefined : firstDenial(order);
+/** The first field that is not as it must be. Numbers and times are not read here; `textsFit` is what the view says of them. */
+export function fieldDenial(order: Order, textsFit: boolean | undefined): Denial | undefined {
+  return isOrdinary(order) && (textsFit === true || haveFittingTexts(order)) ? undefined : firstDenial(order);
 }
 
-/** Whether nothing is wrong with an order that says no more than most do: the same rules in one go, for every order pays for them. */
+/** Whether nothing but perhaps a character is wrong with an order that says no more than most do: the same rules in one go. */
 function isOrdinary(order: Order): boolean {
   return (
     isText(order.idempotency_key, line.lengthMax) &&
-    isOneLine(order.idempotency_key) &&
     isText(order.order_id, id.lengthMax) &&
-    isMadeOf(order.order_id, idFirst, idRest) &&
     isText(order.fund_id, id.lengthMax) &&
-    isMadeOf(order.fund_id, idFirst, idRest) &&
     isText(order.strategy_id, id.lengthMax) &&
-    isMadeOf(order.strategy_id, idFirst, idRest) &&
     isText(order.symbol, symbol.lengthMax) &&
-    isMadeOf(order.symbol, symbolFirst, symbolRest) &&
     isText(order.quantity, anything.lengthMax) &&
     isText(order.broker, line.lengthMax) &&
-    isOneLine(order.broker) &&
     isText(order.actor, line.lengthMax) &&
-    isOneLine(order.actor) &&
     (order.limit_price === undefined || isText(order.limit_price, anything.lengthMax)) &&
     order.stop_price === undefined &&
     order.expires_at === undefined &&
@@ -140,13 +104,25 @@ function isOrdinary(order: Order): boolean {
     (order.side === "BUY" || order.side === "SELL") &&
     (order.order_type === "LIMIT" || order.order_type === "MARKET") &&
     (order.tif === "DAY" || order.tif === "GTC") &&
-    assetClasses.includes(order.asset_class as (typeof assetClasses)[number])
+    (order.asset_class === "EQUITY" || order.asset_class === "CRYPTO" || order.asset_class === "OPTION")
+  );
+}
+
+function haveFittingTexts(order: Order): boolean {
+  return (
+    line.fits(order.idempotency_key) &&
+    id.fits(order.order_id) &&
+    id.fits(order.fund_id) &&
+    id.fits(order.strategy_id) &&
+    symbol.fits(order.symbol) &&
+    line.fits(order.broker) &&
+    line.fits(order.actor)
   );
 }
 
 /** A message made from JSON may hold anything, so the type is looked at and not believed. */
 function isText(text: unknown, lengthMax: number): boolean {
-  return typeof text === "string" && text !== "" && text.length <= lengthMax;
+  return typeof text === "string" && text.length > 0 && text.length <= lengthMax;
 }
 
 function firstDenial(order: Order): Denial | undefined {

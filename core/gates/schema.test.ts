@@ -89,7 +89,7 @@ describe("fields", () => {
     const { order } = passingDraft();
     const lists = { side, order_type: orderType, tif, asset_class: assetClass };
     for (const [field, words] of Object.entries(lists)) {
-      for (const word of words.options) expect(fieldDenial({ ...order, [field]: word })).toBeUndefined();
+      for (const word of words.options) expect(fieldDenial({ ...order, [field]: word }, undefined)).toBeUndefined();
     }
   });
 
@@ -100,7 +100,7 @@ describe("fields", () => {
     fc.assert(
       fc.property(fc.constantFrom(...fields), fc.oneof(nearly, fc.string()), (field, text) => {
         const changed = { ...order, [field]: text };
-        expect(fieldDenial(changed) === undefined).toBe(orderRecord.safeParse(changed).success);
+        expect(fieldDenial(changed, undefined) === undefined).toBe(orderRecord.safeParse(changed).success);
       }),
       { seed, numRuns: 400 },
     );

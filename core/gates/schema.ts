@@ -29,7 +29,7 @@ export const schema: Gate = {
       notes.decimal("opening_quantity", view.openingQuantity);
     }
     const denial =
-      fieldDenial(order) ??
+      fieldDenial(order, view.textsFit) ??
       numberDenial(order, view) ??
       priceDenial(order, view) ??
       timeDenial(order, view, at) ??

@@ -60,6 +60,11 @@ function barredDenial(order: Order, view: FundView, notes: Notes): Denial | unde
     notes.word("restriction", restriction);
     return { code: "SYMBOL_RESTRICTED", reason: `${quoted(order.symbol)} is restricted: ${quoted(restriction)}.` };
   }
+  if (view.symbolBlock !== undefined) {
+    notes.word("symbol_block", view.symbolBlock);
+    const what = `New risk in ${quoted(order.symbol)} waits until our position and the broker's agree`;
+    return { code: "SYMBOL_BLOCKED", reason: `${what}: ${view.symbolBlock}` };
+  }
   if (view.throttleTripped) {
     notes.word("throttle", "tripped");
     const reason = `Repeated executions tripped the throttle of ${quoted(order.strategy_id)}; an operator must release it.`;

@@ -1,0 +1,52 @@
+// Which characters the texts of an order may be made of, as a table that is asked once per character. It is asked about texts, and about the
+// bytes of texts where somebody has read those already: reading a text's characters costs more than judging them.
+
+/** Which characters may stand first in a text, and which after that, as bits per ASCII code. */
+export const idFirst = 1;
+export const idRest = 2;
+export const symbolFirst = 4;
+export const symbolRest = 8;
+export const currencyFirst = 16;
+export const currencyRest = 32;
+/** Characters of one line: no control characters and no line breaks, so that it cannot break a log line or a terminal. */
+export const inLine = 64;
+
+const characters = new Uint8Array(128);
+for (let code = 0; code < 128; code += 1) {
+  const character = String.fromCharCode(code);
+  const capital = character >= "A" && character <= "Z";
+  const digit = character >= "0" && character <= "9";
+  const letter = capital || (character >= "a" && character <= "z");
+  characters[code] =
+    (letter || digit ? idFirst : 0) |
+    (letter || digit || "._:@/-".includes(character) ? idRest : 0) |
+    (capital || digit ? symbolFirst : 0) |
+    (capital || digit || " ._:/-".includes(character) ? symbolRest : 0) |
+    (capital ? currencyFirst : 0) |
+    (capital || digit ? currencyRest : 0) |
+    (code >= 0x20 && code < 0x7f ? inLine : 0);
+}
+
+export function isMadeOf(text: string, first: number, rest: number): boolean {
+  if (((characters[text.charCodeAt(0)] ?? 0) & first) === 0) return false;
+  for (let index = 1; index < text.length; index += 1) {
+    if (((characters[text.charCodeAt(index)] ?? 0) & rest) === 0) return false;
+  }
+  return true;
+}
+
+/** The same of characters beyond ASCII too. */
+export function isOneLine(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || (code >= 0x7f && code <= 0x9f) || code === 0x2028 || code === 0x2029) return false;
+  }
+  return true;
+}
+
+/** Whether the ASCII bytes from one place up to another are all of a kind. */
+export function areBytesOf(bytes: Uint8Array, from: number, to: number, kind: number): boolean {
+  let all = kind;
+  for (let place = from; place < to; place += 1) all &= characters[bytes[place] ?? 0] ?? 0;
+  return all !== 0;
+}
