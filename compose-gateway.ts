@@ -1,5 +1,6 @@
 // The gateway's half of the composition: both HTTP listeners, the login provider or the user's own issuer, and what the routes are handed.
 // The listeners open first, because the embedded issuer's address contains the port; until the rest stands, the gateway says that it is starting.
+import { hostname } from "node:os";
 import { createHealthDirectory, type GrpcDirectory } from "./adapters/grpc/health-directory.ts";
 import { createRpcClient, type RpcClient } from "./adapters/grpc/rpc-client.ts";
 import type { HttpMount } from "./adapters/http/mount.ts";
@@ -24,6 +25,7 @@ import type { Health } from "./ports/health.ts";
 import type { Route } from "./ports/http.ts";
 import type { Log } from "./ports/log.ts";
 import { services } from "./services/index.ts";
+import { takeLease } from "./services/lease.ts";
 
 /**
  * Called before any part listens: in production and with another issuer nothing that the development operators held may be believed,
@@ -78,6 +80,9 @@ export async function startGateway(
   const routes = routesOf(input, ports, identity, { directory, calls }, Object.keys(targets), metrics);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
+  // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
+  const lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store });
+  stops.push(() => lease.retire());
   const server = await listen(input, { ...ports, tellRefusal: refused.tell }, identity, routes, addresses);
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses["gateway"] = addressText(server.addresses.operator);
@@ -104,6 +109,7 @@ function routesOf(
     collectMetrics: () => directory.collectMetrics(),
     ownMetrics: async () => JSON.stringify(await metrics.json()),
     services: calls,
+    ownToken: () => identity.platformToken("gateway"),
     login: loginFacts(input, identity),
     secondFactors: identity.secondFactors,
     serviceTokens: identity.serviceTokens,

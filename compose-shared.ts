@@ -76,5 +76,7 @@ export function addressText(address: GrpcAddress): string {
 
 export function worst(healths: readonly Health[]): Health {
   const rank = { ok: 0, starting: 1, failing: 2 };
-  return healths.reduce((bad, next) => (rank[next.status] > rank[bad.status] ? next : bad), { status: "ok" });
+  // Among those that are equally well, one that has something to say comes first.
+  const weight = ({ status, complaint }: Health): number => rank[status] * 2 + (complaint === undefined ? 0 : 1);
+  return healths.reduce((bad, next) => (weight(next) > weight(bad) ? next : bad), { status: "ok" });
 }

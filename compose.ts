@@ -4,6 +4,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { anchorsOf } from "./adapters/anchors/configured-anchors.ts";
+import { openChat } from "./adapters/chat/open-chat.ts";
 import { settingsOf } from "./adapters/configuration/settings.ts";
 import type { GrpcAddress } from "./adapters/grpc/listener.ts";
 import { type GrpcServer, serveGrpc } from "./adapters/grpc/server.ts";
@@ -12,7 +13,6 @@ import { createStepUps } from "./adapters/identity/redeem-step-ups.ts";
 import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
 import { openSecrets } from "./adapters/open-secrets.ts";
 import { openTransport } from "./adapters/open-transport.ts";
-import { paperMarket } from "./adapters/paper-market.ts";
 import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
 import { createRefusedAttempts } from "./adapters/refused-attempts.ts";
 import { systemCipher } from "./adapters/system-cipher.ts";
@@ -22,6 +22,8 @@ import { systemStopwatch } from "./adapters/system-stopwatch.ts";
 import { toldSecrets } from "./adapters/told-secrets.ts";
 import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
 import { startGateway } from "./compose-gateway.ts";
+import { paperPorts } from "./compose-paper.ts";
+import { openPeers } from "./compose-peers.ts";
 import {
   addressText,
   basePorts,
@@ -40,7 +42,6 @@ import type { Verifier } from "./ports/identity.ts";
 import type { Log } from "./ports/log.ts";
 import { services } from "./services/index.ts";
 import { takeLease } from "./services/lease.ts";
-import { paperListings } from "./services/paper-seeds.ts";
 import { watchReadiness } from "./services/readiness.ts";
 import type { RunningService, Service, ServiceName, ServicePorts } from "./services/service.ts";
 
@@ -98,41 +99,47 @@ async function startServices(
     source: name,
     housekeeping: chosen.some(isOperations),
   });
-  stops.push(transport.close);
+  const { paperPlace: place, close, ...stored } = transport;
+  stops.push(close);
+  const { store, bus } = stored;
   const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
-  const secrets = toldSecrets(opened, { ...base.ports, store: transport.store, source: name });
+  const secrets = toldSecrets(opened, { ...base.ports, store, source: name });
   stops.push(() => secrets.close());
-  const { store, bus, riskStore, riskQueries, referenceData, auditLog, subjectKeys } = transport;
   const settings = settingsOf(configuration, configuration.database.url === undefined);
   // Only operations writes the audit log, and so only it keeps its anchors.
   const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log);
   stops.push(anchors.close);
+  const seeded = settings.seedPaperPlatform;
+  const paper = await paperPorts({ base: base.ports, input, place, chosen, seeded }, stops);
   const tools = {
     sha256: systemSha256,
     sha256Binary: systemSha256Binary,
     sha256OfBytes: systemSha256OfBytes,
     signing: systemSigning(),
     cipher: systemCipher,
-    subjectKeys,
     witnesses: witnessesOf(configuration.audit),
     anchors: anchors.all,
     stepUps: createStepUps({ ...base.ports, store }),
     stopwatch: systemStopwatch,
-    quotes: paperMarket({ ...base.ports, ...settings.market, listings: paperListings }),
+    ...paper,
+    chat: openChat({ ...base.ports, configuration, secrets }),
     languageModel: chosen.some(isRiskEngine)
       ? await openLanguageModel(configuration.language_model, base.ports.timers)
       : undefined,
     settings,
   };
-  const { verifier } = await openVerifier({ ...base.ports, configuration, store, secrets });
+  const { verifier, platformToken } = await openVerifier({ ...base.ports, configuration, store, secrets });
   stops.push(() => verifier.close());
   const refused = createRefusedAttempts({ ...base.ports, store });
   stops.push(() => refused.close());
   const readiness = watchReadiness({ ...base.ports, store, bus });
   stops.push(() => readiness.stop());
   for (const service of chosen) {
-    const own = { log: log.with({ service: service.name }), store, bus, secrets };
-    const ports: ServicePorts = { ...base.ports, ...own, ...tools, riskStore, riskQueries, referenceData, auditLog };
+    const peers = openPeers({ service: service.name, input, addresses, clock: base.ports.clock, platformToken });
+    stops.push(async () => peers.close());
+    const { riskChecks, orderDesk, riskBooks } = peers;
+    const own = { log: log.with({ service: service.name }), secrets, riskChecks, orderDesk, riskBooks };
+    const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools };
     const around = { verifier, metrics: base.metrics, shared: readiness.health, tellRefusal: refused.tell };
     await startService(service, ports, around, input, addresses, stops);
   }

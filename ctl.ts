@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "./adapters/system-clock.ts";
+import { systemRandom } from "./adapters/system-random.ts";
 import { systemTimers } from "./adapters/system-timers.ts";
 import { runCtl } from "./edges/ctl/main.ts";
 import { leaveQuietlyOnClosedPipe } from "./edges/ctl/terminal.ts";
@@ -17,6 +18,7 @@ export async function main(argv: readonly string[], repository: string): Promise
     environment: process.env,
     clock: systemClock(),
     timers,
+    random: systemRandom(),
     streams: process,
     signal: interrupt.signal,
     folder: process.cwd(),

@@ -33,8 +33,8 @@ describe("a platform on somebody else's servers", { timeout: 120_000 }, () => {
     await platform.ready();
     expect(platform.runFile().database).toMatchObject({ embedded: false });
     expect(await platform.health()).toBe(200);
-    await eventually("operations has heard all five starts", async () => {
-      return (await metric(/events_observed_total\{.*service\.started"\} (\d+)/)) === 5;
+    await eventually("operations has heard all six starts", async () => {
+      return (await metric(/events_observed_total\{.*service\.started"\} (\d+)/)) === 6;
     });
   });
 

@@ -8,7 +8,7 @@ import { eventually, type Platform, startPlatform } from "./testkit/platform.ts"
 const open: Platform[] = [];
 
 function start(): Platform {
-  const platform = startPlatform();
+  const platform = startPlatform({ funds: "as configured" });
   open.push(platform);
   return platform;
 }

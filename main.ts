@@ -14,6 +14,7 @@ import { systemRandom } from "./adapters/system-random.ts";
 import { systemTimers } from "./adapters/system-timers.ts";
 import { banner } from "./banner.ts";
 import { compose, plans } from "./compose.ts";
+import { tellConfiguration } from "./compose-configuration.ts";
 import { forgetDevelopmentOperators } from "./compose-gateway.ts";
 import { logFor, type PartInput, type PartName } from "./compose-shared.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
@@ -26,6 +27,7 @@ const usage = `Usage: npm start -- [options]
 
   --config FILE      read the settings from this YAML file (or name it in PORTCULLIS_CONFIG)
   --print-config     show the effective configuration with its sources and no secrets, and exit
+  --empty            start without the paper funds and their history, as paper.seed: never does
   --single-process   run every part in this process (for debugging)
   --version          show the version and exit
   --help             show this and exit
@@ -48,7 +50,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (flags.help) return say(usage);
   if (flags.version) return say(`${version()}\n`);
   const loaded = loadConfiguration({
-    environment: process.env,
+    environment: flags.empty ? { ...process.env, PORTCULLIS_PAPER_SEED: "never" } : process.env,
     arguments: argv,
     readFile: (path) => readFileSync(path, "utf8"),
     alsoKnown: clientVariables,
@@ -70,6 +72,7 @@ function readFlags(argv: readonly string[]) {
       allowPositionals: false,
       options: {
         config: { type: "string" },
+        empty: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
         version: { type: "boolean", default: false },
         "print-config": { type: "boolean", default: false },
@@ -136,6 +139,7 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     if (!development(configuration)) {
       await forgetDevelopmentOperators(partInput(configuration, foundation, [], {}), ports.log);
     }
+    await tellConfiguration(partInput(configuration, foundation, configuration.services, {}), ports.log);
     running = start(configuration, foundation, ports, refresh);
     await Promise.race([running.ready, stopping.signalled]);
     if (stopping.asked()) return 0;

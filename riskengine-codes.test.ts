@@ -147,6 +147,13 @@ const ways: Ways = {
     NOTIONAL_ABOVE_MAX: { order: { quantity: "2500" } },
     PRICE_OUTSIDE_COLLAR: { order: { order_type: "LIMIT", limit_price: "105.01" } },
     SYMBOL_RESTRICTED: { order: { symbol: "RST" } },
+    SYMBOL_BLOCKED: {
+      order: { fund_id: "roomy", symbol: "HLD" },
+      before: async (ground) => {
+        await ground.block("roomy", "HLD");
+        return undefined;
+      },
+    },
     ORDER_RATE_EXCEEDED: {
       order: { fund_id: "pace" },
       settles: false,

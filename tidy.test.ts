@@ -47,7 +47,10 @@ describe("the repository is tidy", () => {
       const text = read(list);
       const missing = readdirSync(join(root, folder), { withFileTypes: true })
         .map((entry) => (entry.isDirectory() ? `./${entry.name}/` : `./${entry.name}`))
-        .filter((name) => !/\.test\.ts$|\/(index|service|lease|readiness|paper-seeds|shape|verb)\.ts$/.test(name))
+        .filter(
+          (name) =>
+            !/\.test\.ts$|\/(index|service|lease|readiness|line|paper-seeds|paper-history|shape|verb)\.ts$/.test(name),
+        )
         .filter((name) => !text.includes(`"${name}`));
       expect(missing, `${folder} against ${list}`).toEqual([]);
     }

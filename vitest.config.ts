@@ -1,7 +1,32 @@
 // Tests stand beside the code; long forms (`*.long.test.ts`) run with `npm run test:long` only.
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const long = process.env["PORTCULLIS_TEST_LONG"] === "1";
+
+/** Those that start whole platforms or kill servers. They wait more than they compute: begun first, others fill the gaps. */
+const longestFirst = [
+  "main.test.ts",
+  "login.test.ts",
+  "identity.test.ts",
+  "adapters/postgres/embedded/server.test.ts",
+  "riskengine-crash.test.ts",
+  "audit-crash.test.ts",
+  "adapters/nats/bus.test.ts",
+  "adapters/postgres/subscription-trouble.test.ts",
+  "foundation.test.ts",
+  "external.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification): number => {
+      const rank = longestFirst.findIndex((name) => moduleId === `${this.ctx.config.root}/${name}`);
+      return rank === -1 ? longestFirst.length : rank;
+    };
+    return (await super.sort(files)).sort((one, other) => rankOf(one) - rankOf(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,8 +35,13 @@ export default defineConfig({
     globalSetup: ["testkit/global-setup.ts"],
     testTimeout: long ? 900_000 : 30_000,
     hookTimeout: 60_000,
+    // What is waited for comes soon, or late on a busy machine; only what never comes is a failure.
+    expect: { poll: { timeout: 20_000, interval: 20 } },
     pool: "forks",
+    // Nothing keeps state in modules, so files may share a process: a quarter of the time went into loading the same code again.
+    isolate: false,
     // Most tests wait for processes and timers, so more of them fit than there are cores.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
   },
 });

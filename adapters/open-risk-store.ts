@@ -2,26 +2,37 @@
 // written; in every other process writing it is a mistake of ours.
 import type pg from "pg";
 import { Defect } from "../contracts/src/fault.ts";
+import type { BooksQueries } from "../ports/books-queries.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
 import type { RiskQueries } from "../ports/risk-queries.ts";
 import type { RiskStore } from "../ports/risk-store.ts";
+import type { TreasuryQueries } from "../ports/treasury-queries.ts";
 import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
+import { createBooksQueries } from "./postgres/books-queries.ts";
 import { createPostgresReferenceData } from "./postgres/reference-store.ts";
 import { createRiskQueries } from "./postgres/risk-queries.ts";
 import { createRiskReads } from "./postgres/risk-reads.ts";
 import { createPostgresRiskStore } from "./postgres/risk-store.ts";
 import { storeFault } from "./postgres/store-fault.ts";
+import { createTreasuryQueries } from "./postgres/treasury-queries.ts";
 
 export interface OpenedRiskStore {
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;
+  readonly treasuryQueries: TreasuryQueries;
+  readonly booksQueries: BooksQueries;
   readonly referenceData: ReferenceData;
   close(): Promise<void>;
 }
 
 export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): OpenedRiskStore {
   const { pool } = opened;
-  const common = { riskQueries: createRiskQueries(pool), referenceData: createPostgresReferenceData(pool) };
+  const common = {
+    riskQueries: createRiskQueries(pool),
+    treasuryQueries: createTreasuryQueries(pool),
+    booksQueries: createBooksQueries(pool),
+    referenceData: createPostgresReferenceData(pool),
+  };
   if (!options.services.includes("riskengine")) {
     return { ...common, riskStore: readOnly(options, opened), close: async () => undefined };
   }

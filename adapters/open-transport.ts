@@ -8,6 +8,7 @@ import type { Bus, BusHealth } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import type { OmsQueries } from "../ports/oms-queries.ts";
 import type { Random } from "../ports/random.ts";
 import type { SubjectKeys } from "../ports/subject-keys.ts";
 import type { Timers } from "../ports/timers.ts";
@@ -17,10 +18,12 @@ import { type Endings, endAll } from "./end-all.ts";
 import { openAuditLog } from "./open-audit-log.ts";
 import { type OpenedRiskStore, openRiskStore } from "./open-risk-store.ts";
 import { openStore } from "./open-store.ts";
+import { type PaperPlace, postgresPaperPlace } from "./paper-broker/paper-place.ts";
 import { type Alarms, createAlarms } from "./postgres/alarms.ts";
 import { createPostgresBus } from "./postgres/bus.ts";
 import type { OpenConnection } from "./postgres/bus-connection.ts";
 import type { ConnectionTarget } from "./postgres/connection.ts";
+import { createOmsQueries } from "./postgres/oms-queries.ts";
 import type { PostgresStore } from "./postgres/store.ts";
 import { createPostgresSubjectKeys } from "./postgres/subject-keys.ts";
 import { startTrim } from "./postgres/trim.ts";
@@ -48,6 +51,8 @@ export interface TransportOptions {
 export interface Transport extends Omit<OpenedRiskStore, "close"> {
   readonly auditLog: AuditLog;
   readonly subjectKeys: SubjectKeys;
+  readonly paperPlace: PaperPlace;
+  readonly omsQueries: OmsQueries;
   readonly store: PostgresStore;
   readonly bus: Bus;
   close(): Promise<void>;
@@ -69,6 +74,8 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
   const { close: closeRisk, ...risk } = openRiskStore(options, base);
   const { auditLog, close: closeAudit } = openAuditLog(options, base);
   const subjectKeys = createPostgresSubjectKeys({ pool });
+  const paperPlace = postgresPaperPlace(pool, wake);
+  const omsQueries = createOmsQueries(pool);
   const endings: Endings = [base.close, closeRisk, closeAudit];
   const close = () => endAll(endings);
   try {
@@ -88,12 +95,14 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
         ...risk,
         auditLog,
         subjectKeys,
+        paperPlace,
+        omsQueries,
         store,
         bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) },
         close,
       };
     }
-    return { ...risk, auditLog, subjectKeys, store, bus, close };
+    return { ...risk, auditLog, subjectKeys, paperPlace, omsQueries, store, bus, close };
   } catch (error) {
     // What went wrong first is what there is to tell.
     await close().catch((thrown: unknown) => log.warn("closing failed as well", { reason: messageOf(thrown) }));

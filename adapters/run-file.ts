@@ -1,5 +1,5 @@
 // `<data dir>/run.json`: where everything is right now, for people, scripts and tests. Replaced atomically, removed at a clean stop.
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface RunFile {
@@ -23,6 +23,19 @@ export function writeRunFile(dataFolder: string, content: RunFile): void {
   const fresh = `${path}.${process.pid}.tmp`;
   writeFileSync(fresh, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   renameSync(fresh, path);
+}
+
+/** Where a part of the platform with that supervisor answers; undefined while that is not known, or when the file is of another start. */
+export function addressInRunFile(dataFolder: string, supervisor: number, part: string): string | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(dataFolder, "run.json"), "utf8");
+  } catch {
+    // Nothing has told anything yet, or it has ended.
+    return undefined;
+  }
+  const { pid, addresses } = JSON.parse(text) as RunFile;
+  return pid === supervisor ? addresses[part] : undefined;
 }
 
 export function removeRunFile(dataFolder: string): void {

@@ -34,7 +34,21 @@ export function watchChanges(unit: string, untold: UntoldChange): ChangeWatch {
 
 /** The same unit of work, watched. What a call did not change is not noted. */
 export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
-  const { events, handled, instances, risk, reference, treasury } = unit;
+  const {
+    events,
+    handled,
+    instances,
+    risk,
+    reference,
+    treasury,
+    research,
+    ledger,
+    configuration,
+    oms,
+    paperWeather,
+    stops,
+    reconcile,
+  } = unit;
   const after = async <T>(
     doing: Promise<T>,
     record: string,
@@ -69,6 +83,67 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
       ...treasury,
       add: (fundId, symbol, quantity) => after(treasury.add(fundId, symbol, quantity), "insert treasury_holding"),
     },
+    ledger: watchedLedger(ledger, after),
+    configuration: watchedConfiguration(configuration, after),
+    research: watchedResearch(research, after),
+    stops: {
+      ...stops,
+      insert: (stop) => after(stops.insert(stop), "insert stop", (isFirst) => isFirst),
+      update: (stop) => after(stops.update(stop), "update stop"),
+    },
+    reconcile: {
+      ...reconcile,
+      put: (difference) => after(reconcile.put(difference), "insert reconcile_difference"),
+      putLook: (look) => after(reconcile.putLook(look), "insert reconcile_look"),
+      putAgreement: (agreement) => after(reconcile.putAgreement(agreement), "insert reconcile_agreement"),
+    },
+    oms: {
+      ...oms,
+      insertOrder: (order) => after(oms.insertOrder(order), "insert oms_order"),
+      updateOrder: (order) => after(oms.updateOrder(order), "update oms_order"),
+      insertFill: (fill) => after(oms.insertFill(fill), "insert oms_fill", (booked) => booked !== false),
+      importFills: (fills) => after(oms.importFills(fills), "insert oms_fill", (count) => count > 0),
+      putPosition: (position) => after(oms.putPosition(position), "insert oms_position"),
+    },
+    paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
+  };
+}
+
+type After = <T>(doing: Promise<T>, record: string, isChange?: (done: T) => boolean) => Promise<T>;
+
+function watchedLedger(ledger: UnitOfWork["ledger"], after: After): UnitOfWork["ledger"] {
+  return {
+    ...ledger,
+    book: (entry, moves) => after(ledger.book(entry, moves), "insert treasury_entry", (isNew) => isNew),
+    putFund: (fundId, fund) => after(ledger.putFund(fundId, fund), "insert treasury_fund"),
+    putNav: (point) => after(ledger.putNav(point), "insert treasury_nav"),
+    importNavs: (points) => after(ledger.importNavs(points), "insert treasury_nav", (count) => count > 0),
+    firstImport: (name, hash, at) => after(ledger.firstImport(name, hash, at), "insert treasury_import", (is) => is),
+    thinNavs: (every, before, countMax) =>
+      after(ledger.thinNavs(every, before, countMax), "delete treasury_nav", (count) => count > 0),
+  };
+}
+
+function watchedResearch(research: UnitOfWork["research"], after: After): UnitOfWork["research"] {
+  return {
+    ...research,
+    putStrategy: (strategy) => after(research.putStrategy(strategy), "insert research_strategy"),
+    takeDecision: (strategyId) => after(research.takeDecision(strategyId), "update research_strategy"),
+    insertSignals: (signals) => after(research.insertSignals(signals), "insert research_signal"),
+    setRealised: (signals) => after(research.setRealised(signals), "update research_signal"),
+    addSkill: (strategyId, day, coefficient) =>
+      after(research.addSkill(strategyId, day, coefficient), "insert research_skill"),
+    forgetSignals: (before, countMax) =>
+      after(research.forgetSignals(before, countMax), "delete research_signal", (count) => count > 0),
+    putBacktest: (backtest) => after(research.putBacktest(backtest), "insert research_backtest"),
+  };
+}
+
+function watchedConfiguration(configuration: UnitOfWork["configuration"], after: After): UnitOfWork["configuration"] {
+  return {
+    ...configuration,
+    put: (service, values) => after(configuration.put(service, values), "insert configuration_value"),
+    remove: (service, paths) => after(configuration.remove(service, paths), "delete configuration_value"),
   };
 }
 

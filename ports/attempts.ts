@@ -8,6 +8,8 @@ export interface RefusedAttempt {
   readonly operation: Operation;
   /** Where it was tried: the path of the request. */
   readonly target: string;
+  /** The order, strategy or fund that the request names; absent when it names none, or was turned away before it was read. */
+  readonly about?: string | undefined;
   /** Of the registry. */
   readonly code: string;
   readonly reason: string;

@@ -9,7 +9,7 @@
 //     tells: taking the pen anew waits for whatever is still under way.
 //  4. An event id is in the log at most once; a batch that would bring it again is refused with INVALID_ARGUMENT.
 //  5. Entries and checkpoints are never changed or removed: the database itself refuses both to the app's role, and to its owner until
-//     a trigger is taken away.
+//     a trigger is taken away. What stands beside an entry can be put right, and only to what its text says.
 //  6. Entries are read back byte for byte, in order, without holes.
 //  7. An append publishes one `audit.appended` for each of its entries, in the order of the log, with the entry's text as its payload, in the
 //     same transaction: what was not committed is never heard of, and what was committed is heard.
@@ -21,7 +21,7 @@ export interface AuditHead {
   readonly size: number;
   /** 64 hex digits; of the newest entry, zeros when there is none. */
   readonly hash: string;
-  /** As it stands in the newest entry, and what the events about its batch carry as their time; empty when there is none. */
+  /** As it stands in the newest entry; empty when there is none. */
   readonly timestamp: string;
 }
 
@@ -37,6 +37,13 @@ export interface NewAuditRow extends AuditRow {
   /** Kept beside the text so that it can be found; `fsck` compares. */
   readonly subjectId: string;
   readonly action: string;
+  /** As it stands in the text; the event about the entry carries it as its time. */
+  readonly timestamp: string;
+}
+
+/** What stands beside the text of an entry. Nothing of it is hashed, and nobody who verifies believes it. */
+export interface AuditIndexRow extends Pick<NewAuditRow, "sequence" | "eventId" | "subjectId" | "action"> {
+  readonly at: Instant;
 }
 
 export interface AuditBatch {
@@ -80,8 +87,15 @@ export interface AuditLog {
   read(from: number, count: number): Promise<readonly AuditRow[]>;
   /** Entries about the subject by the index, ascending, from that sequence on. */
   readSubject(subjectId: string, from: number, count: number): Promise<readonly SubjectRow[]>;
-  /** By the index: subject and action of the entries from that sequence on, for comparing them with the log. */
-  readIndex(from: number, count: number): Promise<readonly Omit<NewAuditRow, "text">[]>;
+  /** What stands beside the entries from that sequence on, for comparing it with them. */
+  readIndex(from: number, count: number): Promise<readonly AuditIndexRow[]>;
+  /**
+   * Puts right what stands beside these entries, and says of how many. What the text of an entry does not say is not written: the time is taken
+   * from the text, and a row that does not fit it stays as it is. Entries themselves are not touched.
+   */
+  repairIndex(pen: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number>;
+  /** Entries that the index says change a key of the log, ascending, from that sequence on. */
+  readKeyChanges(from: number, count: number): Promise<readonly AuditRow[]>;
   /** How many rows there are from that sequence on and before the other, counted and not taken from the head. */
   count(from: number, end: number): Promise<number>;
   /** A second one of the same size replaces the note only by one with the same text and more signatures. */
@@ -92,6 +106,8 @@ export interface AuditLog {
   checkpoints(fromSize: number, count: number): Promise<readonly StoredCheckpoint[]>;
   /** Derived: may be written anew at any time. A wider tile replaces a narrower one. */
   putTiles(tiles: readonly StoredTile[]): Promise<void>;
+  /** Also by a narrower one, when what is stored is still what was read; says whether it was. */
+  replaceTile(tile: StoredTile, was: Uint8Array): Promise<boolean>;
   readTile(level: number, index: number): Promise<Uint8Array | undefined>;
   /** Told after appends, here or elsewhere; gives the function that ends it. */
   onAppend(run: () => void): () => void;

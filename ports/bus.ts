@@ -12,6 +12,9 @@
 //     platform in trouble (the store is away, a queue is full) is no failure of the event: it is tried again, with back-off, until it ends.
 //  6. Two processes under one durable name share the work of one: at any time one of them handles, the other stands by.
 //  7. Every queue is bounded. Durable subscriptions stop reading when full; ephemeral ones drop by their named policy.
+//  8. What nobody can read is parked, or handed over as it came to a subscription that asked for it (`unread`).
+//  9. To a subscription that asked for it (`proved`) an event is a service's only if the database has it: whatever else a publisher
+//     says of itself is handed over as a claim.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 
@@ -22,10 +25,28 @@ export interface BusEvent {
   readonly key: string;
   /** When the publisher made the change. */
   readonly at: Instant;
-  /** The publishing service, or "foreign" for a program outside the platform. */
+  /** The publishing service, or "foreign" for a program outside the platform. On NATS it is what the publisher says, unless it was proved. */
   readonly source: string;
-  /** Parsed JSON that matched the subject's schema. */
+  /** Parsed JSON that matched the subject's schema; undefined when it is `unread`. */
   readonly payload: unknown;
+  /** Only where proof was asked for, and there was none: `source` is then "foreign" and `at` is when the transport took it. */
+  readonly claimed?: Claimed;
+  /** Only where it was asked for. */
+  readonly unread?: Unread;
+}
+
+/** What a publisher says of itself and nobody vouches for. */
+export interface Claimed {
+  readonly source?: string;
+  readonly at?: Instant;
+}
+
+/** Why nobody could read an event, and what it was. */
+export interface Unread {
+  readonly kind: "unknown subject" | "malformed";
+  readonly reason: string;
+  /** The payload as it came. */
+  readonly bytes: Uint8Array;
 }
 
 export type Handler = (event: BusEvent) => Promise<void>;
@@ -44,6 +65,10 @@ export interface DurableOptions {
    * every event is still handed over, some may never be shown, and when it fails that is no failure of an event.
    */
   readonly ahead?: (events: readonly BusEvent[]) => Promise<void>;
+  /** Handed over as well, in its place: what has a subject that nobody knows or does not match its schema. Default: it is parked. */
+  readonly unread?: boolean;
+  /** Believes no publisher about itself: see `claimed`. Default: on NATS `source` and `at` are what the publisher says. */
+  readonly proved?: boolean;
 }
 
 /** What a full ephemeral queue does: throw away its oldest event, or keep only the newest per key. */

@@ -22,13 +22,21 @@ export interface HttpRequest<Params = unknown, Query = unknown, Body = unknown> 
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
+/** An answer without an end of its own. */
+export interface HttpStream {
+  /** Asked for the next piece when the one before has been taken; the signal aborts when nobody reads any more. */
+  pieces(signal: AbortSignal): AsyncIterable<string>;
+  /** Called once it is over, also when it never began. More than once is once. */
+  close(): void;
+}
+
 export interface HttpAnswer {
   readonly status: number;
   /**
    * An object is sent as JSON (as problem+json from status 400 on); a string is sent as it is with `contentType`, and so are bytes
-   * (a Uint8Array), whose usual type is application/octet-stream.
+   * (a Uint8Array), whose usual type is application/octet-stream. A stream is sent as it comes, as text/event-stream.
    */
-  readonly body: object | string;
+  readonly body: object | string | HttpStream;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -49,8 +57,8 @@ export interface Route {
   readonly params?: Schema;
   readonly query?: Schema;
   readonly body?: Schema;
-  /** What it answers when all is well, by status; "text" or "bytes" for what is not JSON. */
-  readonly answers: Readonly<Record<number, Schema | "text" | "bytes">>;
+  /** What it answers when all is well, by status; "text", "bytes" or "events" (a stream) for what is not JSON. */
+  readonly answers: Readonly<Record<number, Schema | "text" | "bytes" | "events">>;
   /** Attempts a minute, for routes that guessers would try: per person where a login is needed, else per address. */
   readonly attemptsPerMinuteMax?: number;
   handle(request: HttpRequest): Promise<HttpAnswer>;

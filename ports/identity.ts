@@ -5,7 +5,7 @@
 //  1. An identity comes only from a token that its issuer signed for us, with an algorithm and key that we accept, before it ran out.
 //  2. A revoked token, session or person is refused within `revocationMsMax`. A process that cannot ask what is revoked believes what
 //     it knew for a bounded, documented time; after that it answers IDENTITY_UNAVAILABLE to everybody but our own processes, whose
-//     tokens need no asking and open nothing but the inspection of a process.
+//     tokens need no asking and open nothing but what the table of authority names for each of them.
 //  3. Whatever else is wrong with a token is UNAUTHENTICATED, with a sentence that says what to do and repeats nothing of the token.
 import type { Operation, Role } from "../contracts/src/authority.ts";
 import type { Denial } from "../contracts/src/codes.ts";

@@ -34,10 +34,39 @@ export interface AuditSettings {
   readonly verifyFirstAfterMs: number;
 }
 
+export interface StopSettings {
+  readonly enabled: boolean;
+  /** How often prices are looked at: of crypto, and of everything else. */
+  readonly cryptoEveryMs: number;
+  readonly othersEveryMs: number;
+  /** The oldest quote that a stop is judged by. */
+  readonly quoteAgeMsMax: number;
+}
+
+export interface ReconcileSettings {
+  readonly enabled: boolean;
+  readonly everyMs: number;
+  /** How long after a look that found something the next one comes. */
+  readonly confirmAfterMs: number;
+  /** Open differences from which on somebody is alerted. */
+  readonly alertThreshold: number;
+  readonly autoCorrect: boolean;
+}
+
+export interface ResearchSettings {
+  /** How often a strategy decides, on average. */
+  readonly decideEveryMs: number;
+}
+
 export interface Settings {
+  readonly stops: StopSettings;
+  readonly reconcile: ReconcileSettings;
   readonly audit: AuditSettings;
   readonly risk: RiskSettings;
   readonly market: MarketSettings;
+  readonly research: ResearchSettings;
   /** Whether funds, envelopes, reference data and positions of the paper platform are put in when there are none. */
   readonly seedPaperPlatform: boolean;
+  /** Whether its past is made as well: the year before it, and the strategies' backtests. */
+  readonly seedPaperHistory: boolean;
 }

@@ -15,6 +15,12 @@ import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
+import type { LedgerRecords } from "./ledger-records.ts";
+import type { OmsRecords } from "./oms-records.ts";
+import type { PaperWeatherRecords } from "./paper-weather.ts";
+import type { ReconcileRecords } from "./reconcile-records.ts";
+import type { ResearchRecords } from "./research-records.ts";
+import type { StopRecords } from "./stop-records.ts";
 
 /** The outbox: what the world shall hear if, and only if, this unit of work commits. */
 export interface EventWriter {
@@ -83,11 +89,29 @@ export interface ReferenceRecords {
   put(version: ReferenceVersion): Promise<void>;
 }
 
-/** What the paper treasury holds for a fund: cash and quantities, moved by fills. */
+/** What the paper treasury holds for a fund: cash and quantities, moved by the entries of its ledger. */
 export interface TreasuryRecords {
   /** Adds to a holding; the symbol of cash is the currency itself. */
   add(fundId: string, symbol: string, quantity: Decimal): Promise<void>;
   holdings(): Promise<readonly { readonly fundId: string; readonly symbol: string; readonly quantity: Decimal }[]>;
+}
+
+/** One key of the configuration as the last start had it. */
+export interface ConfigurationValue {
+  readonly path: string;
+  /** What may be shown of its value. */
+  readonly shown: string;
+  /** Says whether another value is the same. */
+  readonly digest: string;
+}
+
+/** The configuration of the last start, by the part that speaks for the process which started. */
+export interface ConfigurationRecords {
+  /** In order of their paths, kept from others until this unit ends. */
+  lock(service: string): Promise<readonly ConfigurationValue[]>;
+  /** Adds these or puts them in place of those of the same paths. */
+  put(service: string, values: readonly ConfigurationValue[]): Promise<void>;
+  remove(service: string, paths: readonly string[]): Promise<void>;
 }
 
 export interface UnitOfWork {
@@ -97,6 +121,13 @@ export interface UnitOfWork {
   readonly risk: RiskRecords;
   readonly reference: ReferenceRecords;
   readonly treasury: TreasuryRecords;
+  readonly ledger: LedgerRecords;
+  readonly configuration: ConfigurationRecords;
+  readonly oms: OmsRecords;
+  readonly research: ResearchRecords;
+  readonly stops: StopRecords;
+  readonly reconcile: ReconcileRecords;
+  readonly paperWeather: PaperWeatherRecords;
 }
 
 export type Outcome = "committed" | "not committed";

@@ -24,4 +24,18 @@ export interface WitnessAnswers {
   readonly lines: readonly string[];
   /** One sentence for each that did not cosign. */
   readonly complaints: readonly string[];
+  /** Those among them that cosigned something which this checkpoint does not continue. */
+  readonly contradictions: readonly WitnessContradiction[];
+}
+
+/**
+ * What a witness knows of the log and the checkpoint that it was shown does not: `larger`, a larger size than the checkpoint has; `other root`,
+ * another checkpoint of that size; `not continued`, a smaller one from which no proof leads to it. It is the witness's word and no proof.
+ */
+export interface WitnessContradiction {
+  readonly url: string;
+  readonly vkey: string;
+  readonly kind: "larger" | "other root" | "not continued";
+  /** The size that the witness has cosigned. */
+  readonly witnessSize: number;
 }

@@ -23,10 +23,14 @@ export async function clientFiles(documents) {
   };
 }
 
-/** What is served as a file of bytes is fetched by its address; the client calls what answers in JSON or text. */
+const notCalled = ["application/octet-stream", "text/event-stream"];
+
+/** What is served as a file of bytes or as a stream is fetched by its address; the client calls what answers in JSON or text. */
 function withoutFiles(document) {
   const isFile = (operation) =>
-    Object.values(operation.responses).some((response) => response.content?.["application/octet-stream"] !== undefined);
+    Object.values(operation.responses).some((response) =>
+      notCalled.some((type) => response.content?.[type] !== undefined),
+    );
   const paths = Object.entries(document.paths).flatMap(([path, methods]) => {
     const kept = Object.entries(methods).filter(([, operation]) => !isFile(operation));
     return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)]];

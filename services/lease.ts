@@ -1,4 +1,4 @@
-// Every process of a service holds a lease that it renews once a second. Whoever asks "which engines are alive" (a halt that
+// Every process of a service, and of the gateway, holds a lease that it renews once a second. Whoever asks "which engines are alive" (a halt that
 // wants to be acknowledged, a health page) asks the leases, and a process that was killed drops out within five seconds.
 
 import { Defect, messageOf } from "../contracts/src/fault.ts";
@@ -7,6 +7,9 @@ import { format, plusMilliseconds } from "../contracts/src/instant.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Health } from "../ports/health.ts";
 import type { ServiceName, ServicePorts } from "./service.ts";
+
+/** What a lease needs; the gateway, which is no service, has it as well. */
+export type LeasePorts = Pick<ServicePorts, "clock" | "store" | "log" | "random" | "timers" | "crash">;
 
 const leaseMs = 5_000;
 const renewEveryMs = 1_000;
@@ -22,7 +25,11 @@ export interface ProcessIdentity {
   readonly pid: number;
 }
 
-export async function takeLease(service: ServiceName, process: ProcessIdentity, ports: ServicePorts): Promise<Lease> {
+export async function takeLease(
+  service: ServiceName | "gateway",
+  process: ProcessIdentity,
+  ports: LeasePorts,
+): Promise<Lease> {
   const { clock, store, log } = ports;
   const incarnation = ports.random.uuid();
   const startedAt = clock.now();

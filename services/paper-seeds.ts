@@ -13,23 +13,11 @@ import {
   type ReferenceContents,
 } from "../contracts/src/records/reference.ts";
 import type { AssetClass, OrderType, Side } from "../contracts/src/records/values.ts";
+import type { PaperListing } from "../core/paper-prices.ts";
 
 /** How records name who put this in. */
 export const paperActor = "service:paper-platform";
 export const paperReason = "paper platform";
-
-/** What the paper market needs to know of a symbol: where its price begins and how it moves. */
-export interface PaperListing {
-  readonly symbol: string;
-  readonly price: string;
-  readonly tickSize: string;
-  /** Half of the distance between bid and ask, in ticks. */
-  readonly halfSpreadTicks: number;
-  /** How far the price swings around where it begins, in millionths of it. */
-  readonly swingPpm: number;
-  /** An option moves with its underlying instead of by itself: by this much for every unit. */
-  readonly follows?: { readonly symbol: string; readonly delta: string };
-}
 
 interface Seed {
   readonly instrument: Instrument;
@@ -37,92 +25,110 @@ interface Seed {
   readonly borrow?: Omit<Borrow, "symbol" | "as_of">;
 }
 
-function equity(symbol: string, name: string, sector: string, price: string, feePct: string): Seed {
+/** What the paper market needs to know of an instrument; sizes and volume follow from what is traded in a usual minute. */
+function listingOf(
+  instrument: Instrument,
+  price: string,
+  halfSpreadTicks: number,
+  [volatility, correlation]: Moves,
+  minuteVolume: number,
+): PaperListing {
   return {
-    instrument: {
-      symbol,
-      name,
-      asset_class: "EQUITY",
-      currency: "USD",
-      tick_size: "0.01",
-      lot_size: "1",
-      multiplier: "1",
-      sector,
-      calendar: usEquities.definition.name,
-    },
-    listing: { symbol, price, tickSize: "0.01", halfSpreadTicks: 1, swingPpm: 20_000 },
+    symbol: instrument.symbol,
+    assetClass: instrument.asset_class,
+    currency: instrument.currency,
+    calendar: instrument.calendar,
+    price,
+    tickSize: instrument.tick_size,
+    lotSize: instrument.lot_size,
+    halfSpreadTicks,
+    volatility,
+    correlation,
+    minuteVolume,
+  };
+}
+
+/** Volatility of a year, and how much of a walk is that of the whole asset class. */
+type Moves = readonly [volatility: number, correlation: number];
+
+function equity(symbol: string, name: string, sector: string, price: string, feePct: string, moves: Moves): Seed {
+  const instrument: Instrument = {
+    symbol,
+    name,
+    asset_class: "EQUITY",
+    currency: "USD",
+    tick_size: "0.01",
+    lot_size: "1",
+    multiplier: "1",
+    sector,
+    calendar: usEquities.definition.name,
+  };
+  return {
+    instrument,
+    listing: listingOf(instrument, price, 1, moves, 150_000 / Number(price)),
     borrow: { available_quantity: "250000", fee_pct: feePct },
   };
 }
 
-function coin(symbol: string, name: string, price: string): Seed {
-  return {
-    instrument: {
-      symbol,
-      name,
-      asset_class: "CRYPTO",
-      currency: "USD",
-      tick_size: "0.01",
-      lot_size: "0.00001",
-      multiplier: "1",
-      sector: "crypto",
-      calendar: alwaysOpen.definition.name,
-    },
-    listing: { symbol, price, tickSize: "0.01", halfSpreadTicks: 5, swingPpm: 40_000 },
+function coin(symbol: string, name: string, price: string, moves: Moves): Seed {
+  const instrument: Instrument = {
+    symbol,
+    name,
+    asset_class: "CRYPTO",
+    currency: "USD",
+    tick_size: "0.01",
+    lot_size: "0.00001",
+    multiplier: "1",
+    sector: "crypto",
+    calendar: alwaysOpen.definition.name,
   };
+  return { instrument, listing: listingOf(instrument, price, 5, moves, 100_000 / Number(price)) };
 }
 
 const optionExpiry = "2028-12-15";
 
 /** The symbol is the OCC's with one space of padding: underlying, expiry, right, strike in thousandths. */
-function option(right: "CALL" | "PUT", strike: number, price: string, delta: string): Seed {
+function option(right: "CALL" | "PUT", strike: number, price: string): Seed {
   const letter = right === "CALL" ? "C" : "P";
   const symbol = `SPY ${optionExpiry.slice(2).replaceAll("-", "")}${letter}${String(strike * 1_000).padStart(8, "0")}`;
+  const terms = { underlying: "SPY", right, strike: String(strike), expiry: optionExpiry };
+  const instrument: Instrument = {
+    symbol,
+    name: `SPY ${strike} ${right.toLowerCase()}, 15 December 2028`,
+    asset_class: "OPTION",
+    currency: "USD",
+    tick_size: "0.01",
+    lot_size: "1",
+    multiplier: "100",
+    sector: "index",
+    calendar: usEquities.definition.name,
+    ...terms,
+  };
   return {
-    instrument: {
-      symbol,
-      name: `SPY ${strike} ${right.toLowerCase()}, 15 December 2028`,
-      asset_class: "OPTION",
-      currency: "USD",
-      tick_size: "0.01",
-      lot_size: "1",
-      multiplier: "100",
-      sector: "index",
-      calendar: usEquities.definition.name,
-      underlying: "SPY",
-      expiry: optionExpiry,
-      strike: String(strike),
-      right,
-    },
-    listing: {
-      symbol,
-      price,
-      tickSize: "0.01",
-      halfSpreadTicks: 5,
-      swingPpm: 0,
-      follows: { symbol: "SPY", delta },
-    },
+    instrument,
+    // What it moves by follows from its underlying.
+    listing: { ...listingOf(instrument, price, 5, [0, 0], 20), option: terms },
     // Nothing is lent to a writer of options: what can be "borrowed" bounds how many contracts may be written.
     borrow: { available_quantity: "1000", fee_pct: "0" },
   };
 }
 
 const seeds: readonly Seed[] = [
-  equity("AAPL", "Apple", "technology", "232.5", "0.0025"),
-  equity("MSFT", "Microsoft", "technology", "428", "0.0025"),
-  equity("GOOGL", "Alphabet, class A", "communication_services", "172.4", "0.0025"),
-  equity("AMZN", "Amazon", "consumer_discretionary", "206.3", "0.0025"),
-  equity("NVDA", "NVIDIA", "technology", "142.1", "0.005"),
-  equity("JPM", "JPMorgan Chase", "financials", "243.8", "0.0025"),
-  equity("XOM", "Exxon Mobil", "energy", "118.6", "0.003"),
-  equity("SPY", "S&P 500 fund", "index", "592.4", "0.0025"),
-  coin("BTC-USD", "Bitcoin", "91000"),
-  coin("ETH-USD", "Ether", "3120"),
-  coin("SOL-USD", "Solana", "214.6"),
-  option("CALL", 650, "68.5", "0.56"),
-  option("CALL", 700, "47.2", "0.44"),
-  option("PUT", 500, "31.4", "-0.19"),
-  option("PUT", 550, "45.9", "-0.27"),
+  equity("AAPL", "Apple", "technology", "232.5", "0.0025", [0.26, 0.65]),
+  equity("MSFT", "Microsoft", "technology", "428", "0.0025", [0.24, 0.7]),
+  equity("GOOGL", "Alphabet, class A", "communication_services", "172.4", "0.0025", [0.28, 0.65]),
+  equity("AMZN", "Amazon", "consumer_discretionary", "206.3", "0.0025", [0.3, 0.65]),
+  equity("NVDA", "NVIDIA", "technology", "142.1", "0.005", [0.35, 0.6]),
+  equity("JPM", "JPMorgan Chase", "financials", "243.8", "0.0025", [0.23, 0.6]),
+  equity("XOM", "Exxon Mobil", "energy", "118.6", "0.003", [0.25, 0.4]),
+  equity("SPY", "S&P 500 fund", "index", "592.4", "0.0025", [0.2, 0.97]),
+  coin("BTC-USD", "Bitcoin", "91000", [0.55, 0.85]),
+  coin("ETH-USD", "Ether", "3120", [0.6, 0.8]),
+  coin("SOL-USD", "Solana", "214.6", [0.65, 0.75]),
+  option("CALL", 650, "68.5"),
+  option("CALL", 700, "47.2"),
+  option("PUT", 500, "31.4"),
+  option("PUT", 550, "45.9"),
 ];
 
 export const paperListings: readonly PaperListing[] = seeds.map(({ listing }) => listing);

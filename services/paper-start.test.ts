@@ -50,7 +50,8 @@ it("starts from an empty database", { timeout: 30_000 }, async () => {
     riskStore,
     referenceData: createPostgresReferenceData(peer.pool),
     sha256: (content: string | Uint8Array) => createHash("sha256").update(content).digest(),
-    quotes: paperMarket({ ...base, ...testSettings.market, listings: paperListings }),
+    quotes: paperMarket({ ...base, ...testSettings.market, listings: paperListings, beganAt: base.clock.now() }),
+    brokers: [],
     settings: testSettings,
   } as Partial<ServicePorts> as ServicePorts;
 

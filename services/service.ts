@@ -2,14 +2,20 @@
 // A service is a shell: it takes a message, asks the core, commits, answers. It never reaches for the world by itself.
 import type { Anchor } from "../ports/anchors.ts";
 import type { AuditLog } from "../ports/audit-log.ts";
+import type { BooksQueries } from "../ports/books-queries.ts";
+import type { Broker } from "../ports/broker.ts";
 import type { Bus } from "../ports/bus.ts";
+import type { Chat } from "../ports/chat.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Crash } from "../ports/crash.ts";
 import type { Sha256, Sha256Binary } from "../ports/hashing.ts";
 import type { Health } from "../ports/health.ts";
 import type { LanguageModel } from "../ports/language-model.ts";
 import type { Log } from "../ports/log.ts";
+import type { MarketHistory } from "../ports/market-history.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import type { OmsQueries } from "../ports/oms-queries.ts";
+import type { OrderDesk, RiskBooks, RiskChecks } from "../ports/peers.ts";
 import type { Quotes } from "../ports/quotes.ts";
 import type { Random } from "../ports/random.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
@@ -25,6 +31,7 @@ import type { Store } from "../ports/store.ts";
 import type { Cipher, SubjectKeys } from "../ports/subject-keys.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
+import type { TreasuryQueries } from "../ports/treasury-queries.ts";
 import type { Witnesses } from "../ports/witnesses.ts";
 
 export type ServiceName = "riskengine" | "operations" | "oms" | "treasury" | "research";
@@ -46,7 +53,18 @@ export interface ServicePorts {
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;
   readonly referenceData: ReferenceData;
+  /** Where orders can go; each is named as orders name it. */
+  readonly brokers: readonly Broker[];
+  readonly omsQueries: OmsQueries;
+  readonly treasuryQueries: TreasuryQueries;
+  /** Undefined where the books do not lie in one database: then nobody holds them against each other. */
+  readonly booksQueries: BooksQueries | undefined;
+  /** How other services are asked. */
+  readonly riskChecks: RiskChecks;
+  readonly orderDesk: OrderDesk;
+  readonly riskBooks: RiskBooks;
   readonly quotes: Quotes;
+  readonly marketHistory: MarketHistory;
   readonly auditLog: AuditLog;
   readonly signing: Signing;
   readonly sha256OfBytes: Sha256OfBytes;
@@ -59,6 +77,8 @@ export interface ServicePorts {
   readonly cipher: Cipher;
   /** Undefined when none is configured: then nobody can veto, and a fund that asks for it is denied by its policy. */
   readonly languageModel: LanguageModel | undefined;
+  /** Where people are told. */
+  readonly chat: Chat;
   readonly settings: Settings;
 }
 

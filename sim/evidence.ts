@@ -1,169 +1,92 @@
-// What a simulated run leaves behind for the invariants to look at: what was promised to callers, what was delivered to
-// handlers, and what the world holds. It is gathered beside the simulated code, never by it.
-import type { MemoryWorld } from "../adapters/memory/world.ts";
-import { matchesAny } from "../contracts/src/subjects.ts";
-import { effectMade, type SimPayload } from "./subjects.ts";
+// What a simulated run leaves behind for the invariants to look at. It is gathered beside the simulated platform, never by it: what was told, what
+// callers were promised, what the stores and the broker hold.
 
-export interface LoggedEvent {
-  readonly id: string;
-  readonly position: number;
-  readonly subject: string;
-  /** The payload as it was written. */
-  readonly text: string;
-  readonly payload: SimPayload;
-  /** Events with one line must follow each other in the order of their numbers. */
-  readonly line: string;
+import type { LogEntry } from "../adapters/memory/world.ts";
+import { systemSha256OfBytes } from "../adapters/system-signing.ts";
+import type { OrderTransition } from "../contracts/src/records/order.ts";
+import { type ChainCheck, createChainCheck } from "../core/audit/chain-check.ts";
+import { fold, type History, history, isOver, readTold, type Told } from "./history.ts";
+import type { Platform } from "./platform.ts";
+
+/** What somebody was told by an answer, and may rely on from then on. */
+export interface Promises {
+  readonly orders: Set<string>;
+  /** Halts that were said to be latched, and when it was said that nobody decides without them any more. */
+  readonly halts: Map<string, { readonly epoch: number; readonly turn: number }>;
+  /** By fund and version. */
+  readonly envelopes: Set<string>;
+  /** Approvals that left the risk engine, in their turn. */
+  readonly approvals: { readonly decisionId: string; readonly turn: number }[];
 }
 
-/** A committed effect: what a subscription did about an event. */
-export interface Effect extends LoggedEvent {
-  readonly pair: string;
-}
-
-export interface Delivery {
-  readonly subscription: string;
-  readonly eventId: string;
-  /** The payload as it arrived. */
-  readonly text: string;
-  /** How long the log was when the handler was called. */
-  readonly logLength: number;
-}
-
-/** What one durable subscription should have heard, and what it has. */
-export interface Hearing {
-  readonly subscription: string;
-  /** Whether it acts on what it hears, once per event. */
-  readonly acts: boolean;
-  readonly wanted: readonly LoggedEvent[];
-  readonly delivered: ReadonlySet<string>;
-  readonly parked: ReadonlySet<string>;
-  /** Whether its saved place has not passed this position yet. */
-  isAhead(position: number): boolean;
+/** Which orders' reservations the risk engine's own journal holds and has freed. */
+export interface Reserved {
+  readonly held: Set<string>;
+  readonly freed: Set<string>;
 }
 
 export interface Evidence {
-  readonly log: readonly LoggedEvent[];
-  readonly byId: ReadonlyMap<string, LoggedEvent>;
-  readonly effects: readonly Effect[];
-  readonly acknowledged: ReadonlySet<string>;
-  readonly withdrawn: ReadonlySet<string>;
-  readonly deliveries: readonly Delivery[];
-  readonly hearings: readonly Hearing[];
-  /** Pairs of subscription and event that the store counts as handled. */
-  readonly handled: ReadonlySet<string>;
-  /** How many live handlers each subscription has at work at this moment. */
-  readonly inHand: ReadonlyMap<string, number>;
+  readonly platform: Platform;
+  readonly past: History;
+  readonly promises: Promises;
+  readonly reserved: Reserved;
+  readonly chain: ChainCheck;
+  /** The message that is looked at; what it changes is not in the past yet. Undefined when the whole is looked at. */
+  readonly told: Told | undefined;
   /** True at the very end, when the weather is fair, everybody runs and nothing is left to do. */
   readonly settled: boolean;
-}
-
-/** A durable subscription of the run, as the witness must know it. */
-export interface Subscribed {
-  readonly name: string;
-  readonly subjects: readonly string[];
-  readonly acts: boolean;
+  readonly now: number;
 }
 
 export interface Witness {
-  acknowledge(eventId: string): void;
-  withdraw(eventId: string): void;
-  deliver(subscription: string, eventId: string, payload: unknown): void;
-  /** The handler of an incarnation begins or ends; an incarnation that died has nothing in hand. */
-  begin(subscription: string, incarnation: string): void;
-  end(subscription: string, incarnation: string): void;
-  died(incarnation: string): void;
-  /** Changes whenever there is something new to look at. */
-  version(): number;
-  evidence(settled: boolean): Evidence;
+  readonly promises: Promises;
+  readonly past: History;
+  /** Looks at everything new, message by message and then as a whole; the first complaint ends it. */
+  look<Found>(now: number, settled: boolean, judge: (evidence: Evidence) => Found | undefined): Found | undefined;
 }
 
-export function pairOf(subscription: string, eventId: string): string {
-  return JSON.stringify([subscription, eventId]);
-}
+const decoder = new TextDecoder();
 
-interface Notebook {
-  readonly log: LoggedEvent[];
-  readonly byId: Map<string, LoggedEvent>;
-  readonly effects: Effect[];
-  readonly deliveries: Delivery[];
-  readonly hearings: (Hearing & { readonly wanted: LoggedEvent[]; readonly delivered: Set<string> })[];
-}
+export function witness(platform: Platform): Witness {
+  const past = history();
+  const promises: Promises = { orders: new Set(), halts: new Map(), envelopes: new Set(), approvals: [] };
+  const reserved: Reserved = { held: new Set(), freed: new Set() };
+  const chain = createChainCheck({ sha256: systemSha256OfBytes, from: 0 });
+  let logRead = 0;
+  let journalRead = 0;
+  let looked = -1;
 
-/** Copies what is new in the world's log; what was read before is never looked at again. */
-function readOn(world: MemoryWorld, notebook: Notebook, subscribed: readonly Subscribed[]): void {
-  for (const { id, position, subject, bytes } of world.log.slice(notebook.log.length)) {
-    const text = new TextDecoder().decode(bytes);
-    const payload = JSON.parse(text) as SimPayload;
-    const line = `${subject} ${payload.subscription ?? ""} ${payload.key}`;
-    const event = { id, position, subject, text, payload, line };
-    notebook.log.push(event);
-    notebook.byId.set(id, event);
-    if (subject === effectMade.name) {
-      notebook.effects.push({ ...event, pair: pairOf(payload.subscription ?? "", payload.eventId ?? "") });
-    }
-    for (const [index, { subjects }] of subscribed.entries()) {
-      if (matchesAny(subjects, subject)) notebook.hearings[index]?.wanted.push(event);
+  function readJournal(): void {
+    const { journal } = platform.world.risk;
+    for (; journalRead < journal.length; journalRead += 1) {
+      const row = journal[journalRead];
+      if (row?.kind === "decision" && row.approved === true) {
+        reserved.held.add(row.orderId);
+        reserved.freed.delete(row.orderId);
+      } else if (row?.kind === "transition") {
+        const { to } = JSON.parse(decoder.decode(row.payload)) as OrderTransition;
+        if (isOver(to)) reserved.freed.add(row.orderId);
+      }
     }
   }
-}
-
-function hearingOf(world: MemoryWorld, { name, acts }: Subscribed): Notebook["hearings"][number] {
-  return {
-    subscription: name,
-    acts,
-    wanted: [],
-    delivered: new Set(),
-    get parked() {
-      return new Set(world.parked.filter((one) => one.subscription === name).map((one) => one.eventId));
-    },
-    isAhead(position) {
-      const state = world.durables.get(name);
-      return state === undefined || (position >= state.place && !state.done.has(position));
-    },
-  };
-}
-
-export function witness(world: MemoryWorld, subscribed: readonly Subscribed[]): Witness {
-  const hearings = subscribed.map((one) => hearingOf(world, one));
-  const notebook: Notebook = { log: [], byId: new Map(), effects: [], deliveries: [], hearings };
-  const acknowledged = new Set<string>();
-  const withdrawn = new Set<string>();
-  const working = new Map<string, string[]>();
-  let notes = 0;
-
-  const setHands = (subscription: string, change: (hands: readonly string[]) => string[]) => {
-    working.set(subscription, change(working.get(subscription) ?? []));
-    notes += 1;
-  };
 
   return {
-    acknowledge(eventId) {
-      acknowledged.add(eventId);
-      notes += 1;
-    },
-    withdraw(eventId) {
-      withdrawn.add(eventId);
-      notes += 1;
-    },
-    deliver(subscription, eventId, payload) {
-      const text = JSON.stringify(payload);
-      notebook.deliveries.push({ subscription, eventId, text, logLength: world.log.length });
-      hearings.find((hearing) => hearing.subscription === subscription)?.delivered.add(eventId);
-      notes += 1;
-    },
-    begin: (subscription, incarnation) => setHands(subscription, (hands) => [...hands, incarnation]),
-    end: (subscription, incarnation) =>
-      setHands(subscription, (hands) => hands.filter((_one, index) => index !== hands.indexOf(incarnation))),
-    died(incarnation) {
-      for (const subscription of working.keys()) {
-        setHands(subscription, (hands) => hands.filter((one) => one !== incarnation));
+    promises,
+    past,
+    look(now, settled, judge) {
+      const { log } = platform.world;
+      const version = log.length + platform.defects.length + platform.outside.open.size + platform.audit.rows.length;
+      if (version === looked && !settled) return undefined;
+      looked = version;
+      const evidence = { platform, past, promises, reserved, chain, settled, now };
+      readJournal();
+      for (; logRead < log.length; logRead += 1) {
+        const told = readTold(log[logRead] as LogEntry);
+        const found = judge({ ...evidence, told });
+        if (found !== undefined) return found;
+        fold(past, told);
       }
-    },
-    version: () => notes + world.log.length,
-    evidence(settled) {
-      readOn(world, notebook, subscribed);
-      const inHand = new Map([...working].map(([subscription, hands]) => [subscription, hands.length]));
-      return { ...notebook, acknowledged, withdrawn, handled: world.handled, inHand, settled };
+      return judge({ ...evidence, told: undefined });
     },
   };
 }

@@ -1,41 +1,65 @@
-// `npm run sim -- --seed N [--steps M] [--canary]`: one simulated run. stdout is the same for the same arguments, byte for
-// byte; how long it took is told on stderr. A run that breaks an invariant says which, why it matters and how to replay it.
+// `npm run sim -- --seed N [--steps M] [--canary] [--plant NAME]`: one simulated run of the whole platform; with --transport one of the memory
+// transport alone. stdout is the same for the same arguments, byte for byte; how long it took is told on stderr. A run that breaks an invariant says
+// which, why it matters and how to replay it.
 import { parseArgs } from "node:util";
 import { exitCodes } from "../contracts/src/codes/shape.ts";
 import { messageOf } from "../contracts/src/fault.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
-import { invariants } from "./invariants.ts";
-import { type SimOptions, type SimReport, simulate } from "./simulate.ts";
+import { type Plant, plants } from "./plants.ts";
+import { describeReport, replayCommand } from "./report.ts";
+import { type SimOptions, simulate } from "./simulate.ts";
+import * as transportReport from "./transport/report.ts";
+import { simulate as simulateTransport } from "./transport/simulate.ts";
 
 const stepsDefault = 3_000;
 
-/** A run checks everything after every step, so its cost grows with the square of its length: more takes over a minute. */
+/** More takes over a minute. */
 const stepsMax = 20_000;
 
-const usage = "usage: npm run sim -- --seed N [--steps M] [--canary]";
+const usage = "usage: npm run sim -- --seed N [--steps M] [--canary] [--plant NAME] [--transport]";
 const help = `${usage}
 
-  --seed N    which run: the same seed is the same run, byte for byte (default 1)
-  --steps M   how many steps, from 1 to ${stepsMax} (default ${stepsDefault})
-  --canary    plant a mistake, which the run has to catch: it must fail
-  --help      show this
+  --seed N      which run: the same seed is the same run, byte for byte (default 1)
+  --steps M     how many steps in foul weather, from 1 to ${stepsMax} (default ${stepsDefault})
+  --canary      add an invariant that does not hold, which the run has to say: it must fail
+  --plant NAME  build a mistake in, which some seed must find:
+${plants.map(({ name, sentence }) => `                  ${name.padEnd(18)}${sentence}`).join("\n")}
+  --transport   the memory store and bus alone, with toy services
+  --help        show this
 `;
 
+interface Asked extends SimOptions {
+  readonly transport: boolean;
+}
+
 /** The options of a run, or "help" when that was asked for. */
-function optionsOf(argv: readonly string[]): SimOptions | "help" {
+function optionsOf(argv: readonly string[]): Asked | "help" {
   const { values } = parseArgs({
     args: [...withNegatives(argv)],
     options: {
       seed: { type: "string" },
       steps: { type: "string" },
       canary: { type: "boolean", default: false },
+      plant: { type: "string" },
+      transport: { type: "boolean", default: false },
       help: { type: "boolean", default: false, short: "h" },
     },
   });
   if (values.help) return "help";
+  const { canary, transport } = values;
   const seed = wholeNumber("--seed", values.seed ?? "1", 0, Number.MAX_SAFE_INTEGER);
   const steps = wholeNumber("--steps", values.steps ?? String(stepsDefault), 1, stepsMax);
-  return { seed, steps, canary: values.canary };
+  const plant = plantOf(values.plant);
+  if (transport && plant !== undefined)
+    throw new Error("--plant is for runs of the whole platform, without --transport");
+  return { seed, steps, canary, transport, plant };
+}
+
+function plantOf(name: string | undefined): Plant | undefined {
+  if (name === undefined) return undefined;
+  const found = plants.find((plant) => plant.name === name);
+  if (found !== undefined) return found;
+  throw new Error(`--plant takes one of ${plants.map((plant) => plant.name).join(", ")}, not ${JSON.stringify(name)}`);
 }
 
 /** `--seed -1` as `--seed=-1`: the parser would take the number for a flag and say so at length. */
@@ -54,32 +78,19 @@ function wholeNumber(flag: string, text: string, min: number, max: number): numb
   throw new Error(`${flag} takes a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`);
 }
 
-export function replayCommand({ seed, steps, canary }: SimOptions): string {
-  return `npm run sim -- --seed ${seed} --steps ${steps}${canary === true ? " --canary" : ""}`;
-}
-
-export function describeReport(options: SimOptions, report: SimReport): string {
-  const lines = [
-    `seed       ${options.seed}`,
-    `steps      ${report.steps} (${report.elapsedMs} ms of virtual time)`,
-    `crashes    ${report.crashes}`,
-    `commits    ${report.fates.map(([fate, count]) => `${count} ${fate}`).join("; ")}`,
-    `events     ${report.committed} committed, ${report.deliveries} deliveries, ${report.repeated} of them repeated, ${report.parked} parked`,
-    `trace      ${report.trace}`,
-  ];
-  if (report.violation === undefined)
-    return [...lines, `ok         all ${invariants.length} invariants held`].join("\n");
-  const { invariant, complaint } = report.violation;
-  return [
-    ...lines,
-    `VIOLATED   ${invariant.name}: ${complaint}`,
-    `because    ${invariant.sentence}`,
-    `replay     ${replayCommand(options)}`,
-  ].join("\n");
+/** What there is to say about the run, and whether every invariant held. */
+async function runOf({ transport, ...options }: Asked): Promise<{ readonly text: string; readonly held: boolean }> {
+  if (transport) {
+    const { plant: _none, ...plain } = options;
+    const report = await simulateTransport(plain);
+    return { text: transportReport.describeReport(plain, report), held: report.violation === undefined };
+  }
+  const report = await simulate(options);
+  return { text: describeReport(options, report), held: report.violation === undefined };
 }
 
 export async function main(argv: readonly string[]): Promise<number> {
-  let options: SimOptions | "help";
+  let options: Asked | "help";
   try {
     options = optionsOf(argv);
   } catch (thrown) {
@@ -93,11 +104,12 @@ export async function main(argv: readonly string[]): Promise<number> {
   const restore = ignoreEndedIncarnations();
   const startedAtNs = process.hrtime.bigint();
   try {
-    const report = await simulate(options);
-    process.stdout.write(`${describeReport(options, report)}\n`);
-    return report.violation === undefined ? exitCodes.ok : exitCodes.failed;
+    const { text, held } = await runOf(options);
+    process.stdout.write(`${text}\n`);
+    return held ? exitCodes.ok : exitCodes.failed;
   } catch (thrown) {
-    process.stdout.write(`FAILED     ${messageOf(thrown)}\nreplay     ${replayCommand(options)}\n`);
+    const replay = options.transport ? transportReport.replayCommand(options) : replayCommand(options);
+    process.stdout.write(`FAILED     ${messageOf(thrown)}\nreplay     ${replay}\n`);
     return exitCodes.failed;
   } finally {
     restore();

@@ -1,195 +1,234 @@
-// One simulated run from one seed: services on the memory store and bus under the virtual scheduler, in foul weather, with
-// crashes and restarts; after every step the invariants, and at the end fair weather until nothing is left to do.
+// One simulated run from one seed: the whole platform in foul weather, with crashes and restarts, people and markets; after every step the
+// invariants, and at the end fair weather until nothing is left to do.
 import { createHash } from "node:crypto";
-import { memoryBus } from "../adapters/memory/bus.ts";
-import type { LogReader } from "../adapters/memory/reader.ts";
-import { memoryStore } from "../adapters/memory/store.ts";
-import { type MemoryWorld, memoryWorld } from "../adapters/memory/world.ts";
-import { Fault } from "../contracts/src/fault.ts";
-import { type Incarnation, incarnation } from "../testkit/virtual/incarnation.ts";
+import { auditActions } from "../contracts/src/audit-actions.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import { strategies, strategiesVersion } from "../core/strategies/index.ts";
+import type { Settings } from "../ports/settings.ts";
+import { seedPositions } from "../services/oms/seed-positions.ts";
+import { seedEnvelopes } from "../services/riskengine/seed-envelopes.ts";
+import { seedTreasury } from "../services/treasury/seed-treasury.ts";
 import { type Scheduler, scheduler } from "../testkit/virtual/scheduler.ts";
 import { type Witness, witness } from "./evidence.ts";
+import { isExitOf, isOver, positionKey } from "./history.ts";
+import { booksApart } from "./invariants/books.ts";
+import { isExcused } from "./invariants/stops.ts";
 import { firstViolation, type Violation } from "./invariants.ts";
-import { auditor, registerRows, type SimPorts, type SimService, subscriber, writer } from "./services.ts";
-import { simSubjectByName } from "./subjects.ts";
+import { firstHoldings } from "./outside.ts";
+import { notePromises, operator, type PeopleParts, trader } from "./people.ts";
+import type { Plant } from "./plants.ts";
+import { operatorIdentity, type Platform, platform } from "./platform.ts";
+import { simSettings } from "./sim-settings.ts";
+import { storms } from "./storms.ts";
 import { type Weather, weather } from "./weather.ts";
 
 export interface SimOptions {
   readonly seed: number;
   /** Steps in foul weather; the run is then brought to its end in fair weather. */
   readonly steps: number;
-  /** Plants a subscriber that forgets to de-duplicate, to show that the invariants can fail. */
+  /** Adds an invariant that does not hold, to show that they can fail. */
   readonly canary?: boolean;
-  /** Plants another way to go through the log. */
-  readonly reader?: LogReader;
+  /** Whether it is brought to its end in fair weather, where everything has to come true; default yes. Without, a run takes half as long. */
+  readonly rests?: boolean;
+  /** Shown the platform before it starts, for whoever looks for the reason of a complaint. */
+  readonly watch?: (platform: Platform) => void;
+  /** A mistake that is built in beside the product. */
+  readonly plant?: Plant | undefined;
 }
 
 export interface SimReport {
   readonly steps: number;
   readonly elapsedMs: number;
-  readonly committed: number;
-  readonly deliveries: number;
-  readonly repeated: number;
-  readonly parked: number;
   readonly crashes: number;
+  readonly counts: Readonly<Record<string, number>>;
   readonly fates: readonly (readonly [fate: string, count: number])[];
-  /** One hash of everything that was committed and delivered, in order: equal runs have equal ones. */
+  /** One hash of everything that was committed, in order: equal runs have equal ones. */
   readonly trace: string;
   readonly violation?: Violation;
 }
 
-/** In fair weather a run of this size comes to rest long before; more means that somebody is going in circles. */
-const restStepsMax = 200_000;
-
 interface Run {
-  readonly time: Scheduler;
-  readonly world: MemoryWorld;
-  readonly weather: Weather;
-  readonly witness: Witness;
   readonly options: SimOptions;
-  readonly living: Map<string, Incarnation<SimPorts>>;
-  starts: number;
-  crashes: number;
+  readonly time: Scheduler;
+  readonly weather: Weather;
+  readonly platform: Platform;
+  readonly witness: Witness;
+  readonly settings: Settings;
 }
 
-function servicesOf(canary: boolean): readonly SimService[] {
-  const counters = new Map<string, number>();
-  const mirror = { subscription: "sim.mirror", forgetsToDeduplicate: false };
-  return [
-    ...["writer-1", "writer-2", "writer-3"].map((name) => writer(name, counters)),
-    subscriber({ name: "ledger", subscription: "sim.ledger", forgetsToDeduplicate: canary }),
-    subscriber({ name: "mirror-1", ...mirror }),
-    subscriber({ name: "mirror-2", ...mirror }),
-    auditor("auditor"),
-  ];
-}
-
-function portsOf(run: Run, name: string) {
-  const process = run.world.process(name);
-  const random = run.time.dice.fork(`random of ${name}`);
-  const basic = { clock: run.time.clock, timers: run.time.timers, random };
-  const store = memoryStore({ ...basic, process });
-  const reader = run.options.reader === undefined ? {} : { reader: run.options.reader };
-  const bus = memoryBus({ ...basic, ...reader, process, subjectByName: simSubjectByName });
-  return { process, ports: { ...basic, store, bus } };
-}
-
-function start(run: Run, service: SimService): void {
-  run.starts += 1;
-  const name = `${service.name}#${run.starts}`;
-  const { process, ports } = portsOf(run, name);
-  const life = incarnation<SimPorts>(name, ports, () => {
-    process.kill();
-    run.witness.died(name);
-    run.living.delete(service.name);
-    // A supervisor starts it again after a while.
-    run.time.timers.after(1 + run.time.dice.below(100), () => start(run, service));
-  });
-  run.living.set(service.name, life);
-  service
-    .start({
-      incarnation: name,
-      ports: life.ports,
-      dice: run.time.dice.fork(`dice of ${name}`),
-      witness: run.witness,
-      isStopping: () => !run.weather.isFoul(),
-    })
-    .catch((thrown: unknown) => {
-      // Anything but a fault that the service deals with itself is a defect of the simulation: let the scheduler throw it.
-      run.time.timers.after(0, () => {
-        throw thrown;
-      });
-    });
-}
-
-/** Crashes somebody every now and then, for as long as the weather is foul. */
-function reap(run: Run): void {
-  run.time.timers.after(20 + run.time.dice.below(120), () => {
-    if (!run.weather.isFoul()) return;
-    const names = [...run.living.keys()];
-    const victim = run.living.get(names[run.time.dice.below(names.length)] ?? "");
-    if (victim !== undefined) {
-      run.crashes += 1;
-      victim.end();
-    }
-    reap(run);
-  });
-}
-
-async function stepThrough(run: Run): Promise<Violation | undefined> {
-  let looked = -1;
-  const look = (settled: boolean) => {
-    if (run.witness.version() === looked && !settled) return undefined;
-    looked = run.witness.version();
-    return firstViolation(run.witness.evidence(settled));
-  };
-  for (let step = 0; step < run.options.steps; step += 1) {
-    await run.time.step();
-    const violation = look(false);
-    if (violation !== undefined) return violation;
-  }
-  run.weather.clearUp();
-  for (let step = 0; await run.time.step(); step += 1) {
-    if (step >= restStepsMax)
-      throw new Error(`seed ${run.options.seed} does not come to rest in ${restStepsMax} steps`);
-    const violation = look(false);
-    if (violation !== undefined) return violation;
-  }
-  return look(true);
-}
+/** Fair weather lasts at most this long; whatever is not done by then never will be. */
+const restMs = 90_000;
 
 export async function simulate(options: SimOptions): Promise<SimReport> {
   const time = scheduler({ seed: options.seed });
   const sky = weather(time.dice.fork("weather"));
-  const world = memoryWorld(sky.faults);
-  const services = servicesOf(options.canary ?? false);
-  const subscribed = new Map(services.flatMap(({ subscription: one }) => (one ? [[one.name, one]] : [])));
-  const run: Run = {
-    time,
-    world,
-    weather: sky,
-    witness: witness(world, [...subscribed.values()]),
-    options,
-    living: new Map(),
-    starts: 0,
-    crashes: 0,
-  };
-  await setUp(run);
-  for (const service of services) start(run, service);
-  reap(run);
-  const violation = await stepThrough(run);
+  const dice = time.dice.fork("what kind of run");
+  const settings = simSettings({ seed: options.seed % 1_000_000, autoCorrect: dice.chance(0.5) });
+  let note: (service: string, method: string, answer: unknown) => void = () => undefined;
+  const { plant } = options;
+  const made = platform({ time, weather: sky, settings, plant, onAnswer: (...answer) => note(...answer) });
+  options.watch?.(made);
+  const seen = witness(made);
+  note = notePromises(seen.promises);
+  const run: Run = { options, time, weather: sky, platform: made, witness: seen, settings };
+  await time.finish("the setup", setUp(run));
+  made.start();
+  // What comes first is that everybody has begun: a platform that never was there cannot be lost.
+  await time.run({ untilMs: time.elapsedMs() + 1_300 });
+  sky.turnFoul();
+  const isStopping = (): boolean => !sky.isFoul();
+  const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping };
+  if (!dice.chance(0.3)) made.retire("research");
+  for (const name of ["a", "b"]) void trader(parts, name, 45);
+  void operator(parts, 110);
+  void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.3) });
+  const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
   return { ...reportOf(run), ...(violation === undefined ? {} : { violation }) };
 }
 
-/** The rows must be there before anybody changes them, so this one transaction is tried until it has gone through. */
-async function setUp(run: Run): Promise<void> {
-  const { store } = portsOf(run, "setup").ports;
-  const register = async (): Promise<void> => {
-    try {
-      await registerRows(store, run.time.clock.now());
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown;
-      if (run.world.instances.size === 0) await register();
+/** The funds, their limits, capital and first positions, on both sides, before anything may fail. */
+async function setUp({ platform: made, time, settings }: Run): Promise<void> {
+  const ports = { ...made.bystander("setup"), settings: { ...settings, seedPaperPlatform: true } };
+  await seedTreasury(ports);
+  await seedEnvelopes(ports);
+  await seedPositions(ports);
+  await made.outside.connect().begin(firstHoldings());
+  // Backtests compute a year of prices, which takes longer than a run: they are there already, and empty.
+  await ports.store.transact("backtests", async (unit) => {
+    for (const { name } of strategies) {
+      const madeOf = `seed ${settings.market.seed}, version ${strategiesVersion}`;
+      const empty = {
+        from: "2025-01-01",
+        to: "2025-01-01",
+        annualReturn: 0,
+        annualVolatility: 0,
+        drawdownMax: 0,
+        days: [],
+      };
+      await unit.research.putBacktest({ strategyId: name, madeOf, ...empty });
     }
-  };
-  await run.time.finish("the setup", register());
+  });
+  await time.timers.sleep(1);
 }
 
-function reportOf(run: Run): SimReport {
-  const { log, deliveries } = run.witness.evidence(false);
-  const hash = createHash("sha256");
-  for (const event of log) hash.update(`${event.id} ${event.subject} ${event.text}\n`);
-  for (const delivery of deliveries)
-    hash.update(`${delivery.subscription} ${delivery.eventId} ${delivery.logLength}\n`);
+function look({ witness: seen, options, time }: Run, settled: boolean): Violation | undefined {
+  return seen.look(time.elapsedMs(), settled, (evidence) => firstViolation(evidence, options.canary === true));
+}
+
+async function stepThrough(run: Run): Promise<Violation | undefined> {
+  for (let step = 0; step < run.options.steps; step += 1) {
+    await run.time.step();
+    const violation = look(run, false);
+    if (violation !== undefined) return violation;
+  }
+  return undefined;
+}
+
+/** Everybody runs, nobody hands anything new in, every open order is cancelled: then whatever was promised has to come true. */
+async function comeToRest(run: Run): Promise<Violation | undefined> {
+  const { time, platform: made } = run;
+  run.weather.clearUp();
+  made.outside.clearUp();
+  made.retire("research");
+  const endMs = time.elapsedMs() + restMs;
+  let nextCancelMs = time.elapsedMs() + 200;
+  let isOwed = true;
+  while (time.elapsedMs() < endMs) {
+    if (time.elapsedMs() >= nextCancelMs && isOwed) {
+      nextCancelMs += 2_500;
+      cancelAll(run);
+    }
+    await time.step();
+    const violation = look(run, false);
+    if (violation !== undefined) return violation;
+    isOwed = openOrders(run) > 0;
+    if (!isOwed && undone(run) === undefined) return look(run, true);
+  }
+  const sentence = "In fair weather everything comes to its end, because late is allowed and never is not.";
   return {
-    steps: run.time.steps(),
-    elapsedMs: run.time.elapsedMs(),
-    committed: log.length,
-    deliveries: deliveries.length,
-    repeated: deliveries.length - new Set(deliveries.map((one) => `${one.subscription} ${one.eventId}`)).size,
-    parked: run.world.parked.length,
-    crashes: run.crashes,
-    fates: run.weather.fates(),
+    invariant: { name: "comes_to_rest", sentence },
+    complaint: undone(run) ?? `${openOrders(run)} orders are still open`,
+  };
+}
+
+/** Everything but the exits of stops, which are to come to their own end. */
+function cancelAll({ platform: made, witness: { past } }: Run): void {
+  const ask = made.ask(operatorIdentity("duty"));
+  const isExit = (id: string): boolean => [...past.stops.keys()].some((stopId) => isExitOf(stopId, id));
+  for (const [id, { state }] of made.world.oms.orders) {
+    if (isOver(state) || isExit(id)) continue;
+    // Nobody waits: the order's end is what is looked for, and it is asked for again.
+    void ask("Oms", "CancelOrder", { order_id: id, reason: "the end" }).catch(() => undefined);
+  }
+}
+
+function openOrders({ platform: { world } }: Run): number {
+  return [...world.oms.orders.values()].filter(({ state }) => !isOver(state)).length;
+}
+
+const audited: ReadonlySet<string> = new Set(
+  (Object.keys(subjects) as (keyof typeof subjects)[]).flatMap((key) =>
+    "action" in auditActions[key] ? [subjects[key].name] : [],
+  ),
+);
+/** What is still to be done; undefined when nothing is. */
+function undone(run: Run): string | undefined {
+  const {
+    platform: made,
+    witness: { past },
+  } = run;
+  const { world, audit } = made;
+  if (made.running().length < 4) return "not everybody runs";
+  const owed = [...past.stops.values()].find((stop) => stop.ended === undefined && !isExcused(past, stop));
+  if (owed !== undefined) return `the exit of ${owed.triggered.stop_id} is owed`;
+  const apart = booksApart({ past, platform: made });
+  if (apart !== undefined) return apart;
+  const cursor = world.oms.cursors.get("paper") ?? 0;
+  if (cursor < made.outside.reports()) return "not every report of the broker is booked";
+  const unseen = differing(run);
+  if (unseen !== undefined) return unseen;
+  const missing = world.log.find(({ id, subject }) => audited.has(subject) && !audit.byEvent.has(id));
+  return missing === undefined ? undefined : `${missing.subject} at ${missing.position} is not in the audit log`;
+}
+
+/** What the broker holds and we do not, and no reconciler has said so; where it may correct, it has to have done that. */
+function differing({ platform: { outside, world }, settings, witness: { past } }: Run): string | undefined {
+  const known = new Set(
+    [...world.reconcile.differences.values()]
+      .filter(({ status }) => status === "CONFIRMED")
+      .map(({ fundId, symbol }) => positionKey(fundId, symbol)),
+  );
+  for (const { account, symbol, quantity } of outside.held.values()) {
+    const key = positionKey(account, symbol);
+    if ((past.positions.get(key) ?? 0n) === quantity) continue;
+    if (settings.reconcile.autoCorrect) return `${key} is not corrected yet`;
+    if (!known.has(key)) return `${key} differs and is not confirmed yet`;
+  }
+  return undefined;
+}
+
+function reportOf({ time, platform: made, weather: sky, witness: { past } }: Run): SimReport {
+  const hash = createHash("sha256");
+  for (const { id, subject, bytes } of made.world.log) hash.update(`${id} ${subject} `).update(bytes).update("\n");
+  const { world } = made;
+  const traded = [...past.fills.values()].filter(({ kind }) => kind === "TRADE").length;
+  return {
+    steps: time.steps(),
+    elapsedMs: time.elapsedMs(),
+    crashes: made.crashes(),
+    counts: {
+      messages: world.log.length,
+      orders: past.orders.size,
+      approvals: past.approvals.size,
+      fills: traded,
+      adjustments: [...past.fills.values()].filter(({ kind }) => kind === "ADJUSTMENT").length,
+      halts: past.halts.length,
+      limits: past.envelopes.size,
+      stops: past.stops.size,
+      differences: world.reconcile.differences.size,
+      entries: made.audit.rows.length,
+    },
+    fates: sky.fates(),
     trace: hash.digest("hex"),
   };
 }

@@ -1,9 +1,16 @@
-// The weather of a simulated run: which commits fail or lose their answer, how late everything is, and when it clears up.
+// The weather of a simulated run: which commits fail or lose their answer, what the services' questions to each other and to the broker suffer on
+// their way, how late everything is, and when it clears up.
 import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 
+/** What becomes of a question: it never arrives, it is acted on and nobody is told, it arrives twice, or it is simply answered. */
+export type QuestionFate = "answered" | "lost" | "answer lost" | "doubled";
+
 export interface Weather {
   readonly faults: MemoryFaults;
+  question(): QuestionFate;
+  /** How long a question or an answer is on its way. */
+  roadMs(): number;
   /** From now on nothing fails any more. */
   clearUp(): void;
   isFoul(): boolean;
@@ -11,38 +18,50 @@ export interface Weather {
   fates(): readonly (readonly [fate: CommitFate, count: number])[];
 }
 
-const odds: readonly (readonly [fate: CommitFate, probability: number])[] = [
-  ["conflict", 0.06],
-  ["failed", 0.04],
-  ["lost, committed", 0.03],
-  ["lost, not committed", 0.03],
+const commitOdds: readonly (readonly [fate: CommitFate, probability: number])[] = [
+  ["conflict", 0.01],
+  ["failed", 0.01],
+  ["lost, committed", 0.012],
+  ["lost, not committed", 0.008],
+];
+const questionOdds: readonly (readonly [fate: QuestionFate, probability: number])[] = [
+  ["lost", 0.03],
+  ["answer lost", 0.05],
+  ["doubled", 0.04],
 ];
 
-export function weather(thrown: Dice): Weather {
-  const counts = new Map<CommitFate, number>([["committed", 0], ...odds.map(([fate]) => [fate, 0] as const)]);
-  let foul = true;
-  const throwFate = (): CommitFate => {
-    if (!foul) return "committed";
-    let left = thrown.word() / 0x1_0000_0000;
-    for (const [fate, probability] of odds) {
-      if (left < probability) return fate;
-      left -= probability;
-    }
-    return "committed";
-  };
+function throwOne<Fate>(dice: Dice, odds: readonly (readonly [Fate, number])[], usual: Fate): Fate {
+  let left = dice.word() / 0x1_0000_0000;
+  for (const [fate, probability] of odds) {
+    if (left < probability) return fate;
+    left -= probability;
+  }
+  return usual;
+}
+
+/** Fair until it is told to be foul. */
+export function weather(thrown: Dice): Weather & { turnFoul(): void } {
+  const counts = new Map<CommitFate, number>([["committed", 0], ...commitOdds.map(([fate]) => [fate, 0] as const)]);
+  const roads = thrown.fork("roads");
+  let foul = false;
   return {
     faults: {
       commit() {
-        const fate = throwFate();
+        const fate = foul ? throwOne(thrown, commitOdds, "committed") : "committed";
         counts.set(fate, (counts.get(fate) ?? 0) + 1);
         return fate;
       },
-      commitDelayMs: () => (foul ? thrown.below(6) : noFaults.commitDelayMs()),
-      answerDelayMs: () => (foul ? thrown.below(4) : noFaults.answerDelayMs()),
-      deliveryDelayMs: () => (foul ? thrown.below(20) : noFaults.deliveryDelayMs()),
-      savesThePlace: () => !foul || thrown.chance(0.5),
+      commitDelayMs: () => (foul && thrown.chance(0.25) ? thrown.below(8) : noFaults.commitDelayMs()),
+      answerDelayMs: () => (foul && thrown.chance(0.25) ? thrown.below(6) : noFaults.answerDelayMs()),
+      deliveryDelayMs: () => (foul ? thrown.below(40) : noFaults.deliveryDelayMs()),
+      savesThePlace: () => !foul || thrown.chance(0.6),
       pick: (count) => (foul ? thrown.below(count) : 0),
-      losesBroadcast: () => foul && thrown.chance(0.2),
+      losesBroadcast: () => foul && thrown.chance(0.1),
+    },
+    question: () => (foul ? throwOne(roads, questionOdds, "answered") : "answered"),
+    roadMs: () => (foul ? roads.below(12) : 0),
+    turnFoul() {
+      foul = true;
     },
     clearUp() {
       foul = false;

@@ -9,6 +9,7 @@ import type { StreamOptions } from "../adapters/nats/stream.ts";
 import type { SubjectLookup } from "../adapters/nats/wire.ts";
 import { createBusSession } from "../adapters/postgres/bus-session.ts";
 import { openClient, openPool } from "../adapters/postgres/connection.ts";
+import { proveOnPostgres } from "../adapters/postgres/outbox-proof.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import { createParking } from "../adapters/postgres/subscription-parking.ts";
 import { createWake } from "../adapters/postgres/wake.ts";
@@ -103,7 +104,8 @@ async function openProcess(url: string, database: TestDatabase, name: string, lo
   async function openBus(): Promise<Bus> {
     const options = { ...ports, stream: testStream, source: name, lookup: testLookup, recordMs: 100 };
     const park = parkOnPostgres(parking);
-    return createNatsBus({ ...options, link: await link(), lead: locks.lead, park, head: () => session.end() });
+    const prove = proveOnPostgres(session.run);
+    return createNatsBus({ ...options, link: await link(), lead: locks.lead, park, prove, head: () => session.end() });
   }
 
   async function endDatabase(): Promise<void> {

@@ -11,6 +11,8 @@ export interface StartOptions {
   readonly root?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
+  /** Whether the paper funds trade and have a past; they do not unless a test asks for it. */
+  readonly funds?: "as configured";
   /** Start on an existing data folder instead of a fresh one. */
   readonly dataFolder?: string;
 }
@@ -57,6 +59,7 @@ export function startPlatform(options: StartOptions = {}): Platform {
     env: {
       ...cleanEnvironment(),
       ...freePorts,
+      ...(options.funds === "as configured" ? {} : quietFunds),
       PORTCULLIS_DATA_DIR: dataFolder,
       PLATFORM_UNDER_TEST: dataFolder,
       ...options.environment,
@@ -108,6 +111,9 @@ const freePorts = {
   PORTCULLIS_OPERATIONS_GRPC_PORT: "0",
 };
 
+/** Most tests are about something else than trading: the funds are there, and nobody trades them or computes their past. */
+const quietFunds = { PORTCULLIS_RESEARCH_DECIDE_EVERY_S: "3600", PORTCULLIS_PAPER_HISTORY: "false" };
+
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Waits until the condition holds; the sentence is what the failure says. */
@@ -140,13 +146,13 @@ async function bannerOf(
   void exited.then(() => {
     ended = true;
   });
-  for (let tries = 0; tries < 1_200; tries += 1) {
+  for (let tries = 0; tries < 2_400; tries += 1) {
     if (stdout().includes("Portcullis is up")) return;
     if (ended) throw new Error(`it ended before it was up:\n${everything()}`);
     await pause(50);
   }
   child.kill("SIGKILL");
-  throw new Error(`no banner within a minute:\n${everything()}`);
+  throw new Error(`no banner within two minutes:\n${everything()}`);
 }
 
 async function healthOf(runFile: () => RunFile, listener: string): Promise<number> {

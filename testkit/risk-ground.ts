@@ -1,11 +1,13 @@
 // A running platform with a world of its own to break in every way: funds that are each wrong in one thing, instruments that are each
 // unknown in one thing, and the hands of order management, treasury and the market. Everything is put in through the doors that others
 // use: reference data and limits by a person, fills, values and prices over the bus.
+
 import { openClient } from "../adapters/postgres/connection.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import { systemClock } from "../adapters/system-clock.ts";
 import { systemRandom } from "../adapters/system-random.ts";
 import { systemTimers } from "../adapters/system-timers.ts";
+import * as decimal from "../contracts/src/decimal.ts";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { format, minusMilliseconds } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
@@ -55,6 +57,8 @@ export interface RiskGround {
   /** A market order of one unit of AAA for the fund `plain`, under an id and key that nobody had before. */
   order(differs?: Partial<Order>): Order;
   publish<Payload>(service: "oms" | "treasury", subject: Subject<Payload>, payload: Payload): Promise<void>;
+  /** Our position and that of a broker differ for certain, as far as anybody here can tell. */
+  block(fundId: string, symbol: string): Promise<void>;
   /** What the risk engine said about an order on the bus so far. */
   heard(orderId: string): readonly BusEvent[];
   /** Asks dry until the answer is as the world shall be. */
@@ -187,6 +191,22 @@ function groundOn(
     },
     async publish(service, subject, payload) {
       await hands.stores[service].transact("ground", (unit) => unit.events.publish(subject, payload));
+    },
+    async block(fundId, symbol) {
+      const at = systemClock().now();
+      await hands.stores.oms.transact("ground", (unit) =>
+        unit.reconcile.put({
+          ...{
+            differenceId: `difference-${fundId}-${symbol}`,
+            fundId,
+            symbol,
+            account: "elsewhere",
+            broker: "elsewhere",
+          },
+          ...{ ourQuantity: decimal.zero, brokerQuantity: decimal.one, class: "UNKNOWN", status: "CONFIRMED" },
+          ...{ evidence: "We have 0, the broker has 1.", isAlerted: true, firstSeenAt: at, at },
+        }),
+      );
     },
     heard: hands.heard,
     async settled(order, isSettled) {

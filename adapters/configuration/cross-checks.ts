@@ -1,5 +1,7 @@
 // Rules that concern several keys at once. They look at the data before it is known to be valid, so that their complaints
 // come together with all the others; whatever has the wrong type is left to the schema's own complaint.
+import { cosignatureType, readVerifierKey } from "../../core/audit/signed-note.ts";
+import { systemSha256OfBytes } from "../system-signing.ts";
 import { type Complaint, complaintAt, shownValue } from "./complaint.ts";
 import { nodeAt, type Path, pathText } from "./schema-tree.ts";
 import { type Tree, valueAt } from "./tree.ts";
@@ -27,6 +29,9 @@ const crossChecks: readonly CrossCheck[] = [
   issuerNeedsClient,
   clientNeedsIssuer,
   backoffGrows,
+  knownWitnesses,
+  enoughWitnesses,
+  chatNeedsChannel,
 ];
 
 export function crossComplaints(input: CheckInput): readonly Complaint[] {
@@ -201,4 +206,39 @@ function backoffGrows(input: CheckInput): readonly Complaint[] {
   if (typeof first !== "number" || typeof max !== "number" || first <= max) return [];
   const set = valueAt(input.tree, path) === undefined ? ["lifecycle", "restart_backoff_first_ms"] : path;
   return [complain(input, set, `restart_backoff_first_ms (${first}) not above restart_backoff_max_ms (${max})`)];
+}
+
+/** Here and not where they are first used: there a service that has nothing to do with them would fail to start. */
+function knownWitnesses(input: CheckInput): readonly Complaint[] {
+  const list = valueAt(input.tree, ["audit", "witnesses"]);
+  const seen = new Set<string>();
+  return (Array.isArray(list) ? list : []).flatMap((witness: unknown, index) => {
+    const vkey = typeof witness === "string" ? witness.split(" ")[1] : undefined;
+    if (vkey === undefined) return [];
+    const path = ["audit", "witnesses", index];
+    const key = readVerifierKey(vkey, systemSha256OfBytes);
+    if (key?.type !== cosignatureType) {
+      return [complain(input, path, "a URL and a witness's vkey, as `ctl operations audit witness` prints it")];
+    }
+    const publicKey = Buffer.from(key.publicKey).toString("hex");
+    if (seen.has(publicKey)) return [complain(input, path, "every witness once; one before it has the same key")];
+    seen.add(publicKey);
+    return [];
+  });
+}
+
+/** More than there are can never have cosigned; without any witness only the default may stand there. */
+function enoughWitnesses(input: CheckInput): readonly Complaint[] {
+  const path = ["audit", "witnesses_needed"];
+  const [needed, list] = [valueAt(input.tree, path), effective(input, ["audit", "witnesses"])];
+  const count = Array.isArray(list) ? list.length : 0;
+  if (typeof needed !== "number" || needed <= Math.max(1, count)) return [];
+  const named = `audit.witnesses (PORTCULLIS_AUDIT_WITNESSES) names ${count}`;
+  return [complain(input, path, `at most as many as there are witnesses: ${named}; name more or need fewer`)];
+}
+
+function chatNeedsChannel(input: CheckInput): readonly Complaint[] {
+  const isNeeded = effective(input, ["chat", "provider"]) === "discord";
+  if (!isNeeded || valueAt(input.tree, ["chat", "channel_id"]) !== undefined) return [];
+  return [complain(input, ["chat", "channel_id"], "the channel's number, because chat.provider is discord")];
 }

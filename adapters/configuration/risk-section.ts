@@ -57,6 +57,16 @@ export const market = section({
     sentence: "How often the paper market quotes a symbol and how often marks go out, in milliseconds.",
     environment: "PORTCULLIS_MARKET_QUOTE_EVERY_MS",
   }),
+  speed: key(whole(1, 1_000).default(1), {
+    sentence:
+      "How many times as fast the course of a day runs on the paper market, with its bursts and news; timestamps and the course of the years stay.",
+    environment: "PORTCULLIS_MARKET_SPEED",
+  }),
+  sessions: key(z.enum(["always", "real"]).default("always"), {
+    sentence:
+      "Whether the paper market trades around the clock (`always`) or as the instruments' calendars say (`real`).",
+    environment: "PORTCULLIS_MARKET_SESSIONS",
+  }),
 });
 
 export const paper = section({
@@ -64,5 +74,14 @@ export const paper = section({
     sentence:
       "Whether paper funds with limits, positions and reference data are put into an empty database; `auto` does it in the embedded one only.",
     environment: "PORTCULLIS_PAPER_SEED",
+  }),
+  history: key(z.boolean().default(true), {
+    sentence:
+      "Whether the paper funds begin with a year of history: fills, valuations and backtests, made of the market's seed.",
+    environment: "PORTCULLIS_PAPER_HISTORY",
+  }),
+  latency_ms: key(whole(0, 60_000).default(20), {
+    sentence: "How long an order takes to the paper broker, in milliseconds.",
+    environment: "PORTCULLIS_PAPER_LATENCY_MS",
   }),
 });

@@ -8,6 +8,7 @@ import { identity } from "./identity-section.ts";
 import { key } from "./key-facts.ts";
 import { dayS, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
 import { languageModel } from "./language-model-section.ts";
+import { research } from "./research-section.ts";
 import { market, paper, risk } from "./risk-section.ts";
 import {
   isAddressRange,
@@ -19,6 +20,7 @@ import {
   isPostgresUrl,
   isVaultAddress,
 } from "./value-forms.ts";
+import { brokerExitReconciler, chat, syntheticStop } from "./workers-section.ts";
 
 export const serviceNames = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -204,19 +206,6 @@ const lifecycle = section({
   }),
 });
 
-const syntheticStop = section({
-  enabled: key(z.boolean().default(true), { sentence: "Whether stops that a broker does not know are watched here." }),
-  poll_interval_s: key(whole(1, dayS).default(5), { sentence: "Seconds between looks at crypto prices." }),
-  poll_interval_equities_s: key(whole(1, dayS).default(60), { sentence: "Seconds between looks at equity prices." }),
-});
-
-const brokerExitReconciler = section({
-  enabled: key(z.boolean().default(true), { sentence: "Whether our positions are compared with the broker's." }),
-  interval_s: key(whole(1, dayS).default(120), { sentence: "Seconds between comparisons." }),
-  alert_threshold: key(whole(1, 1_000_000).default(1), { sentence: "Discrepancies from which on an alert is sent." }),
-  auto_correct: key(z.boolean().default(false), { sentence: "Whether our side is corrected to the broker's." }),
-});
-
 const idExpected = "an id: 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit";
 const id = () => z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 
@@ -301,10 +290,12 @@ export const configurationSchema = z.strictObject({
   audit: audit.prefault({}),
   risk: risk.prefault({}),
   market: market.prefault({}),
+  research: research.prefault({}),
   paper: paper.prefault({}),
   language_model: languageModel.prefault({}),
   synthetic_stop: syntheticStop.prefault({}),
   broker_exit_reconciler: brokerExitReconciler.prefault({}),
+  chat: chat.prefault({}),
   fund: fund.optional(),
   funds: z.array(fund).default([]),
   github_bot: githubBot.prefault({}),

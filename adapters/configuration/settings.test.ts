@@ -11,7 +11,13 @@ function settings(environment: Readonly<Record<string, string>>, embedded: boole
 }
 
 describe("settings", () => {
-  it("are these without any configuration", () => expect(settings({}, true)).toEqual(testSettings));
+  it("are these without any configuration", () =>
+    expect(settings({}, true)).toEqual({ ...testSettings, seedPaperHistory: true }));
+
+  it("leave the past out where that is asked for, and where there are no paper funds", () => {
+    expect(settings({ PORTCULLIS_PAPER_HISTORY: "false" }, true).seedPaperHistory).toBe(false);
+    expect(settings({}, false).seedPaperHistory).toBe(false);
+  });
 
   it("take their values from the environment, in milliseconds", () => {
     const given = {

@@ -4,8 +4,23 @@ import type { Configuration } from "./schema.ts";
 
 /** `embedded` says whether the database is the platform's own: only there are paper funds put in without being asked for. */
 export function settingsOf(configuration: Configuration, embedded: boolean): Settings {
-  const { audit, risk, market, paper, secrets } = configuration;
+  const { audit, risk, market, paper, secrets, research } = configuration;
+  const isPaper = paper.seed === "always" || (paper.seed === "auto" && embedded);
+  const { synthetic_stop: stop, broker_exit_reconciler: reconciler } = configuration;
   return {
+    stops: {
+      enabled: stop.enabled,
+      cryptoEveryMs: stop.poll_interval_s * 1_000,
+      othersEveryMs: stop.poll_interval_equities_s * 1_000,
+      quoteAgeMsMax: stop.quote_age_max_s * 1_000,
+    },
+    reconcile: {
+      enabled: reconciler.enabled,
+      everyMs: reconciler.interval_s * 1_000,
+      confirmAfterMs: reconciler.confirm_after_s * 1_000,
+      alertThreshold: reconciler.alert_threshold,
+      autoCorrect: reconciler.auto_correct,
+    },
     audit: {
       signingKeyPath: `secret/${secrets.prefix}/audit/signing-key`,
       verifyEveryMs: audit.verify_every_s * 1_000,
@@ -24,6 +39,8 @@ export function settingsOf(configuration: Configuration, embedded: boolean): Set
       snapshotEveryEntries: risk.snapshot_every_entries,
     },
     market: { seed: market.seed, quoteEveryMs: market.quote_every_ms },
-    seedPaperPlatform: paper.seed === "always" || (paper.seed === "auto" && embedded),
+    research: { decideEveryMs: research.decide_every_s * 1_000 },
+    seedPaperPlatform: isPaper,
+    seedPaperHistory: isPaper && paper.history,
   };
 }

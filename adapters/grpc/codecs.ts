@@ -7,11 +7,13 @@ import * as envelope from "../../contracts/src/generated/svc/v1/envelope.ts";
 import * as halt from "../../contracts/src/generated/svc/v1/halt.ts";
 import * as instance from "../../contracts/src/generated/svc/v1/instance.ts";
 import * as market from "../../contracts/src/generated/svc/v1/market.ts";
+import * as marketdesk from "../../contracts/src/generated/svc/v1/marketdesk.ts";
 import * as operations from "../../contracts/src/generated/svc/v1/operations.ts";
 import * as order from "../../contracts/src/generated/svc/v1/order.ts";
 import * as platform from "../../contracts/src/generated/svc/v1/platform.ts";
 import * as riskdesk from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import * as riskengine from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import * as riskworkers from "../../contracts/src/generated/svc/v1/riskworkers.ts";
 
 /** A generated codec, its message type forgotten: which message goes with which procedure is known only at run time. */
 export interface MessageCodec {
@@ -19,7 +21,21 @@ export interface MessageCodec {
   decode(bytes: BinaryReader | Uint8Array): unknown;
 }
 
-const modules = [audit, auditdesk, envelope, halt, instance, market, operations, order, platform, riskdesk, riskengine];
+const modules = [
+  audit,
+  auditdesk,
+  envelope,
+  halt,
+  instance,
+  market,
+  marketdesk,
+  operations,
+  order,
+  platform,
+  riskdesk,
+  riskengine,
+  riskworkers,
+];
 
 export const codecs: ReadonlyMap<string, MessageCodec> = new Map(
   modules.flatMap((module) =>

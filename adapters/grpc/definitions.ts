@@ -4,7 +4,12 @@
 import { Defect } from "../../contracts/src/fault.ts";
 import { descriptorSetBase64 } from "../../contracts/src/generated/descriptors.ts";
 import { codecs, type MessageCodec } from "./codecs.ts";
-import { type DescribedMethod, type DescribedService, readDescriptorSet } from "./descriptor-set.ts";
+import {
+  type DescribedMethod,
+  type DescribedService,
+  type DescriptorSet,
+  readDescriptorSet,
+} from "./descriptor-set.ts";
 
 const descriptorSet = readDescriptorSet(Buffer.from(descriptorSetBase64, "base64"));
 
@@ -12,6 +17,9 @@ export const describedServices: readonly DescribedService[] = descriptorSet.serv
 
 /** Every proto file as it was compiled; what reflection hands out. */
 export const descriptorFiles: readonly Uint8Array[] = descriptorSet.files;
+
+/** The members of messages that are messages, by full names. */
+export const messageFields: DescriptorSet["messageFields"] = descriptorSet.messageFields;
 
 /** The service that every process has beside its own. */
 export const instanceService = "Instance";

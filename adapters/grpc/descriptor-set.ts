@@ -1,4 +1,4 @@
-// Reads services and their procedures out of a compiled descriptor set (google.protobuf.FileDescriptorSet). Only the few
+// Reads services, their procedures and the shape of messages out of a compiled descriptor set (google.protobuf.FileDescriptorSet). Only the few
 // fields that a gRPC server needs are read, with the protobuf runtime's own reader: a whole descriptor library would cost
 // every process of the platform more start-up time than everything else in this folder together.
 import { BinaryReader } from "@bufbuild/protobuf/wire";
@@ -27,12 +27,64 @@ export interface DescriptorSet {
   /** Every file's descriptor as it was compiled, dependencies included; what reflection hands out. */
   readonly files: readonly Uint8Array[];
   readonly services: readonly DescribedService[];
+  /** The members of every message that are messages themselves, by the message's full name; messages inside messages are left out. */
+  readonly messageFields: ReadonlyMap<string, readonly DescribedField[]>;
+}
+
+/** A member of a message that is a message itself. */
+export interface DescribedField {
+  readonly name: string;
+  readonly number: number;
+  readonly isRepeated: boolean;
+  /** The full name of its message: "google.protobuf.Struct". */
+  readonly type: string;
 }
 
 export function readDescriptorSet(bytes: Uint8Array): DescriptorSet {
   const files: Uint8Array[] = [];
   eachField(bytes, (field, reader) => (field === 1 ? files.push(reader.bytes()) > 0 : false));
-  return { files, services: files.flatMap(servicesOfFile) };
+  return { files, services: files.flatMap(servicesOfFile), messageFields: new Map(files.flatMap(messagesOfFile)) };
+}
+
+function messagesOfFile(bytes: Uint8Array): readonly (readonly [string, readonly DescribedField[]])[] {
+  let packageName = "";
+  const messages: Uint8Array[] = [];
+  eachField(bytes, (field, reader) => {
+    if (field === 2) packageName = reader.string();
+    else if (field === 4) messages.push(reader.bytes());
+    else return false;
+    return true;
+  });
+  return messages.map((message) => readMessage(message, packageName));
+}
+
+function readMessage(bytes: Uint8Array, packageName: string): readonly [string, readonly DescribedField[]] {
+  let name = "";
+  const fields: DescribedField[] = [];
+  eachField(bytes, (field, reader) => {
+    if (field === 1) name = reader.string();
+    else if (field === 2) fields.push(...readMessageField(reader.bytes()));
+    else return false;
+    return true;
+  });
+  return [`${packageName}.${name}`, fields];
+}
+
+const labelRepeated = 3;
+
+/** None when the member is a number, a text or the like, which name no type. */
+function readMessageField(bytes: Uint8Array): readonly DescribedField[] {
+  const text: Record<number, string> = {};
+  const numbers: Record<number, number> = {};
+  eachField(bytes, (field, reader) => {
+    if (field === 1 || field === 6) text[field] = reader.string();
+    else if (field === 3 || field === 4) numbers[field] = reader.int32();
+    else return false;
+    return true;
+  });
+  const type = text[6]?.replace(/^\./, "");
+  if (type === undefined) return [];
+  return [{ name: text[1] ?? "", number: numbers[3] ?? 0, isRepeated: numbers[4] === labelRepeated, type }];
 }
 
 function servicesOfFile(bytes: Uint8Array): readonly DescribedService[] {

@@ -91,6 +91,7 @@ describe("procedures without a handler", () => {
 
 describe("a handler", () => {
   it("gets the decoded request and its answer is encoded", async () => {
+    const strategy = { strategy_id: "s", fund_id: "alpha", status: "live", allocation_pct: 0.5, sentence: "Buys." };
     const seen: unknown[] = [];
     const { client, observations, spans } = await serve([
       {
@@ -98,16 +99,14 @@ describe("a handler", () => {
         handlers: {
           ListStrategies: async (request) => {
             seen.push(request);
-            return { strategies: [{ strategy_id: "s", fund_id: "alpha", status: "live", allocation_pct: 0.5 }] };
+            return { strategies: [strategy] };
           },
         },
       },
     ]);
     const outcome = await client.call("Research", "ListStrategies", { fund_id: "alpha" });
     expect(seen).toEqual([{ fund_id: "alpha" }]);
-    expect(outcome.answer).toEqual({
-      strategies: [{ strategy_id: "s", fund_id: "alpha", status: "live", allocation_pct: 0.5 }],
-    });
+    expect(outcome.answer).toEqual({ strategies: [strategy] });
     expect(observations).toMatchObject([
       { name: "portcullis_rpc_seconds", labels: { rpc_service: "Research", method: "ListStrategies", status: "OK" } },
     ]);

@@ -15,6 +15,7 @@ import type { Random } from "../../ports/random.ts";
 import type { DeniedAnswer, EncodedAnswer, RpcCall, UnaryHandler } from "../../ports/rpc.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
+import { attemptSubject } from "../attempt-subject.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
@@ -22,6 +23,7 @@ import type { DescribedMethod } from "./descriptor-set.ts";
 import { type HangUp, hangUps } from "./hang-up.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { DeniedCall, failure } from "./status.ts";
+import { refuseLossyStructs } from "./strict-struct.ts";
 
 export interface RpcPorts {
   readonly clock: Clock;
@@ -68,7 +70,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       const told = failure(thrown, requestId);
       settle(statusNameOf(told.code), () => callback(told));
       report(thrown, procedure, requestId, ports);
-      if (identity !== undefined) tellIfRefused(thrown, procedure, identity, ports);
+      if (identity !== undefined) tellIfRefused(thrown, procedure, identity, call.request, ports);
     };
     // The clock has been running since the headers came.
     const cancelTimeout = ports.timers.after(
@@ -146,8 +148,11 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 export function decode(procedure: UnaryProcedure, bytes: Uint8Array): unknown {
   try {
-    return decodeStrictly(procedure.request, bytes);
+    const message = decodeStrictly(procedure.request, bytes);
+    refuseLossyStructs(procedure.method.requestType, bytes);
+    return message;
   } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
     throw new Fault("INVALID_ARGUMENT", `The bytes are not a ${procedure.method.requestType}: ${messageOf(thrown)}.`, {
       retry: "never",
       cause: thrown,
@@ -165,13 +170,31 @@ export function report(thrown: unknown, procedure: UnaryProcedure, requestId: st
 }
 
 /** What a service denied or took for a mistake is an attempt of the operator who asked, unless the service told of it. */
-function tellIfRefused(thrown: unknown, { method }: UnaryProcedure, identity: Identity, ports: RpcPorts): void {
+function tellIfRefused(
+  thrown: unknown,
+  procedure: UnaryProcedure,
+  identity: Identity,
+  bytes: Uint8Array,
+  ports: RpcPorts,
+): void {
+  const { method } = procedure;
   if (identity.kind !== "operator" || !isOperation(method.name)) return;
-  const told = { identity, operation: method.name, target: method.path };
+  if (!(thrown instanceof DeniedCall || thrown instanceof Fault)) return;
+  const told = { identity, operation: method.name, target: method.path, about: subjectOf(procedure, bytes) };
   if (thrown instanceof DeniedCall) {
     if (!thrown.isTold) ports.tellRefusal?.({ ...told, ...thrown.denial });
   } else if (thrown instanceof Fault && thrown.retry === "never") {
     ports.tellRefusal?.({ ...told, code: thrown.code, reason: thrown.message });
+  }
+}
+
+/** Decoded a second time, because refusals are few; bytes that are no message name nothing. */
+function subjectOf({ request }: UnaryProcedure, bytes: Uint8Array): string | undefined {
+  try {
+    return attemptSubject(request.decode(bytes));
+  } catch {
+    // That they are no message is what the caller has just been told.
+    return undefined;
   }
 }
 

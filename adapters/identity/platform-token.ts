@@ -1,5 +1,6 @@
 // How our own processes recognise each other: a token per service, derived from one key in the secrets store. There is nothing to
-// store and nothing to ask, so a process can be asked for its health while the database is away; it opens nothing but that.
+// store and nothing to ask, so a process can be asked for its health while the database is away; what else each may ask of the others is in
+// the table of authority.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type PlatformService, platformServices } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";

@@ -1,7 +1,14 @@
 // The audit log in memory: the same promises as on the database (ports/audit-log.ts), with the world's faults instead of a disk's.
 import { Fault } from "../../contracts/src/fault.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { AuditBatch, AuditLog, NewAuditRow, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
+import type {
+  AuditBatch,
+  AuditIndexRow,
+  AuditLog,
+  NewAuditRow,
+  StoredCheckpoint,
+  StoredTile,
+} from "../../ports/audit-log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import {
   answerLost,
@@ -15,7 +22,7 @@ import {
   notOnlyGained,
   onlyGains,
   stalePen,
-  timeOfBatch,
+  timesOfRows,
 } from "../audit-batch.ts";
 import { createMemoryAuditReads } from "./audit-reads.ts";
 import type { AuditWorld } from "./audit-world.ts";
@@ -84,7 +91,7 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     const commit = (): void => {
       for (const row of rows) keep(audit, row);
       audit.head = { ...batch.head };
-      publish(world, batch, rows);
+      publish(world, rows);
       for (const follower of [...audit.followers]) follower();
     };
     return write("audit.append", refuse, commit, () => answerLost(batch));
@@ -111,6 +118,31 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
       for (const tile of copies) keepTile(audit, tile);
     };
     return write("audit.tiles", () => undefined, commit, outOfReach);
+  };
+
+  const repairIndex = async (pen: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number> => {
+    const repairs = rows.map((row) => ({ ...row }));
+    let repaired = 0;
+    const commit = (): void => {
+      repaired = repairs.filter((row) => putRight(audit, row)).length;
+      indexAnew(audit);
+    };
+    await write("audit.index", () => mustHavePen(pen), commit, outOfReach);
+    return repaired;
+  };
+
+  const replaceTile = async (tile: StoredTile, was: Uint8Array): Promise<boolean> => {
+    checkTile(tile);
+    const copy = { ...tile, hashes: tile.hashes.slice() };
+    const key = `${tile.level}/${tile.index}`;
+    let isDone = false;
+    const commit = (): void => {
+      const stored = audit.tiles.get(key)?.hashes;
+      isDone = stored?.length === was.length && stored.every((byte, at) => byte === was[at]);
+      if (isDone) audit.tiles.set(key, copy);
+    };
+    await write("audit.tiles", () => undefined, commit, outOfReach);
+    return isDone;
   };
 
   const onAppend = (run: () => void): (() => void) => {
@@ -145,6 +177,8 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     append,
     putCheckpoint,
     putTiles,
+    replaceTile,
+    repairIndex,
     onAppend,
     takePen: () =>
       ask(() => {
@@ -159,13 +193,16 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
   };
 }
 
+const eventKind = /^(bus|key\.rotated|key\.revoked|subject-key-destroyed)\//;
+
 /** In the same step as the entries, as one commit does. */
-function publish(world: MemoryWorld, batch: AuditBatch, rows: readonly NewAuditRow[]): void {
+function publish(world: MemoryWorld, rows: readonly NewAuditRow[]): void {
   const { name: subject } = subjects.auditAppended;
-  const at = timeOfBatch(batch);
+  const timeOf = timesOfRows();
   world.append(
-    rows.map(({ text }) => {
+    rows.map(({ text, timestamp }) => {
       const sequence = world.nextSequence();
+      const at = timeOf({ timestamp });
       return {
         id: eventIdOf(sequence),
         subject,
@@ -184,12 +221,36 @@ function eventIdOf(sequence: number): string {
   return `00000000-0000-4000-8000-${sequence.toString(16).padStart(12, "0")}`;
 }
 
-function copied({ sequence, eventId, subjectId, action, text }: NewAuditRow): NewAuditRow {
-  return { sequence, eventId, subjectId, action, text: text.slice() };
+function copied({ sequence, eventId, subjectId, action, text, timestamp }: NewAuditRow): NewAuditRow {
+  return { sequence, eventId, subjectId, action, text: text.slice(), timestamp };
+}
+
+/** Only what the text says is written; the text's own members are what the database looks for in its bytes. */
+function putRight(audit: AuditWorld, repair: Omit<AuditIndexRow, "at">): boolean {
+  const at = audit.rows.findIndex(({ sequence }) => sequence === repair.sequence);
+  const row = audit.rows[at];
+  if (row === undefined) return false;
+  const line = new TextDecoder().decode(row.text);
+  const said = JSON.parse(line) as { readonly subject_id: string; readonly action: string; readonly timestamp: string };
+  const isSaid = said.subject_id === repair.subjectId && said.action === repair.action;
+  const isEvent = row.eventId === repair.eventId || line.includes(repair.eventId.replace(eventKind, ""));
+  if (!isSaid || !isEvent) return false;
+  audit.rows[at] = { ...row, ...repair, timestamp: said.timestamp };
+  return true;
+}
+
+function indexAnew(audit: AuditWorld): void {
+  audit.byEvent.clear();
+  audit.bySubject.clear();
+  for (const row of audit.rows) index(audit, row);
 }
 
 function keep(audit: AuditWorld, row: NewAuditRow): void {
   audit.rows.push(row);
+  index(audit, row);
+}
+
+function index(audit: AuditWorld, row: NewAuditRow): void {
   audit.byEvent.set(row.eventId, row.sequence);
   const others = audit.bySubject.get(row.subjectId);
   if (others === undefined) audit.bySubject.set(row.subjectId, [row.sequence]);

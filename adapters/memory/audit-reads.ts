@@ -1,8 +1,12 @@
 // What is read back of the audit log from the memory world. Everything is a copy, as it would be from a database.
 import type { AuditLog, AuditRow, NewAuditRow } from "../../ports/audit-log.ts";
+import { timesOfRows } from "../audit-batch.ts";
 import type { AuditWorld } from "./audit-world.ts";
 
-export type MemoryAuditReads = Omit<AuditLog, "takePen" | "append" | "putCheckpoint" | "putTiles" | "onAppend">;
+export type MemoryAuditReads = Omit<
+  AuditLog,
+  "takePen" | "append" | "putCheckpoint" | "putTiles" | "replaceTile" | "repairIndex" | "onAppend"
+>;
 
 function entryOf({ sequence, text }: NewAuditRow): AuditRow {
   return { sequence, text: text.slice() };
@@ -36,7 +40,18 @@ export function createMemoryAuditReads(audit: AuditWorld, ask: <T>(answer: () =>
           .slice(0, count)
           .flatMap((sequence) => page(sequence, 1).map((row) => ({ ...entryOf(row), subjectId }))),
       ),
-    readIndex: (from, count) => ask(() => page(from, count).map(({ text: _text, ...row }) => ({ ...row }))),
+    readIndex: (from, count) =>
+      ask(() => {
+        const timeOf = timesOfRows();
+        return page(from, count).map(({ text: _text, timestamp, ...row }) => ({ ...row, at: timeOf({ timestamp }) }));
+      }),
+    readKeyChanges: (from, count) =>
+      ask(() =>
+        audit.rows
+          .filter(({ sequence, action }) => sequence >= from && (action === "key.rotated" || action === "key.revoked"))
+          .slice(0, count)
+          .map(entryOf),
+      ),
     count: (from, end) => ask(() => audit.rows.filter(({ sequence }) => sequence >= from && sequence < end).length),
     newestCheckpoint: () =>
       ask(() => {

@@ -5,7 +5,7 @@ import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import { isNotYet } from "../not-yet.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
-import { decode } from "./codec.ts";
+import { decode, decodeAll } from "./codec.ts";
 import { advance, candidates, inCommitOrder } from "./reader.ts";
 import { signal } from "./signal.ts";
 import type { DurableState, LogEntry, Watcher } from "./world.ts";
@@ -18,6 +18,7 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   const { faults } = world;
   const reader = bus.reader ?? inCommitOrder;
   const attemptsMax = options.attemptsMax ?? 5;
+  const read = options.unread === true ? decodeAll : decode;
   const me = {};
   const bell = signal();
   const stopping = new AbortController();
@@ -25,7 +26,15 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   /** The running subscription's own place; the world's copy may lag behind it, and is what a successor starts from. */
   let own: DurableState | undefined;
 
-  const wanted = (entry: LogEntry) => matchesAny(options.subjects, entry.subject);
+  /** Asked of every entry again and again, and there are few subjects. */
+  const wantedSubjects = new Map<string, boolean>();
+  const wanted = ({ subject }: LogEntry): boolean => {
+    const known = wantedSubjects.get(subject);
+    if (known !== undefined) return known;
+    const isWanted = matchesAny(options.subjects, subject);
+    wantedSubjects.set(subject, isWanted);
+    return isWanted;
+  };
   const registered = world.durables.get(options.name) ?? { place: 0, done: new Set(), holder: undefined };
   world.durables.set(options.name, registered);
   /** A name that was entered again is another one: who ran under the old entry has ended. */
@@ -81,7 +90,7 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   const handOver = async (entry: LogEntry): Promise<void> => {
     let failures = 0;
     for (let attempt = 1; !stopping.signal.aborted && !isForgotten(); attempt += 1) {
-      const decoded = decode(entry, bus.subjectByName);
+      const decoded = read(entry, bus.subjectByName);
       if (!decoded.ok) return park(entry, decoded.reason);
       try {
         await handler(decoded.event);

@@ -6,13 +6,21 @@ import { parse } from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import type { ReferenceRecords, ReferenceVersion, RiskRecords, TreasuryRecords } from "../../ports/store.ts";
+import type {
+  ConfigurationRecords,
+  ConfigurationValue,
+  ReferenceRecords,
+  ReferenceVersion,
+  RiskRecords,
+  TreasuryRecords,
+} from "../../ports/store.ts";
 import type { Holding, RiskWorld } from "./risk-world.ts";
 
 export interface RecordChanges {
   readonly risk: RiskRecords;
   readonly reference: ReferenceRecords;
   readonly treasury: TreasuryRecords;
+  readonly configuration: ConfigurationRecords;
   /** Makes everything durable in one step. */
   apply(): void;
 }
@@ -27,14 +35,17 @@ export function recordChanges(world: RiskWorld, tools: RecordTools): RecordChang
   const risk = riskChanges(world, tools);
   const reference = referenceChanges(world, tools);
   const treasury = treasuryChanges(world, tools);
+  const configuration = configurationChanges(world, tools);
   return {
     risk: risk.records,
     reference: reference.records,
     treasury: treasury.records,
+    configuration: configuration.records,
     apply() {
       risk.apply();
       reference.apply();
       treasury.apply();
+      configuration.apply();
     },
   };
 }
@@ -149,6 +160,11 @@ function referenceChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Chan
   };
 }
 
+/** The row of a holding, for whoever locks it. */
+export function holdingRow(fundId: string, symbol: string): string {
+  return `holding ${JSON.stringify([fundId, symbol])}`;
+}
+
 function treasuryChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<TreasuryRecords> {
   const changed = new Map<string, Holding>();
   const keyOf = (fundId: string, symbol: string): string => JSON.stringify([fundId, symbol]);
@@ -156,7 +172,7 @@ function treasuryChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Chang
     add: (fundId, symbol, quantity) =>
       inTurn(async () => {
         const key = keyOf(fundId, symbol);
-        await lock(`holding ${key}`);
+        await lock(holdingRow(fundId, symbol));
         const held = changed.get(key) ?? world.holdings.get(key);
         changed.set(key, { fundId, symbol, quantity: held === undefined ? quantity : add(held.quantity, quantity) });
       }),
@@ -171,6 +187,39 @@ function treasuryChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Chang
     records,
     apply() {
       for (const [key, holding] of changed) world.holdings.set(key, holding);
+    },
+  };
+}
+
+function configurationChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<ConfigurationRecords> {
+  const changed = new Map<string, Map<string, ConfigurationValue>>();
+  const valuesOf = (service: string): Map<string, ConfigurationValue> =>
+    changed.get(service) ?? new Map(world.configuration.get(service) ?? []);
+  const records: ConfigurationRecords = {
+    lock: (service) =>
+      inTurn(async () => {
+        await lock(`configuration ${service}`);
+        return [...valuesOf(service).values()].sort((one, other) => (one.path < other.path ? -1 : 1));
+      }),
+    put: (service, values) =>
+      inTurn(async () => {
+        await lock(`configuration ${service}`);
+        const all = valuesOf(service);
+        for (const value of values) all.set(value.path, { ...value });
+        changed.set(service, all);
+      }),
+    remove: (service, paths) =>
+      inTurn(async () => {
+        await lock(`configuration ${service}`);
+        const all = valuesOf(service);
+        for (const path of paths) all.delete(path);
+        changed.set(service, all);
+      }),
+  };
+  return {
+    records,
+    apply() {
+      for (const [service, values] of changed) world.configuration.set(service, values);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
 import type { JournalRow, Snapshot } from "../../ports/risk-store.ts";
-import type { ReferenceVersion } from "../../ports/store.ts";
+import type { ConfigurationValue, ReferenceVersion } from "../../ports/store.ts";
 
 export interface Holding {
   readonly fundId: string;
@@ -30,6 +30,8 @@ export interface RiskWorld {
   readonly references: Map<ReferenceKind, ReferenceVersion[]>;
   referenceChange: number;
   readonly holdings: Map<string, Holding>;
+  /** The configuration of the last start, by service and path. */
+  readonly configuration: Map<string, Map<string, ConfigurationValue>>;
 }
 
 export function riskWorld(): RiskWorld {
@@ -46,5 +48,6 @@ export function riskWorld(): RiskWorld {
     references: new Map(),
     referenceChange: 0,
     holdings: new Map(),
+    configuration: new Map(),
   };
 }

@@ -6,7 +6,13 @@ import type { Random } from "../../ports/random.ts";
 import type { Instance, UnitOfWork } from "../../ports/store.ts";
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encode } from "./codec.ts";
+import { ledgerChanges } from "./ledger-records.ts";
+import { omsChanges } from "./oms-records.ts";
+import { weatherChanges } from "./paper-weather.ts";
+import { reconcileChanges } from "./reconcile-records.ts";
 import { type RecordChanges, recordChanges } from "./records.ts";
+import { researchChanges } from "./research-records.ts";
+import { stopChanges } from "./stop-records.ts";
 import type { MemoryProcess, WrittenEvent } from "./world.ts";
 
 export interface Transaction {
@@ -39,6 +45,12 @@ interface Pending {
   readonly instances: Map<string, Instance | undefined>;
   /** Of the single services' repositories. */
   readonly records: RecordChanges;
+  readonly oms: ReturnType<typeof omsChanges>;
+  readonly ledger: ReturnType<typeof ledgerChanges>;
+  readonly research: ReturnType<typeof researchChanges>;
+  readonly stops: ReturnType<typeof stopChanges>;
+  readonly reconcile: ReturnType<typeof reconcileChanges>;
+  readonly paperWeather: ReturnType<typeof weatherChanges>;
 }
 
 export function beginTransaction(name: string, ports: TransactionPorts): Transaction {
@@ -72,7 +84,24 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     throw conflict(name);
   };
   const records = recordChanges(world.risk, { inTurn, lock });
-  const pending: Pending = { events: [], handled: new Set(), instances: new Map(), records };
+  const oms = omsChanges(world.oms, world.risk, { inTurn, lock });
+  const ledger = ledgerChanges(world.ledger, records.treasury, { inTurn, lock });
+  const research = researchChanges(world.research, { inTurn, lock });
+  const stops = stopChanges(world.stops, { inTurn, lock });
+  const reconcile = reconcileChanges(world.reconcile, { inTurn, lock });
+  const paperWeather = weatherChanges(world.paperWeather, { inTurn, lock });
+  const pending: Pending = {
+    events: [],
+    handled: new Set(),
+    instances: new Map(),
+    records,
+    oms,
+    ledger,
+    research,
+    stops,
+    reconcile,
+    paperWeather,
+  };
 
   return {
     id: world.nextTransaction(),
@@ -85,6 +114,12 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
         else world.instances.set(incarnation, instance);
       }
       pending.records.apply();
+      pending.oms.apply();
+      pending.ledger.apply();
+      pending.research.apply();
+      pending.stops.apply();
+      pending.reconcile.apply();
+      pending.paperWeather.apply();
       world.append(pending.events);
     },
     end() {
@@ -109,11 +144,18 @@ function unitOf(
       .filter((instance) => instance !== undefined)
       .sort((one, other) => one.startedAt - other.startedAt)
       .map((instance) => ({ ...instance }));
-  const { risk, reference, treasury } = pending.records;
+  const { risk, reference, treasury, configuration } = pending.records;
   return {
     risk,
     reference,
     treasury,
+    configuration,
+    oms: pending.oms.records,
+    ledger: pending.ledger.records,
+    research: pending.research.records,
+    stops: pending.stops.records,
+    reconcile: pending.reconcile.records,
+    paperWeather: pending.paperWeather.records,
     events: {
       async publish(subject, payload) {
         mustBePublisher(ports.mayPublish, source, subject.name);

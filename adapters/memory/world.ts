@@ -7,8 +7,14 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Outcome } from "../../ports/store.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
+import { type LedgerWorld, ledgerWorld } from "./ledger-records.ts";
 import { type RowLocks, rowLocks } from "./locks.ts";
+import { type OmsWorld, omsWorld } from "./oms-records.ts";
+import type { WeatherWorld } from "./paper-weather.ts";
+import { type ReconcileWorld, reconcileWorld } from "./reconcile-records.ts";
+import { type ResearchWorld, researchWorld } from "./research-records.ts";
 import { type RiskWorld, riskWorld } from "./risk-world.ts";
+import type { StopWorld } from "./stop-records.ts";
 
 export interface WrittenEvent {
   readonly id: string;
@@ -58,6 +64,12 @@ export interface MemoryWorld {
   readonly parked: ParkedEvent[];
   readonly locks: RowLocks;
   readonly risk: RiskWorld;
+  readonly oms: OmsWorld;
+  readonly ledger: LedgerWorld;
+  readonly research: ResearchWorld;
+  readonly stops: StopWorld;
+  readonly reconcile: ReconcileWorld;
+  readonly paperWeather: WeatherWorld;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -97,6 +109,12 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     parked: [],
     locks: rowLocks(),
     risk: riskWorld(),
+    oms: omsWorld(),
+    ledger: ledgerWorld(),
+    research: researchWorld(),
+    stops: new Map(),
+    reconcile: reconcileWorld(),
+    paperWeather: { current: undefined },
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -8,8 +8,15 @@ import type { HandledEvents, Instance, Instances, UnitOfWork } from "../../ports
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
+import { configurationRecords } from "./unit-of-work-configuration.ts";
+import { ledgerRecords } from "./unit-of-work-ledger.ts";
+import { omsRecords } from "./unit-of-work-oms.ts";
+import { paperWeatherRecords } from "./unit-of-work-paper-weather.ts";
+import { reconcileRecords } from "./unit-of-work-reconcile.ts";
 import { referenceRecords, treasuryRecords } from "./unit-of-work-reference.ts";
+import { researchRecords } from "./unit-of-work-research.ts";
 import { riskRecords } from "./unit-of-work-risk.ts";
+import { stopRecords } from "./unit-of-work-stops.ts";
 
 export interface BufferedUnit {
   readonly unit: UnitOfWork;
@@ -47,6 +54,13 @@ export function createUnitOfWork(options: {
     risk: riskRecords(options.sql, clock),
     reference: referenceRecords(options.sql),
     treasury: treasuryRecords(options.sql),
+    ledger: ledgerRecords(options.sql),
+    configuration: configurationRecords(options.sql),
+    oms: omsRecords(options.sql),
+    research: researchRecords(options.sql),
+    stops: stopRecords(options.sql),
+    reconcile: reconcileRecords(options.sql),
+    paperWeather: paperWeatherRecords(options.sql),
   };
   return {
     unit,

@@ -11,6 +11,7 @@ import { createLocks, relayOnPostgres } from "../../adapters/nats/on-postgres.ts
 import { startRelay } from "../../adapters/nats/relay.ts";
 import { createBusSession } from "../../adapters/postgres/bus-session.ts";
 import { type DatabaseAddress, openClient, openPool } from "../../adapters/postgres/connection.ts";
+import { proveOnPostgres } from "../../adapters/postgres/outbox-proof.ts";
 import { createPostgresStore } from "../../adapters/postgres/store.ts";
 import { createWake } from "../../adapters/postgres/wake.ts";
 import { everySubject } from "../../contracts/src/subjects.ts";
@@ -35,7 +36,8 @@ export async function openNats(address: DatabaseAddress, natsUrl: string, writer
   const stream = { name: "BENCH", subjects: [everySubject], bytesMax: streamBytesMax };
   const park = () => Promise.reject(new Error("the bench parks nothing"));
   const head = () => session.end();
-  const forBus = { link: await link(), stream, lookup: lookupTicket, lead: locks.lead, park, head };
+  const prove = proveOnPostgres(session.run);
+  const forBus = { link: await link(), stream, lookup: lookupTicket, lead: locks.lead, park, prove, head };
   const bus = await createNatsBus({ ...tools, ...forBus });
   await session.opened(new AbortController().signal);
   const lead = relayOnPostgres({ ...tools, session, patterns: [everySubject] });

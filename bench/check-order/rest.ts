@@ -10,6 +10,7 @@ export interface Rest {
 
 export async function startRest(database: DatabaseAddress): Promise<Rest> {
   const platform = startPlatform({
+    funds: "as configured",
     // From the sources and from the bundle the project lies two folders up.
     root: fileURLToPath(new URL("../../", import.meta.url)),
     environment: {

@@ -1,6 +1,6 @@
 // The whole of docs/audit-actions.md: every action, what becomes one, and everything that changes state without being one, from the tables that the
 // audit log and the stores ask.
-import { auditActions } from "./audit-actions.ts";
+import { auditActions, unreadActions } from "./audit-actions.ts";
 import { otherWriters, ownActions, type UnitRule, unitsOfWork, untoldRecords } from "./state-changes.ts";
 import { subjects } from "./subjects.ts";
 
@@ -59,7 +59,13 @@ export function auditActionsDocument(): string {
     "|---|---|",
     ...pairsOf(ownActions),
     "",
-    "An event of a subject that we do not know, or that is not as its schema says, is put aside by the bus; that it was is an entry (`bus.parked`, with its id and subject), and what it said is not; `AppendAudit` takes any action but the log's own.",
+    "What nobody here can read is recorded as it came, up to a size; what is no JSON, or may be about a person, by its length and SHA-256:",
+    "",
+    "| action | when |",
+    "|---|---|",
+    ...pairsOf(unreadActions),
+    "",
+    "`AppendAudit` takes none of these, and no other that begins with the same word (up to the first dot, underscore or hyphen), except for orders and fills: `order.placed` is a caller's to write.",
     "",
     "## Events that are no entries",
     "",

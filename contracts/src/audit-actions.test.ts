@@ -46,5 +46,27 @@ describe("auditActions", () => {
       "thing-1",
       "foreign",
     ]);
+    const nameless = auditRuleOf({ ...event, key: "" });
+    expect("action" in nameless && nameless.subjectIdOf({})).toBe(event.subject);
+  });
+
+  it("asks nothing of a payload that does not match its schema, and knows whether that may be about a person", () => {
+    const malformed = (name: string, key: string) => {
+      const event = {
+        subject: name,
+        key,
+        source: "foreign",
+        payload: undefined,
+        unread: { kind: "malformed" as const },
+      };
+      const rule = auditRuleOf(event);
+      return "action" in rule
+        ? [rule.action, rule.subjectIdOf(undefined), rule.actorOf(event), rule.personal]
+        : rule.notAudited;
+    };
+    expect(malformed(subjects.ordersUpdated.name, "o-1")).toEqual(["event.malformed", "o-1", "foreign", []]);
+    const { name } = subjects.sessionOpened;
+    expect(malformed(name, "")).toEqual(["event.malformed", name, "foreign", ["remote_address"]]);
+    expect(malformed(subjects.marketMarks.name, "AAPL")).toMatch(/price/);
   });
 });

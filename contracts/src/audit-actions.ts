@@ -12,6 +12,8 @@ export interface AuditedEvent {
   /** The publishing service, or "foreign". */
   readonly source: string;
   readonly payload: unknown;
+  /** Set when nobody could read it. */
+  readonly unread?: { readonly kind: "unknown subject" | "malformed" };
 }
 
 export interface AuditedAs {
@@ -101,6 +103,10 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   ordersCancelled: audited("ordersCancelled", "order.cancelled", byOrder),
   ordersExpired: audited("ordersExpired", "order.expired", byOrder),
   fillsCreated: audited("fillsCreated", "fill.created", byOrder),
+  paperWeather: audited("paperWeather", "paper.weather", () => "paper", (of) => of.set_by),
+  ledgerBooked: audited("ledgerBooked", "ledger.booked", byFund, (of) => of.booked_by),
+  strategyChanged: audited("strategyChanged", "strategy.changed", (of) => of.strategy_id, (of) => of.changed_by),
+  seedImported: audited("seedImported", "seed.imported", (of) => of.name, (of) => of.imported_by),
   navUpdated: { notAudited: "A valuation follows from fills and prices; what was decided on it stands in the decision." },
   referenceChanged: audited("referenceChanged", "reference.changed", (of) => `reference:${of.kind}`, (of) => of.set_by),
 
@@ -111,6 +117,9 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   decisionMade: audited("decisionMade", "order.decided", (of) => of.decision.order_id),
   throttleReleased: audited("throttleReleased", "throttle.released", (of) => of.strategy_id, (of) => of.released_by),
   stopTriggered: audited("stopTriggered", "stop.triggered", (of) => of.stop_id),
+  stopAttempted: audited("stopAttempted", "stop.attempted", (of) => of.stop_id),
+  stopEnded: audited("stopEnded", "stop.ended", (of) => of.stop_id, (of) => of.ended_by),
+  flatProved: audited("flatProved", "reconcile.flat", byFund, (of) => of.asked_by),
   reconcileDifference: audited("reconcileDifference", "reconcile.difference", (of) => of.difference_id),
 
   auditAppended: { notAudited: "It tells of an entry: an entry about it would never end." },
@@ -153,10 +162,26 @@ const bySubjectName: ReadonlyMap<string, AuditRule> = new Map(
   (Object.keys(subjects) as SubjectKey[]).map((key) => [subjects[key].name, auditActions[key]]),
 );
 
-/** The rule of a subject; one that we do not know is recorded as what it is, because too much can be read over and too little cannot. */
+/** Actions of events that nobody here can read: recorded as what they are, because too much can be read over and too little cannot. */
+export const unreadActions = {
+  "event.observed": "An event of a subject that we do not know.",
+  "event.malformed": "An event that does not match the schema of its subject.",
+} as const;
+
+/** The rule of an event: that of its subject, unless nobody can read it. */
 export function auditRuleOf(event: AuditedEvent): AuditRule {
   const rule = bySubjectName.get(event.subject);
-  if (rule !== undefined) return rule;
-  const { key } = event;
-  return { action: "event.observed", subjectIdOf: () => key, actorOf: publisherOf, personal: [], personOf: () => key };
+  if (rule === undefined) return unreadRule("event.observed", event, []);
+  if (event.unread === undefined || "notAudited" in rule) return rule;
+  return unreadRule("event.malformed", event, rule.personal);
+}
+
+/** About whatever it says that it is about, or else about its subject; nothing of its payload is believed. */
+function unreadRule(
+  action: keyof typeof unreadActions,
+  { key, subject }: AuditedEvent,
+  personal: readonly string[],
+): AuditedAs {
+  const subjectId = key === "" ? subject : key;
+  return { action, subjectIdOf: () => subjectId, actorOf: publisherOf, personal, personOf: () => subjectId };
 }

@@ -7,6 +7,8 @@ const whyOpen: Readonly<Partial<Record<Operation, string>>> = {
   ReadHealth:
     "load balancers and orchestrators ask without a token, and on the public port they learn only whether it can",
   ReadSchema: "the descriptions are in the public repository anyway, and tools read them before they log in",
+  ReadMarketData:
+    "the public market-data API is read-only and made for everybody; it is rate-limited per address instead",
   LogIn: "whoever is about to prove who they are cannot have proved it yet; these endpoints are rate-limited instead",
 };
 

@@ -11,6 +11,7 @@ import {
   mayPublish,
   type Operation,
   operations,
+  platformOperations,
   platformServices,
   publishers,
   type Role,
@@ -33,6 +34,7 @@ GetEnvelope               .      .      x      x          x         x      x
 UpdateEnvelope            .      .      .      .          x         .      .
 GetHeadroom               .      .      x      x          x         x      x
 ReleaseThrottle           .      .      .      x          .         .      .
+ListExposures             .      .      x      x          x         x      x
 ListRejections            .      .      x      x          x         x      x
 GetDecisions              .      .      x      x          x         x      x
 ListEnvelopes             .      .      x      x          x         x      x
@@ -69,9 +71,29 @@ CancelAll                 .      .      .      x          .         .      .
 GetOrder                  .      .      x      x          x         x      x
 ListOrders                .      .      x      x          x         x      x
 ListPositions             .      .      x      x          x         x      x
+ListFills                 .      .      x      x          x         x      x
+AdjustPosition            .      .      .      .          .         .      x
+GetPaperWeather           .      .      x      x          x         x      x
+SetPaperWeather           .      .      .      x          .         .      .
 ListFunds                 .      .      x      x          x         x      x
+ListNavs                  .      .      x      x          x         x      x
+ListLedger                .      .      x      x          x         x      x
+BookFlow                  .      .      .      .          x         x      .
 ListInstruments           .      .      x      x          x         x      x
 ListStrategies            .      .      x      x          x         x      x
+SetStrategy               .      .      .      x          x         .      .
+GetBacktest               .      .      x      x          x         x      x
+ListSignals               .      .      x      x          x         x      x
+ListQuotes                .      .      x      x          x         x      x
+ListBars                  .      .      x      x          x         x      x
+ReadMarketData            x      x      x      x          x         x      x
+ListNews                  .      .      x      x          x         x      x
+GetBooks                  .      .      x      x          x         x      x
+ListStops                 .      .      x      x          x         x      x
+EndStop                   .      .      .      x          .         .      .
+Reconcile                 .      .      .      x          x         .      .
+ListDifferences           .      .      x      x          x         x      x
+ProveFlat                 .      .      .      x          x         .      .
 GetReferenceData          .      .      x      x          x         x      x
 SetReferenceData          .      .      .      .          x         x      .
 ReadHealth                x      x      x      x          x         x      x
@@ -150,7 +172,7 @@ describe("operations", () => {
     }
     const stranger: Caller = { roles: ["root" as Role, "OPERATOR" as Role] };
     const open = everyOperation.filter((operation) => mayCall(operation, stranger));
-    expect(open).toEqual(["ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
+    expect(open).toEqual(["ReadMarketData", "ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
   });
 
   test("every operation says what it is, and a refusal says what is needed", () => {
@@ -172,17 +194,50 @@ describe("operations", () => {
   });
 });
 
+describe("a token of our own processes", () => {
+  test("opens what that process asks of others, and nothing that a machine may not do", () => {
+    expect(platformOperations).toEqual({
+      riskengine: ["InspectInstance"],
+      operations: [
+        "InspectInstance",
+        "GetEnvelope",
+        "ListExposures",
+        "SubmitOrder",
+        "CancelOrder",
+        "GetOrder",
+        "AdjustPosition",
+      ],
+      oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
+      treasury: ["InspectInstance"],
+      research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
+      gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds"],
+    });
+    for (const named of Object.values(platformOperations)) {
+      for (const operation of named) expect(serviceOperations, operation).toContain(operation);
+    }
+  });
+});
+
 describe("a service token", () => {
   const narrowed: Caller = { roles: ["service"], operations: ["CheckOrder", "GetEnvelope"] };
 
   test("opens what it names, and beyond that only what needs no role", () => {
     const open = everyOperation.filter((operation) => mayCall(operation, narrowed));
-    expect(open).toEqual(["CheckOrder", "GetEnvelope", "ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
+    expect(open).toEqual([
+      "CheckOrder",
+      "GetEnvelope",
+      "ReadMarketData",
+      "ReadHealth",
+      "ReadSchema",
+      "LogIn",
+      "ReadIdentity",
+      "LogOut",
+    ]);
   });
 
   test("that names nothing opens nothing that needs a role", () => {
     const open = everyOperation.filter((operation) => mayCall(operation, { roles: ["service"], operations: [] }));
-    expect(open).toEqual(["ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
+    expect(open).toEqual(["ReadMarketData", "ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
   });
 
   test("cannot name its way to what its role may not do", () => {
@@ -193,13 +248,16 @@ describe("a service token", () => {
 
   test("may be issued for exactly the operations that the role opens", () => {
     expect(serviceOperations).toEqual([
-      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListRejections", "GetDecisions", "ListEnvelopes"],
+      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListExposures", "ListRejections", "GetDecisions"],
+      ...["ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
       ...["GetAuditStatus", "GetAuditTile"],
       ...["BeginAuditVerification", "WatchAuditRun", "ReportRegulatoryEvent"],
-      ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions"],
-      ...["ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadMetrics", "InspectInstance"],
+      ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions", "ListFills"],
+      ...["AdjustPosition", "GetPaperWeather", "ListFunds", "ListNavs", "ListLedger", "ListInstruments"],
+      ...["ListStrategies", "GetBacktest", "ListSignals", "ListQuotes", "ListBars", "ListNews", "GetBooks"],
+      ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
     ]);
   });
 });
@@ -209,7 +267,10 @@ describe("subjects", () => {
   const publishersByHand: Readonly<Record<string, readonly string[]>> = {
     "oms.": ["oms"],
     "treasury.": ["treasury"],
+    "research.": ["research"],
     "risk.": ["riskengine"],
+    "risk.stop.": ["operations"],
+    "risk.reconcile.": ["operations"],
     "operations.": ["operations"],
     "operations.alarm.raised": [...platformServices],
     "operations.bus.parked": [...platformServices],
@@ -261,7 +322,7 @@ describe("the document", () => {
   });
 
   test("lists what is open to anyone with a reason, and every subject with its publishers", () => {
-    for (const name of ["ReadHealth", "ReadSchema", "LogIn"])
+    for (const name of ["ReadMarketData", "ReadHealth", "ReadSchema", "LogIn"])
       expect(lines.find((line) => line.startsWith(`- \`${name}\``))).toMatch(/: .+\.$/);
     for (const { name } of Object.values(subjects)) {
       const line = lines.find((each) => each.startsWith(`| \`${name}\` |`)) ?? "";

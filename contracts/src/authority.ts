@@ -32,6 +32,7 @@ export const operations = {
   UpdateEnvelope: rule(["risk_officer"], "Change a fund's limits."),
   GetHeadroom: rule(readers, "Ask how much more of a symbol a fund may trade."),
   ReleaseThrottle: rule(["operator"], "Let a strategy trade again after its throttle tripped."),
+  ListExposures: rule(readers, "See what the risk engine believes every fund to hold."),
   ListRejections: rule(readers, "Read a fund's denied orders."),
   GetDecisions: rule(readers, "Read why an order was approved or denied."),
   ListEnvelopes: rule(readers, "Read the history of a fund's limits."),
@@ -74,9 +75,29 @@ export const operations = {
   GetOrder: rule(readers, "Read one order."),
   ListOrders: rule(readers, "Read a fund's orders."),
   ListPositions: rule(readers, "Read a fund's positions."),
+  ListFills: rule(readers, "Read a fund's trades."),
+  AdjustPosition: rule(["service"], "Set a position of ours to what the broker has, for the reconciler."),
+  GetPaperWeather: rule(readers, "See what the paper broker and market are made to suffer."),
+  SetPaperWeather: rule(["operator"], "Make the paper broker and market suffer, for a drill."),
   ListFunds: rule(readers, "List the funds."),
+  ListNavs: rule(readers, "Read what a fund was worth over time."),
+  ListLedger: rule(readers, "Read a fund's cash ledger."),
+  BookFlow: rule(["risk_officer", "admin"], "Book a deposit into a paper fund or a withdrawal from it."),
   ListInstruments: rule(readers, "List the instruments that may be traded."),
   ListStrategies: rule(readers, "List the strategies."),
+  SetStrategy: rule(["operator", "risk_officer"], "Change a strategy's status or allocation."),
+  GetBacktest: rule(readers, "Read a strategy's backtest."),
+  ListSignals: rule(readers, "Read a strategy's signals and what came of them."),
+  ListQuotes: rule(readers, "Read the newest prices."),
+  ListBars: rule(readers, "Read how prices moved."),
+  ReadMarketData: rule("anyone", "Read prices, the funds' values and halts on the public port."),
+  ListNews: rule(readers, "Read news on symbols."),
+  GetBooks: rule(readers, "See whether orders, positions, cash and exposure agree."),
+  ListStops: rule(readers, "See the synthetic stops."),
+  EndStop: rule(["operator"], "End a stop that fired without its exit."),
+  Reconcile: rule(["operator", "risk_officer"], "Compare our positions with the broker's now."),
+  ListDifferences: rule(readers, "See where our positions and the broker's differ."),
+  ProveFlat: rule(["operator", "risk_officer"], "Ask the broker whether a fund is flat, and record the answer."),
   GetReferenceData: rule(readers, "Read instruments, funds, rates, borrow, the restricted list and calendars."),
   SetReferenceData: rule(["risk_officer", "admin"], "Replace one kind of reference data."),
 
@@ -144,6 +165,27 @@ export const revocationMsMax = 2_000;
 export const platformServices = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 export type PlatformService = (typeof platformServices)[number];
 
+/** What each of our own processes may ask of the others, with the token that it shows them. */
+export const platformOperations: Readonly<Record<PlatformService, readonly Operation[]>> = {
+  riskengine: ["InspectInstance"],
+  // Stops hand in their exits, and the reconciler corrects positions.
+  operations: [
+    "InspectInstance",
+    "GetEnvelope",
+    "ListExposures",
+    "SubmitOrder",
+    "CancelOrder",
+    "GetOrder",
+    "AdjustPosition",
+  ],
+  oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
+  treasury: ["InspectInstance"],
+  // Strategies come through the front door.
+  research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
+  // What it tells the public, where nobody logs in.
+  gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds"],
+};
+
 type SubjectKey = keyof typeof subjects;
 
 const everyService: readonly PlatformService[] = platformServices;
@@ -158,6 +200,10 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   ordersCancelled: ["oms"],
   ordersExpired: ["oms"],
   fillsCreated: ["oms"],
+  paperWeather: ["oms"],
+  ledgerBooked: ["treasury"],
+  strategyChanged: ["research"],
+  seedImported: ["treasury"],
   navUpdated: ["treasury"],
   referenceChanged: ["treasury"],
   throttleReleased: ["riskengine"],
@@ -166,8 +212,12 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   gateFailed: ["riskengine"],
   riskHaltRequested: ["riskengine"],
   decisionMade: ["riskengine"],
-  stopTriggered: ["riskengine"],
-  reconcileDifference: ["riskengine"],
+  // The risk engine's two workers run beside operations, so that the engine's event loop is its own.
+  stopTriggered: ["operations"],
+  stopAttempted: ["operations"],
+  stopEnded: ["operations"],
+  flatProved: ["operations"],
+  reconcileDifference: ["operations"],
   auditAppended: ["operations"],
   haltRequested: ["operations"],
   haltLifted: ["operations"],

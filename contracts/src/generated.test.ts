@@ -72,6 +72,7 @@ describe("services", () => {
       "ResumeHalt",
       "GetHeadroom",
       "ReleaseThrottle",
+      "ListExposures",
     ]);
     expect(procedures("RiskDesk")).toEqual([
       "ListRejections",

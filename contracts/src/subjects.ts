@@ -4,12 +4,15 @@
 import type { z } from "zod";
 import { Fault } from "./fault.ts";
 import { riskEnvelope } from "./records/envelope.ts";
-import { navUpdated } from "./records/fund.ts";
+import { ledgerBooked, navUpdated, paperWeather, seedImported, strategyChanged } from "./records/fund.ts";
 import { activeHalt, haltLifted, haltRequest } from "./records/halt.ts";
 import { mark } from "./records/market.ts";
 import {
   auditEntry,
+  flatProved,
   reconcileDifference,
+  stopAttempted,
+  stopEnded,
   stopTriggered,
   type WatchdogAlarm,
   watchdogAlarm,
@@ -70,6 +73,10 @@ export const subjects = {
   ordersCancelled: subject("svc.v1.oms.orders.cancelled", orderTransition, byOrder, "An order was cancelled; what had filled stays filled."),
   ordersExpired: subject("svc.v1.oms.orders.expired", orderTransition, byOrder, "An order's time in force ran out."),
   fillsCreated: subject("svc.v1.oms.fills.created", fill, byOrder, "An order traded, in whole or in part."),
+  paperWeather: subject("svc.v1.oms.paper.weather", paperWeather, () => "paper", "Somebody changed what the paper broker and the paper market suffer."),
+  ledgerBooked: subject("svc.v1.treasury.ledger.booked", ledgerBooked, byFund, "Cash moved that no fill moved: capital, a flow, a fee for borrowed shares."),
+  strategyChanged: subject("svc.v1.research.strategy.changed", strategyChanged, (changed) => changed.strategy_id, "A strategy's status or allocation changed."),
+  seedImported: subject("svc.v1.treasury.seed.imported", seedImported, (seed) => seed.name, "The paper platform's history was put in."),
   navUpdated: subject("svc.v1.treasury.nav.updated", navUpdated, byFund, "A fund was valued."),
   referenceChanged: subject("svc.v1.treasury.reference.changed", referenceChanged, (changed) => changed.kind, "One kind of reference data got a new version."),
 
@@ -81,6 +88,9 @@ export const subjects = {
   decisionMade: subject("svc.v1.risk.decision.made", decisionMade, (made) => made.decision.order_id, "An order was approved or denied, with every gate's figures."),
   throttleReleased: subject("svc.v1.risk.throttle.released", throttleReleased, byFund, "An operator let a strategy trade again after its throttle tripped."),
   stopTriggered: subject("svc.v1.risk.stop.triggered", stopTriggered, byFund, "A price crossed a synthetic stop; the exit is now owed."),
+  stopAttempted: subject("svc.v1.risk.stop.attempted", stopAttempted, byFund, "An exit was handed in for a stop that fired."),
+  stopEnded: subject("svc.v1.risk.stop.ended", stopEnded, byFund, "A stop that fired is over."),
+  flatProved: subject("svc.v1.risk.reconcile.flat", flatProved, byFund, "After a flatten: what the broker says is left."),
   reconcileDifference: subject("svc.v1.risk.reconcile.difference", reconcileDifference, byFund, "Our position and the broker's differ, or no longer do."),
 
   // Operations.

@@ -2,6 +2,7 @@
 // is made before a verb asks for it, so that a verb which needs no server touches neither files nor network.
 
 import type { Clock } from "../../ports/clock.ts";
+import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Client } from "../client/src/types.ts";
 import { bearerOf } from "./bearer.ts";
@@ -14,6 +15,7 @@ export interface World {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly random: Random;
   readonly terminal: Terminal;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;

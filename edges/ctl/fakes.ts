@@ -128,6 +128,7 @@ export async function runFake(argv: readonly string[], options: RunOptions): Pro
     environment: options.environment,
     clock: options.clock,
     timers: options.timers,
+    random: { bytes: (count) => new Uint8Array(count), uuid: () => "00000000-0000-4000-8000-000000000001" },
     signal: options.signal ?? new AbortController().signal,
     folder: options.folder,
     repository: options.folder,

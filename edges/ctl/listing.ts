@@ -22,6 +22,8 @@ export interface Column<Row> {
   shown?(row: Row): string;
   /** Too much for a table; CSV has it. */
   readonly onlyCsv?: true;
+  /** Set to the right in a table, so that sizes can be compared at a glance. */
+  readonly number?: true;
 }
 
 export interface Listing<Row> {
@@ -39,13 +41,19 @@ export interface Listing<Row> {
 export async function listing<Row>(context: Context, list: Listing<Row>): Promise<Answer> {
   const { columns, rows, next } = list;
   const data = list.data ?? rows;
+  // Drawing a long table takes longer than all the rest, and nobody would see it.
+  if (context.json) return { data, text: "" };
   if (context.option("format") === "csv") return { data, text: csv(columns, rows) };
   const seen = columns.filter(({ onlyCsv }) => onlyCsv !== true);
   const head = seen.map(({ name }) => name.replaceAll("_", " ").toUpperCase());
   const cells = rows.map((row) => seen.map((column) => column.shown?.(row) ?? text(column.of(row))));
-  const body = rows.length === 0 ? list.none : await table(head, cells);
+  const body = rows.length === 0 ? list.none : await table(head, cells, rightOf(seen));
   const lead = list.lead === undefined ? "" : `${list.lead}\n\n`;
   return { data, text: `${lead}${body}`, ...(next === undefined ? {} : { next }) };
+}
+
+function rightOf<Row>(columns: readonly Column<Row>[]): readonly boolean[] {
+  return columns.map(({ number: isNumber }) => isNumber === true);
 }
 
 /** Whether programs read the answer, so that talk beside it helps nobody. */

@@ -15,10 +15,16 @@ export function suggestions(argv: readonly string[], { verbs, groups }: Grammar)
 
 const farAway = 99;
 
-/** The whole line against the whole name, or its last word against the name's last: that is half a step further away. */
+/**
+ * The whole line against the whole name, or its end against the name's end: that is half a step further away, and two steps more for every
+ * typed word that is left out, because half of all names end with "list".
+ */
 function nearness(words: readonly string[], name: string): number {
-  const last = name.split(" ").at(-1) ?? "";
-  return Math.min(near(words.join(" "), name), near(words.at(-1) ?? "", last) + 0.5);
+  const parts = name.split(" ");
+  const ends = words.map((_word, left) =>
+    near(words.slice(left).join(" "), parts.slice(left - words.length).join(" ")),
+  );
+  return Math.min(near(words.join(" "), name), ...ends.map((distance, left) => distance + 0.5 + left * 2));
 }
 
 /** Short words are near only when they differ in one place: otherwise every short word is near every other. */

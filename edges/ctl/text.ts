@@ -28,13 +28,18 @@ export function pairs(rows: readonly (readonly [string, string | undefined])[]):
 }
 
 /** A table without borders, so that it can be cut and pasted. Nothing is truncated: ids must stay whole. */
-export async function table(head: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
+export async function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: readonly boolean[] = [],
+): Promise<string> {
   const { default: Table } = await import("cli-table3");
   const none = ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"];
   const inside = ["left", "left-mid", "mid", "mid-mid", "right", "right-mid"];
   const chars = Object.fromEntries([...none, ...inside].map((name) => [name, ""]));
   const style = { head: [], border: [], "padding-left": 0, "padding-right": 0 };
-  const drawn = new Table({ head: [...head], chars: { ...chars, middle: "  " }, style });
+  const colAligns = head.map((_name, at) => (right[at] === true ? "right" : "left"));
+  const drawn = new Table({ head: [...head], chars: { ...chars, middle: "  " }, style, colAligns });
   for (const row of rows) drawn.push(row.map(clean));
   return drawn
     .toString()

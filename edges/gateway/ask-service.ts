@@ -8,7 +8,7 @@ import type { GatewayParts } from "./parts.ts";
 const timeoutMsDefault = 10_000;
 
 export interface Question<Request extends object> {
-  readonly service: "RiskEngine" | "RiskDesk" | "Treasury";
+  readonly service: "RiskEngine" | "RiskDesk" | "RiskWorkers" | "MarketDesk" | "Oms" | "Treasury" | "Research";
   readonly method: string;
   readonly message: Request;
   readonly timeoutMs?: number;

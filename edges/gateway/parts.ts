@@ -28,6 +28,7 @@ export interface ServiceCalls {
       readonly bearer: string | undefined;
       readonly timeoutMs: number;
       readonly requestId?: string;
+      readonly signal?: AbortSignal;
     },
   ): Promise<Outcome<unknown>>;
 }
@@ -48,6 +49,8 @@ export interface GatewayParts {
   /** The gateway's own, in the same form. */
   ownMetrics(): Promise<string>;
   readonly services: ServiceCalls;
+  /** The gateway's own token, for what it asks on behalf of nobody in particular. */
+  ownToken(): string;
   readonly login: LoginFacts;
   readonly secondFactors: SecondFactors;
   readonly serviceTokens: ServiceTokens;

@@ -54,7 +54,15 @@ export interface Behaviour {
 
 type CalledParts = Pick<
   GatewayParts,
-  "clock" | "services" | "login" | "secondFactors" | "serviceTokens" | "sessions" | "signingKeys" | "openApi"
+  | "clock"
+  | "services"
+  | "ownToken"
+  | "login"
+  | "secondFactors"
+  | "serviceTokens"
+  | "sessions"
+  | "signingKeys"
+  | "openApi"
 >;
 
 export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledParts; readonly calls: unknown[][] } {
@@ -69,7 +77,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
   const parts: CalledParts = {
     clock: { now: () => nowForTests },
     services: {
-      call: (service, method, request, options) => {
+      call: async (service, method, request, options) => {
         const name = `${service}/${method}`;
         if (behaviour.denial === undefined && behaviour.procedures?.[name] === undefined) {
           calls.push([name, request, options]);
@@ -78,6 +86,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
         return outcome(behaviour.procedures?.[name], name, request, options);
       },
     },
+    ownToken: () => "the-gateways-own-token",
     login: {
       issuer: () => (behaviour.externalIssuer === true ? "https://login.example" : duty.issuer),
       resource: () => "http://127.0.0.1:8080",

@@ -1,19 +1,178 @@
-// Order management's shell: the paper platform's front door for orders. Its procedures are refused by name until they are built; what
-// it does already is to announce the first positions of the paper funds.
-import type { Service } from "../service.ts";
+// Order management's shell: the front door for orders, the drivers that take each of them further, the books of trades and positions, and what
+// halts mean for orders that are with a broker. Here the parts are put together; each of them is a file of its own.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { millisecondsBetween } from "../../contracts/src/instant.ts";
+import type { StoredOrder } from "../../ports/oms-records.ts";
+import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
+import type { RunningService, Service, ServicePorts } from "../service.ts";
+import { createAdjusting } from "./adjusting.ts";
+import { type Amending, createAmending } from "./amending.ts";
+import { type Cancelling, createCancelling } from "./cancelling.ts";
+import { createChecking } from "./checking.ts";
+import { createDrivers, type Drivers } from "./drive.ts";
+import { sweepHalts } from "./halt-sweep.ts";
+import { hearHistory } from "./import-history.ts";
+import { openInstruments } from "./instruments.ts";
+import { type Bells, keyWindowMs, type Step, type StepOutcome } from "./oms-parts.ts";
+import { createOrderCommands } from "./order-commands.ts";
+import { createOrderLists } from "./order-lists.ts";
+import { createPaperWeather } from "./paper-weather.ts";
+import { createReductions } from "./reductions.ts";
+import { type ReportReader, readReports } from "./reports.ts";
+import { createRouting, type Routing } from "./routing.ts";
 import { seedPositions } from "./seed-positions.ts";
+import { createSlicing, type Slicing } from "./slicing.ts";
+import { createSubmitting } from "./submitting.ts";
 
 export const oms: Service = {
   name: "oms",
   sentence: "Takes orders, asks the risk engine, routes what was approved and keeps positions.",
   // Treasury puts in the funds and instruments that the first positions are of.
   needs: ["riskengine", "operations", "treasury"],
-  start: async (ports) => {
-    await seedPositions(ports);
-    return {
-      rpc: [{ name: "Oms", handlers: {} }],
-      health: () => ({ status: "ok" }),
-      stop: async () => undefined,
-    };
+  async start(ports) {
+    const stops: (() => Promise<void>)[] = [];
+    try {
+      return await assemble(ports, stops);
+    } catch (thrown) {
+      for (const stop of stops.reverse()) await stop();
+      throw thrown;
+    }
   },
 };
+
+/** Later parts stand on earlier ones; stopping goes the other way round. */
+async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Promise<RunningService> {
+  await seedPositions(ports);
+  const instruments = await openInstruments(ports);
+  stops.push(instruments.stop);
+  // Who rings is there before who hears: until then there is nobody to ring for.
+  const heard: { drivers?: Drivers; look?: Bells["position"]; readonly readers: Map<string, ReportReader> } = {
+    readers: new Map(),
+  };
+  const bells: Bells = {
+    order: (orderId) => heard.drivers?.wake(orderId),
+    reports: (brokerName) => heard.readers.get(brokerName)?.ring(),
+    position: (fundId, symbol) => heard.look?.(fundId, symbol),
+  };
+  const cancelling = createCancelling(ports, bells);
+  const sweep = await sweepHalts(ports, cancelling);
+  stops.push(sweep.stop);
+  const check = createChecking(ports);
+  const routing = createRouting(ports, bells, sweep.halts);
+  const slicing = createSlicing({ ports, instruments, cancelling, bells });
+  const amending = createAmending(ports);
+  const stepOf = steps({ check: firstStep(ports, slicing, check), routing, slicing, cancelling, amending });
+  const drivers = createDrivers(ports, stepOf);
+  heard.drivers = drivers;
+  stops.push(drivers.stop);
+  const reductions = createReductions({ ports, cancelling, amending, bells });
+  heard.look = reductions.look;
+  stops.push(reductions.stop);
+  for (const broker of ports.brokers) {
+    const reader = readReports(ports, instruments, broker, bells);
+    heard.readers.set(broker.name, reader);
+    stops.push(reader.stop);
+  }
+  stops.push(await keepTakingUp(ports, bells));
+  const history = await hearHistory(ports);
+  stops.push(() => history.close());
+
+  const commands = createOrderCommands({ ports, drivers, cancelling, amending });
+  const weather = createPaperWeather(ports);
+  const lists = createOrderLists(ports, instruments);
+  const handlers = {
+    SubmitOrder: createSubmitting(ports, drivers),
+    CancelOrder: commands.cancelOrder,
+    CancelAll: commands.cancelAll,
+    AmendOrder: commands.amendOrder,
+    GetOrder: lists.getOrder,
+    ListOrders: lists.listOrders,
+    ListPositions: lists.listPositions,
+    ListFills: lists.listFills,
+    AdjustPosition: createAdjusting(ports, instruments, bells),
+    GetPaperWeather: weather.getPaperWeather,
+    SetPaperWeather: weather.setPaperWeather,
+  } satisfies Record<string, UnaryHandler>;
+  const rpc: RpcService = { name: "Oms", handlers };
+  return {
+    rpc: [rpc],
+    health: () => ({ status: "ok" }),
+    stop: async () => {
+      for (const stop of stops.splice(0).reverse()) await stop();
+    },
+  };
+}
+
+/** An exit that is too large is cut; everything else is checked. */
+function firstStep(ports: ServicePorts, slicing: Slicing, check: Step): Step {
+  return async (stored): Promise<StepOutcome> => {
+    // Whether an exit is cut is asked of the same engine: its silence must not outlast the check's time.
+    const isOverdue = millisecondsBetween(stored.createdAt, ports.clock.now()) >= keyWindowMs;
+    return (isOverdue ? undefined : await slicing.begin(stored)) ?? check(stored);
+  };
+}
+
+interface StepParts {
+  readonly check: Step;
+  readonly routing: Routing;
+  readonly slicing: Slicing;
+  readonly cancelling: Cancelling;
+  readonly amending: Amending;
+}
+
+/** What is to be done next about an order that has not ended. */
+function steps({ check, routing, slicing, cancelling, amending }: StepParts): (stored: StoredOrder) => Step {
+  return ({ state, sliced }) => {
+    if (state === "PENDING_CHECK") return check;
+    if (sliced === true) return slicing.go;
+    if (state === "ACCEPTED") return routing.route;
+    if (state === "CANCEL_PENDING") return cancelling.cancel;
+    if (state === "ROUTED" || state === "UNKNOWN") return routing.inquire;
+    return amending.amend;
+  };
+}
+
+/** A bell that was lost with the answer to a commit is rung again within this time. */
+const takeUpEveryMs = 5_000;
+
+/**
+ * Every open order goes on where it stood, and every resting exit is held against what there is to exit: when it starts, and again and again
+ * for those whose bell nobody heard. Gives the function that ends it.
+ */
+async function keepTakingUp(ports: ServicePorts, bells: Bells): Promise<() => Promise<void>> {
+  const ending = new AbortController();
+  const takeUp = async (): Promise<number> => {
+    const open = await ports.store.transact("oms.look", (unit) => unit.oms.openOrders());
+    for (const stored of open) {
+      const { order } = stored;
+      if (!rests(stored)) bells.order(order.order_id);
+      if (order.reduce_only === true) bells.position(order.fund_id, order.symbol);
+    }
+    return open.length;
+  };
+  const run = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      await ports.timers.sleep(takeUpEveryMs, ending.signal);
+      if (ending.signal.aborted) return;
+      try {
+        await takeUp();
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        ports.log.debug("open orders cannot be looked through", { error: messageOf(thrown) });
+      }
+    }
+  };
+  const orders = await takeUp();
+  if (orders > 0) ports.log.info("open orders are taken up again", { orders });
+  const running = run();
+  return async () => {
+    ending.abort();
+    await running;
+  };
+}
+
+/** Works at the broker, and nothing is to be done about it here. */
+function rests({ state, amendment, sliced }: StoredOrder): boolean {
+  const works = state === "WORKING" || state === "PARTIALLY_FILLED";
+  return works && amendment === undefined && sliced !== true;
+}

@@ -1,9 +1,10 @@
 // Puts the paper platform's first positions in, once, as fills: the risk engine and treasury learn them the way they learn every other.
+import * as decimal from "../../contracts/src/decimal.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
 import { type PaperPosition, paperPositions } from "../paper-seeds.ts";
 import type { ServicePorts } from "../service.ts";
+import { bookFill } from "./booking.ts";
 
 export type SeedPositionsPorts = Pick<
   ServicePorts,
@@ -29,8 +30,12 @@ export async function seedPositions(ports: SeedPositionsPorts): Promise<void> {
     const holdings = await unit.treasury.holdings();
     if (holdings.some(({ symbol }) => symbols.has(symbol))) return false;
     if (!(await unit.handled.firstTime(seeding.subscription, seeding.id))) return false;
-    const at = format(ports.clock.now());
-    for (const position of paperPositions) await unit.events.publish(subjects.fillsCreated, fillOf(position, at));
+    const at = ports.clock.now();
+    for (const position of paperPositions) {
+      const instrument = instruments.find(({ symbol }) => symbol === position.symbol);
+      const multiplier = decimal.parse(instrument?.multiplier ?? "1");
+      await bookFill(unit, fillOf(position, format(at)), multiplier, at);
+    }
     return true;
   });
   if (seeded) ports.log.info("the paper platform's first positions were put in", { positions: paperPositions.length });
@@ -54,5 +59,6 @@ function fillOf(position: PaperPosition, at: string): Fill {
     currency: "USD",
     broker: "paper",
     filled_at: at,
+    kind: "SEED",
   };
 }

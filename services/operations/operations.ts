@@ -6,9 +6,12 @@ import type { Service } from "../service.ts";
 import { type RunningAudit, startAudit } from "./audit/audit.ts";
 import { auditDesk } from "./audit/desks/audit-desk.ts";
 import { startSecretWatch } from "./audit/intake/secret-watch.ts";
+import { marketDesk } from "./market-desk.ts";
 import { startMarks } from "./marks.ts";
+import { rememberQuotes } from "./newest-quotes.ts";
 import { riskDesk } from "./risk-desk.ts";
 import { watchLeases } from "./watch-leases.ts";
+import { startWorkers } from "./workers.ts";
 
 export const operations: Service = {
   name: "operations",
@@ -29,11 +32,20 @@ export const operations: Service = {
       onDefect: ports.crash.die,
     });
     const leases = watchLeases(ports);
-    const marks = startMarks(ports);
+    const remembered = rememberQuotes(ports.quotes);
+    const marks = startMarks({ ...ports, quotes: remembered.quotes });
+    const workers = await startWorkers(ports, remembered.newest);
     return {
-      rpc: [{ name: "Operations", handlers: audit.rpcHandlers }, auditDesk({ ...ports, ...audit }), riskDesk(ports)],
-      health: () => healthOf(audit),
+      rpc: [
+        { name: "Operations", handlers: audit.rpcHandlers },
+        auditDesk({ ...ports, ...audit }),
+        riskDesk(ports),
+        marketDesk({ ...ports, ...remembered }),
+        { name: "RiskWorkers", handlers: workers.handlers },
+      ],
+      health: () => healthOf(audit, workers.health()),
       stop: async () => {
+        await workers.stop();
         await marks.stop();
         await leases.stop();
         await secretWatch.stop();
@@ -45,12 +57,12 @@ export const operations: Service = {
 };
 
 /** A log that takes no entries or does not verify is everybody's business; one that no witness answers for is told by its status. */
-export function healthOf(audit: Pick<RunningAudit, "status">): Health {
+export function healthOf(audit: Pick<RunningAudit, "status">, workers: Health = { status: "ok" }): Health {
   const { state, broken, complaint } = audit.status();
   if (state !== "open") {
     const why = complaint ?? "no reason was given";
     return { status: "failing", complaint: `The audit log takes no entries (${state}): ${why}` };
   }
-  if (broken === undefined) return { status: "ok" };
+  if (broken === undefined) return workers;
   return { status: "failing", complaint: `The audit log does not verify: ${broken}` };
 }

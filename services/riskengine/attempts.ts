@@ -6,8 +6,8 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
-import { line } from "./line.ts";
 
 export interface Attempt {
   readonly identity: Identity;

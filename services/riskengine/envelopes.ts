@@ -21,10 +21,10 @@ import {
 } from "../../core/envelope.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Attempt, Attempts } from "./attempts.ts";
 import { transactToKnownEnd } from "./known-end.ts";
-import { line } from "./line.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
 /** Reading all again takes time that checks need: seldom, and more seldom the more there are. */

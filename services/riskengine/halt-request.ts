@@ -6,7 +6,7 @@ import { format, type Instant } from "../../contracts/src/instant.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Identity } from "../../ports/identity.ts";
-import { line } from "./line.ts";
+import { line } from "../line.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
 export type AskedHalt = Omit<ActiveHalt, "epoch">;

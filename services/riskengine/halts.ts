@@ -34,7 +34,8 @@ export interface Halts {
 
 export function createHalts({ ports, watch, lanes, attempts, reference }: HaltsOptions): Halts {
   const ending = new AbortController();
-  const latching = new Set<Promise<void>>();
+  /** By halt, so that one that is asked for again and again is tried by one alone. */
+  const latching = new Map<string, Promise<void>>();
 
   async function requestHalt(request: HaltRequest, { identity }: RpcCall): Promise<HaltResponse | DeniedAnswer> {
     const target = request.strategy_id ?? request.fund_id;
@@ -61,8 +62,13 @@ export function createHalts({ ports, watch, lanes, attempts, reference }: HaltsO
       return await latch(halt, attempt);
     } catch (thrown) {
       if (thrown instanceof Defect) throw thrown;
-      const later = latchLater(halt, attempt).finally(() => latching.delete(later));
-      latching.add(later);
+      const name = JSON.stringify([halt.halt_id, halt.severity, halt.fund_id, halt.strategy_id]);
+      if (!latching.has(name)) {
+        latching.set(
+          name,
+          latchLater(halt, attempt).finally(() => latching.delete(name)),
+        );
+      }
       throw new Fault(
         "STORE_UNAVAILABLE",
         `The halt ${halt.halt_id} blocks here, but it is not latched yet; that is tried until it is.`,
@@ -124,7 +130,7 @@ export function createHalts({ ports, watch, lanes, attempts, reference }: HaltsO
       ),
     stop: async () => {
       ending.abort();
-      await Promise.all(latching);
+      await Promise.all(latching.values());
     },
   };
 }

@@ -1,7 +1,7 @@
 // The risk engine's shell: the deterministic engine in the middle, around it what makes its decisions durable, what it hears, and the
 // procedures by which it is asked. Here the parts are put together; each of them is a file of its own.
 import { Defect, Fault } from "../../contracts/src/fault.ts";
-import type { HeadroomRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import type { Exposures, HeadroomRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { createEngine, type Engine } from "../../core/engine.ts";
 import { compileEnvelope } from "../../core/envelope.ts";
 import type { Health } from "../../ports/health.ts";
@@ -24,6 +24,7 @@ import { watchReference } from "./reference-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";
 import { createSnapshots } from "./snapshots.ts";
+import { watchSymbolBlocks } from "./symbol-blocks.ts";
 import { createReleaseThrottle } from "./throttles.ts";
 
 /** A clean end gives the store this long to finish what is in hand. */
@@ -80,6 +81,7 @@ async function assemble(
   stops.push(envelopes.stop);
   const watch = await watchHalts(ports, engine, envelopes.readAgain, figures.haltEpoch);
   stops.push(watch.stop);
+  stops.push((await watchSymbolBlocks(ports, engine)).stop);
   const recovered = await recover(ports, engine, ports.random.uuid(), keyWindowMs);
   for (const nav of await ports.riskStore.navs()) engine.setNav(nav);
   stops.push(await beginVerifying(ports, recovered, watch, alarms));
@@ -99,6 +101,7 @@ async function assemble(
     ResumeHalt: halts.resumeHalt,
     GetHeadroom: headroomOf(ports, engine, watch),
     ReleaseThrottle: releaseThrottle,
+    ListExposures: async (): Promise<Exposures> => ({ lines: [...engine.lines()] }),
   } satisfies Record<string, UnaryHandler>;
   const rpc: RpcService = { name: "RiskEngine", handlers };
   return {

@@ -1,35 +1,44 @@
-// Fills move what the paper treasury holds: the position by the quantity, the cash by what it cost and by the fee. Only paper funds
-// are booked here; the books of a live fund are its own treasury's.
-import * as decimal from "../../contracts/src/decimal.ts";
+// Fills become entries of the ledger, each once, and the entry moves what the paper treasury holds in the same transaction. Only paper funds are
+// booked here; the books of a live fund are its own treasury's.
+//
+//  1. The entry's id is the fill's, so the same fill is one entry for good, whoever publishes it again and whenever.
+//  2. The order in which fills arrive makes no difference to what is held.
+//  3. A store in trouble is never a reason to put a fill aside, also not when only the answer to a commit is lost: the handler is safe to repeat.
 import { Fault } from "../../contracts/src/fault.ts";
-import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { fillEntry } from "../../core/ledger.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { ServicePorts } from "../service.ts";
+import { bookEntry, treasuryActor } from "./book-entry.ts";
 import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
-import { cost, type Holding } from "./valuation.ts";
 
-/** The cursor's name, and what handled fills are remembered under. */
+/** The cursor's name. */
 export const fillsSubscription = "treasury.fills";
 
-export function bookFills(ports: Pick<ServicePorts, "bus" | "store">, reader: ReferenceReader): Promise<Subscription> {
-  return ports.bus.subscribe({ name: fillsSubscription, subjects: [subjects.fillsCreated.name] }, async (event) => {
-    const fill = event.payload as Fill;
-    // A fund or an instrument that is not known yet may have been set a moment ago.
-    const view = knows(reader.current(), fill) ? reader.current() : await reader.refresh();
-    const fund = view.funds.get(fill.fund_id);
-    const instrument = view.instruments.get(fill.symbol);
-    if (fund === undefined || instrument === undefined) throw unknown(fill);
-    if (fund.mode !== "PAPER") return;
-    await ports.store.transact("treasury.fill", async (unit) => {
-      // By the fill and not by the event: the same fill_id twice is one fill, whoever publishes it again.
-      if (!(await unit.handled.firstTime(fillsSubscription, fill.fill_id))) return;
-      for (const { symbol, quantity } of legsOf(fill, instrument)) {
-        await unit.treasury.add(fill.fund_id, symbol, quantity);
-      }
-    });
-  });
+export type FillPorts = Pick<ServicePorts, "bus" | "store">;
+
+export function bookFills(ports: FillPorts, reader: ReferenceReader): Promise<Subscription> {
+  return ports.bus.subscribe({ name: fillsSubscription, subjects: [subjects.fillsCreated.name] }, (event) =>
+    bookFill(ports, reader, event.payload as Fill),
+  );
+}
+
+async function bookFill({ store }: FillPorts, reader: ReferenceReader, fill: Fill): Promise<void> {
+  // A fund or an instrument that is not known yet may have been set a moment ago.
+  const view = knows(reader.current(), fill) ? reader.current() : await reader.refresh();
+  const fund = view.funds.get(fill.fund_id);
+  const instrument = view.instruments.get(fill.symbol);
+  if (fund === undefined || instrument === undefined) throw unknown(fill);
+  if (fund.mode !== "PAPER") return;
+  const entry = fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy: treasuryActor });
+  try {
+    await store.transact("treasury.fill", (unit) => bookEntry(unit, entry));
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || thrown.code !== "STORE_COMMIT_UNKNOWN") throw thrown;
+    const sentence = `Whether the fill ${fill.fill_id} is booked is not known; it is booked again, which does nothing if it is.`;
+    throw new Fault("STORE_UNAVAILABLE", sentence, { retry: "later", cause: thrown });
+  }
 }
 
 function knows(view: ReferenceView, fill: Fill): boolean {
@@ -42,20 +51,4 @@ function unknown(fill: Fill): Fault {
     retry: "later",
     facts: { fund_id: fill.fund_id, symbol: fill.symbol },
   });
-}
-
-/** What a fill adds to each holding. */
-export function legsOf(fill: Fill, instrument: Instrument): readonly Holding[] {
-  const buys = fill.side === "BUY" || fill.side === "BUY_TO_COVER";
-  const size = decimal.parse(fill.quantity);
-  const quantity = buys ? size : decimal.negate(size);
-  const paid = cost(quantity, instrument.multiplier, decimal.parse(fill.price));
-  const legs: Holding[] = [
-    { symbol: fill.symbol, quantity },
-    { symbol: instrument.currency, quantity: decimal.negate(paid) },
-  ];
-  if (fill.fee !== undefined) {
-    legs.push({ symbol: fill.currency ?? instrument.currency, quantity: decimal.negate(decimal.parse(fill.fee)) });
-  }
-  return legs;
 }

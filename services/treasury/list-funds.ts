@@ -8,7 +8,7 @@ import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { type Severity, severity } from "../../contracts/src/records/values.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
-import type { Valuer } from "./publish-values.ts";
+import type { FundValue, Valuer } from "./publish-values.ts";
 import type { ReferenceReader } from "./reference-view.ts";
 import type { Valuation } from "./valuation.ts";
 
@@ -32,9 +32,10 @@ export async function listFunds(reader: ReferenceReader, valuer: Valuer, riskSto
 }
 
 /** Our own value where it is the newer one, else what the risk engine keeps: a foreign treasury's, or one from before a restart. */
-function worth(own: Valuation | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
+function worth(own: FundValue | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
   if (own !== undefined && (kept === undefined || own.at >= parse(kept.as_of))) {
-    return { nav: decimal.format(own.nav), nav_at: format(own.at), ...exposure(own) };
+    const day = own.dayPnl === undefined ? {} : { day_pnl: decimal.format(own.dayPnl) };
+    return { nav: decimal.format(own.nav), nav_at: format(own.at), ...day, ...exposure(own) };
   }
   return kept === undefined ? never : { nav: kept.nav, nav_at: kept.as_of };
 }

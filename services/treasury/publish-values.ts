@@ -1,72 +1,165 @@
-// Values every paper fund once a second and publishes it, when every price in it is fresh. The numbering of a fund's values goes on
-// from the newest one that the risk engine kept: it may repeat a number after a restart or a lost answer, it never skips one.
+// Values every paper fund once a second, keeps the value in its history and publishes it, when every price in it is fresh. What is remembered of a
+// fund is written in the same transaction:
+//  1. The numbering of a fund's values has no gaps and no repetitions, also over restarts and lost answers. Where treasury remembers nothing it goes on
+//     from the newest one that the risk engine kept.
+//  2. A value is told at most once a second, however often the service is started.
+//  3. Where a trading day began is written once, with the day's first value, and is the last value before it.
+import * as decimal from "../../contracts/src/decimal.ts";
+import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
 import type { ReferenceView } from "./reference-view.ts";
 import { type Holding, navRecord, type Price, type Valuation, valueFund } from "./valuation.ts";
 
 /** A value made of older prices than this is not told. */
 export const priceAgeMsMax = 10_000;
+/** Less than the second between two values, because timers ring early by a little. */
+const apartMsMin = 900;
+/** A value dated further ahead than this is a mistake of some clock, and nobody waits for it. */
+const aheadMsMax = 5_000;
+/** An older value than this says nothing about where a day began. */
+const closeAgeMsMax = 7 * 86_400_000;
 
 export type ValuePorts = Pick<ServicePorts, "clock" | "log" | "store" | "riskStore" | "settings">;
+
+/** A value, and the day's profit or loss when it is known where the day began. */
+export interface FundValue extends Valuation {
+  readonly dayPnl: decimal.Decimal | undefined;
+}
 
 export interface Valuer {
   /** Values and publishes once. */
   publish(view: ReferenceView, prices: ReadonlyMap<string, Price>): Promise<void>;
   /** The newest value of a fund that was published from here. */
-  newest(fundId: string): Valuation | undefined;
+  newest(fundId: string): FundValue | undefined;
+}
+
+/** What a unit of work read for all funds at once. */
+interface Books {
+  readonly holdings: ReadonlyMap<string, readonly Holding[]>;
+  readonly strategies: ReadonlyMap<string, ReadonlyMap<string, readonly Holding[]>>;
+  /** By fund and currency. */
+  readonly netFlows: ReadonlyMap<string, decimal.Decimal>;
 }
 
 export async function createValuer(ports: ValuePorts): Promise<Valuer> {
-  const sequences = new Map<string, number>();
-  for (const { fund_id, sequence } of await ports.riskStore.navs()) sequences.set(fund_id, sequence ?? 0);
-  const newest = new Map<string, Valuation>();
+  const kept = new Map((await ports.riskStore.navs()).map(({ fund_id, sequence }) => [fund_id, sequence ?? 0]));
+  const newest = new Map<string, FundValue>();
   /** Why a fund has no value at present, so that it is said once and not every second. */
   const complaints = new Map<string, string>();
 
-  function report(fundId: string, value: Valuation | string): void {
+  function report(fundId: string, value: FundValue | string): void {
     if (typeof value === "string") {
       if (!complaints.has(fundId)) ports.log.warn("a fund cannot be valued", { fund_id: fundId, why: value });
       complaints.set(fundId, value);
-    } else if (complaints.delete(fundId)) {
-      ports.log.info("the fund is valued again", { fund_id: fundId });
+      return;
     }
+    if (complaints.delete(fundId)) ports.log.info("the fund is valued again", { fund_id: fundId });
+    newest.set(fundId, value);
   }
 
-  async function publish(view: ReferenceView, prices: ReadonlyMap<string, Price>): Promise<void> {
-    const values = await ports.store.transact("treasury.value", async (unit) => {
-      const at = ports.clock.now();
-      const holdings = byFund(await unit.treasury.holdings());
-      const valued: (readonly [string, Valuation | string])[] = [];
-      for (const [fundId, held] of holdings) {
-        const fund = view.funds.get(fundId);
-        // A fund of which nothing is held here is somebody else's to value.
-        if (fund === undefined || fund.mode !== "PAPER") continue;
-        const { fxAgeMsMax } = ports.settings.risk;
-        const value = valueFund({ fund, holdings: held, view, prices, priceAgeMsMax, fxAgeMsMax, at });
-        valued.push([fundId, value]);
-        if (typeof value === "string") continue;
-        await unit.events.publish(subjects.navUpdated, navRecord(value, (sequences.get(fundId) ?? 0) + 1));
-      }
-      return valued;
+  /** Undefined when it is too soon. */
+  async function valueOne(
+    unit: UnitOfWork,
+    books: Books,
+    fundId: string,
+    view: ReferenceView,
+    prices: ReadonlyMap<string, Price>,
+  ): Promise<FundValue | string | undefined> {
+    const fund = view.funds.get(fundId);
+    // A fund of which nothing is held here is somebody else's to value.
+    if (fund === undefined || fund.mode !== "PAPER") return undefined;
+    const remembered = await unit.ledger.lockFund(fundId);
+    const at = ports.clock.now();
+    if (isTooSoon(remembered, at)) return undefined;
+    const value = valueFund({
+      fund,
+      holdings: books.holdings.get(fundId) ?? [],
+      strategies: books.strategies.get(fundId) ?? new Map(),
+      netFlows: books.netFlows.get(`${fundId} ${fund.currency}`) ?? decimal.zero,
+      view,
+      prices,
+      priceAgeMsMax,
+      fxAgeMsMax: ports.settings.risk.fxAgeMsMax,
+      at,
     });
-    for (const [fundId, value] of values) {
-      report(fundId, value);
-      if (typeof value === "string") continue;
-      sequences.set(fundId, (sequences.get(fundId) ?? 0) + 1);
-      newest.set(fundId, value);
-    }
+    if (typeof value === "string") return value;
+    const sequence = Math.max(remembered.newest?.sequence ?? 0, kept.get(fundId) ?? 0) + 1;
+    const record = navRecord(value, sequence);
+    const dayBegan = dayBeganOf(remembered, value);
+    await unit.ledger.putFund(fundId, { ...remembered, newest: record, ...(dayBegan !== undefined && { dayBegan }) });
+    await unit.ledger.putNav(pointOf(value));
+    await unit.events.publish(subjects.navUpdated, record);
+    return { ...value, dayPnl: dayPnlOf(dayBegan, value) };
   }
 
-  return { publish, newest: (fundId) => newest.get(fundId) };
+  return {
+    newest: (fundId) => newest.get(fundId),
+    async publish(view, prices) {
+      const values = await ports.store.transact("treasury.value", async (unit) => {
+        const books = await readBooks(unit);
+        const valued: (readonly [string, FundValue | string])[] = [];
+        for (const fundId of books.holdings.keys()) {
+          const value = await valueOne(unit, books, fundId, view, prices);
+          if (value !== undefined) valued.push([fundId, value]);
+        }
+        return valued;
+      });
+      for (const [fundId, value] of values) report(fundId, value);
+    },
+  };
 }
 
-function byFund(holdings: readonly (Holding & { readonly fundId: string })[]): ReadonlyMap<string, readonly Holding[]> {
-  const found = new Map<string, Holding[]>();
-  for (const holding of holdings) {
-    const of = found.get(holding.fundId);
-    if (of === undefined) found.set(holding.fundId, [holding]);
-    else of.push(holding);
+async function readBooks(unit: UnitOfWork): Promise<Books> {
+  const holdings = new Map<string, Holding[]>();
+  for (const { fundId, ...holding } of await unit.treasury.holdings()) addTo(holdings, fundId, holding);
+  const strategies = new Map<string, Map<string, Holding[]>>();
+  for (const { fundId, strategyId, ...holding } of await unit.ledger.strategyHoldings()) {
+    const of = strategies.get(fundId) ?? new Map<string, Holding[]>();
+    addTo(of, strategyId, holding);
+    strategies.set(fundId, of);
   }
-  return found;
+  const flows = (await unit.ledger.balances()).filter(({ account }) => account === "flows");
+  // What came in is a credit, which is negative.
+  const netFlows = new Map(
+    flows.map(({ fundId, currency, amount }) => [`${fundId} ${currency}`, decimal.negate(amount)]),
+  );
+  return { holdings, strategies, netFlows };
+}
+
+function addTo(map: Map<string, Holding[]>, key: string, holding: Holding): void {
+  const of = map.get(key);
+  if (of === undefined) map.set(key, [holding]);
+  else of.push(holding);
+}
+
+function isTooSoon({ newest }: RememberedFund, at: Instant): boolean {
+  if (newest === undefined) return false;
+  const sinceMs = millisecondsBetween(parse(newest.as_of), at);
+  return sinceMs < apartMsMin && sinceMs > -aheadMsMax;
+}
+
+/** The last value before the day, as long as it is not from another time altogether; the first of the day where there is none. */
+function dayBeganOf({ dayBegan, newest }: RememberedFund, value: Valuation): DayBegan | undefined {
+  const { tradingDay: day } = value;
+  if (day === undefined || (dayBegan !== undefined && dayBegan.day >= day)) return dayBegan;
+  if (newest !== undefined && millisecondsBetween(parse(newest.as_of), value.at) <= closeAgeMsMax) {
+    return { day, nav: newest.nav, netFlows: newest.net_flows ?? "0" };
+  }
+  return { day, nav: decimal.format(value.nav), netFlows: decimal.format(value.netFlows) };
+}
+
+/** Money that came in or went out since the day began is neither profit nor loss. */
+function dayPnlOf(began: DayBegan | undefined, value: Valuation): decimal.Decimal | undefined {
+  if (began === undefined || began.day !== value.tradingDay) return undefined;
+  const flows = decimal.subtract(value.netFlows, decimal.parse(began.netFlows));
+  return decimal.subtract(decimal.subtract(value.nav, decimal.parse(began.nav)), flows);
+}
+
+function pointOf(value: Valuation): NavPoint {
+  const { fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs, tradingDay } = value;
+  const point = { fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs };
+  return tradingDay === undefined ? point : { ...point, tradingDay };
 }

@@ -3,8 +3,10 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { referenceKind } from "../../contracts/src/records/reference.ts";
+import { capitalEntry } from "../../core/ledger.ts";
 import { paperActor, paperCapital, paperReason, paperReference } from "../paper-seeds.ts";
 import type { ServicePorts } from "../service.ts";
+import { bookEntry, entryIdOf } from "./book-entry.ts";
 import { lockReference, putReference } from "./reference-records.ts";
 
 export type SeedPorts = Pick<ServicePorts, "clock" | "log" | "store" | "sha256" | "settings">;
@@ -21,7 +23,16 @@ export async function seedTreasury(ports: SeedPorts): Promise<void> {
       await putReference(unit, change, at, ports.sha256);
     }
     for (const { fundId, currency, amount } of paperCapital) {
-      await unit.treasury.add(fundId, currency, decimal.parse(amount));
+      const entry = capitalEntry({
+        entryId: entryIdOf(ports.sha256, "capital", fundId, currency),
+        fundId,
+        currency,
+        amount: decimal.parse(amount),
+        reason: paperReason,
+        bookedBy: paperActor,
+        at,
+      });
+      await bookEntry(unit, entry);
     }
     return true;
   });

@@ -3,23 +3,32 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type {
+  BookFlowRequest,
   Instruments,
+  ListLedgerRequest,
+  ListNavsRequest,
   ReferenceDataRequest,
   ReferenceDocument,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { parse } from "../../contracts/src/instant.ts";
+import { parse, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../service.ts";
+import { createBorrowAccrual } from "./accrue-borrow.ts";
 import { bookFills } from "./book-fills.ts";
+import { bookFlow } from "./book-flow.ts";
 import { listFunds } from "./list-funds.ts";
+import { listLedger } from "./list-ledger.ts";
+import { listNavs } from "./list-navs.ts";
 import { keepPaperFresh } from "./paper-feed.ts";
 import { createValuer, type Valuer } from "./publish-values.ts";
 import { getReferenceData, setReferenceData } from "./reference-commands.ts";
 import { type ReferenceReader, referenceReader } from "./reference-view.ts";
+import { seedHistory } from "./seed-history.ts";
 import { seedTreasury } from "./seed-treasury.ts";
+import { createThinner } from "./thin-navs.ts";
 import type { Price } from "./valuation.ts";
 
 const valueEveryMs = 1_000;
@@ -39,10 +48,12 @@ export const treasury: Service = {
     const marks = await hearMarks(ports, reader, prices);
     const fills = await bookFills(ports, reader);
     const valuing = keepValuing(ports, reader, valuer, prices);
+    const history = seedHistory(ports, reader);
     return {
       rpc: [procedures(ports, reader, valuer)],
       health: () => ({ status: "ok" }),
       stop: async () => {
+        await history.stop();
         await valuing.stop();
         await fills.close();
         await marks.close();
@@ -51,8 +62,15 @@ export const treasury: Service = {
   },
 };
 
+/** A price dated further ahead than this is not believed: as the newest it would shut out all that is true. */
+const aheadMsMax = 5_000;
+
 /** Keeps the newest price of every instrument that there is; what nobody lists is not kept, so the map stays bounded. */
-function hearMarks({ bus }: ServicePorts, reader: ReferenceReader, prices: Map<string, Price>): Promise<Subscription> {
+function hearMarks(
+  { bus, clock }: ServicePorts,
+  reader: ReferenceReader,
+  prices: Map<string, Price>,
+): Promise<Subscription> {
   const options = {
     subjects: [subjects.marketMarks.name],
     queueMax: marksQueueMax,
@@ -62,6 +80,7 @@ function hearMarks({ bus }: ServicePorts, reader: ReferenceReader, prices: Map<s
     const mark = event.payload as Mark;
     const at = parse(mark.at);
     if (!reader.current().instruments.has(mark.symbol) || at < (prices.get(mark.symbol)?.at ?? 0)) return;
+    if (at > plusMilliseconds(clock.now(), aheadMsMax)) return;
     prices.set(mark.symbol, { price: decimal.parse(mark.price), at });
   });
 }
@@ -73,6 +92,8 @@ function keepValuing(
   prices: Map<string, Price>,
 ): { stop(): Promise<void> } {
   const ending = new AbortController();
+  const borrow = createBorrowAccrual(ports);
+  const thinner = createThinner(ports);
   let troubled = false;
   const working = work();
 
@@ -95,7 +116,10 @@ function keepValuing(
     const view = await reader.refresh();
     for (const symbol of prices.keys()) if (!view.instruments.has(symbol)) prices.delete(symbol);
     await keepPaperFresh(ports, view);
+    // A day's fees are in the first value after it.
+    await borrow.accrue(view, prices);
     await valuer.publish(view, prices);
+    await thinner.thin();
   }
 
   return {
@@ -111,6 +135,9 @@ function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer
     name: "Treasury",
     handlers: {
       ListFunds: () => listFunds(reader, valuer, ports.riskStore),
+      ListNavs: (request: ListNavsRequest) => listNavs(request, ports, reader),
+      ListLedger: (request: ListLedgerRequest) => listLedger(request, ports.treasuryQueries, reader),
+      BookFlow: (request: BookFlowRequest, call: RpcCall) => bookFlow(request, call, ports, reader),
       ListInstruments: async (): Promise<Instruments> => ({
         instruments: (await reader.refresh()).reference.instruments,
       }),

@@ -5,9 +5,10 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { fromUnixMs, minusMilliseconds } from "../../contracts/src/instant.ts";
 import { exampleFill } from "../../contracts/src/records/examples.ts";
 import { navUpdated } from "../../contracts/src/records/fund.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import { fillEntry, movesOf, type TradedInstrument } from "../../core/ledger.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import { paperReference } from "../paper-seeds.ts";
-import { legsOf } from "./book-fills.ts";
 import { viewOf } from "./reference-view.ts";
 import { navRecord, type ValuationInput, valueFund } from "./valuation.ts";
 
@@ -27,12 +28,17 @@ const input: ValuationInput = {
   at,
   priceAgeMsMax: 10_000,
   fxAgeMsMax: 3_600_000,
+  strategies: new Map(),
+  netFlows: decimal.zero,
   holdings: [holding("USD", "1000000.01"), holding("SPY", "200"), holding(call, "-3"), holding("XOM", "0")],
   prices: new Map([
     ["SPY", price("592.4", 400)],
     [call, price("68.55", 1_250)],
   ]),
 };
+
+const legsOf = (fill: Fill, instrument: TradedInstrument) =>
+  movesOf(fillEntry(fill, instrument, { entryId: "e-1", bookedBy: "service:treasury" }));
 
 function valued(differs: Partial<ValuationInput> = {}) {
   const value = valueFund({ ...input, ...differs });
@@ -51,6 +57,8 @@ describe("a fund's value", () => {
       positions_value: "97915",
       oldest_price_age_ms: 1_250,
       trading_day: "2026-11-13",
+      net_flows: "0",
+      strategy_pnl: {},
       sequence: 7,
     });
     expect(decimal.format(valued().grossValue)).toBe("139045");
@@ -63,6 +71,18 @@ describe("a fund's value", () => {
     ["a rate is too old", { holdings: [holding("EUR", "1")], at: fromUnixMs(1_794_747_600_001) }, /rate from EUR/],
   ])("is none when %s", (_what, differs, why) => {
     expect(valueFund({ ...input, ...differs })).toMatch(why);
+  });
+
+  it("is told with its flows and with what each strategy made, and leaves a strategy out that has no price of its own", () => {
+    const strategies = new Map([
+      ["gamma-income", [holding("SPY", "2"), holding("USD", "-1184")]],
+      ["gamma-hedge", [holding(call, "-1"), holding("USD", "6855.5")]],
+      ["gamma-lost", [holding("XOM", "1"), holding("USD", "-100")]],
+    ]);
+    const record = navRecord(valued({ strategies, netFlows: decimal.parse("-250.5") }), 1);
+    expect(navUpdated.parse(record)).toEqual(record);
+    expect(record.net_flows).toBe("-250.5");
+    expect(record.strategy_pnl).toEqual({ "gamma-income": "0.8", "gamma-hedge": "0.5" });
   });
 
   it("is there when a price is exactly as old as allowed", () => {
@@ -89,9 +109,11 @@ describe("a fund's value", () => {
         if (instrument === undefined) throw new Error(symbol);
         const prices = new Map([...input.prices, [symbol, price(paid)] as const]);
         const legs = legsOf({ ...exampleFill, symbol, quantity, price: paid, side }, instrument);
-        expect(legs[0]?.quantity === decimal.parse(side.startsWith("BUY") ? quantity : `-${quantity}`)).toBe(true);
         const before = valued({ prices }).nav;
-        expect(valued({ prices, holdings: [...input.holdings, ...legs] }).nav).toBe(before);
+        const after = valued({ prices, holdings: [...input.holdings, ...legs], strategies: new Map([["one", legs]]) });
+        expect(after.nav).toBe(before);
+        expect(after.nav).toBe(decimal.add(after.cash, after.positionsValue));
+        expect(after.strategyPnl.get("one")).toBe(0n);
       }),
       { seed: 20_261_115, numRuns: 300 },
     );
@@ -101,8 +123,13 @@ describe("a fund's value", () => {
     const instrument = view.instruments.get("SPY");
     if (instrument === undefined) throw new Error("SPY");
     const fill = { ...exampleFill, symbol: "SPY", fee: "1.25" };
-    expect(legsOf(fill, instrument).at(-1)).toEqual(holding("USD", "-1.25"));
-    expect(legsOf({ ...fill, currency: "EUR" }, instrument).at(-1)).toEqual(holding("EUR", "-1.25"));
-    expect(legsOf({ ...fill, fee: "-0.5" }, instrument).at(-1)).toEqual(holding("USD", "0.5"));
+    const lost = (differs: Partial<typeof fill>) => {
+      const holdings = legsOf({ ...fill, ...differs }, instrument);
+      const prices = new Map([["SPY", price(fill.price)]]);
+      return decimal.format(valued({ holdings, prices }).nav);
+    };
+    expect(lost({})).toBe("-1.25");
+    expect(lost({ currency: "EUR" })).toBe("-1.35625");
+    expect(lost({ fee: "-0.5" })).toBe("0.5");
   });
 });

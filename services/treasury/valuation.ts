@@ -7,6 +7,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
+import { cost } from "../../core/ledger.ts";
 import { type ReferenceView, rateBetween } from "./reference-view.ts";
 
 export interface Holding {
@@ -22,6 +23,10 @@ export interface Price {
 export interface ValuationInput {
   readonly fund: FundReference;
   readonly holdings: readonly Holding[];
+  /** What each strategy has made of nothing: quantities, and the cash that they cost and brought. */
+  readonly strategies: ReadonlyMap<string, readonly Holding[]>;
+  /** Deposits less withdrawals since the fund began, in its currency. */
+  readonly netFlows: decimal.Decimal;
   readonly view: ReferenceView;
   readonly prices: ReadonlyMap<string, Price>;
   readonly priceAgeMsMax: number;
@@ -29,27 +34,48 @@ export interface ValuationInput {
   readonly at: Instant;
 }
 
-export interface Valuation {
-  readonly fundId: string;
-  readonly currency: string;
+/** What some holdings are worth together. */
+interface Worth {
   readonly nav: decimal.Decimal;
   readonly cash: decimal.Decimal;
   readonly positionsValue: decimal.Decimal;
   /** Sum of the magnitudes of the positions. */
   readonly grossValue: decimal.Decimal;
   readonly oldestPriceAgeMs: number;
+}
+
+export interface Valuation extends Worth {
+  readonly fundId: string;
+  readonly currency: string;
+  readonly netFlows: decimal.Decimal;
+  /** Since the fund began; a strategy that holds something without a price, which others hold the other way round, is left out. */
+  readonly strategyPnl: ReadonlyMap<string, decimal.Decimal>;
   readonly tradingDay: string | undefined;
   readonly at: Instant;
 }
 
 /** The value, or why there is none, in a few words. */
 export function valueFund(input: ValuationInput): Valuation | string {
+  const { fund, view, at, netFlows } = input;
+  const worth = worthOf(input.holdings, input);
+  if (typeof worth === "string") return worth;
+  const strategyPnl = new Map<string, decimal.Decimal>();
+  for (const [strategyId, made] of input.strategies) {
+    const pnl = worthOf(made, input);
+    if (typeof pnl !== "string") strategyPnl.set(strategyId, pnl.nav);
+  }
+  const calendar = view.calendars.get(fund.calendar);
+  const day = calendar === undefined ? undefined : tradingDay(calendar, at);
+  return { ...worth, fundId: fund.fund_id, currency: fund.currency, netFlows, strategyPnl, tradingDay: day, at };
+}
+
+function worthOf(holdings: readonly Holding[], input: ValuationInput): Worth | string {
   const { fund, view, at } = input;
   let cash = decimal.zero;
   let positionsValue = decimal.zero;
   let grossValue = decimal.zero;
   let oldestPriceAgeMs = 0;
-  for (const { symbol, quantity } of input.holdings) {
+  for (const { symbol, quantity } of holdings) {
     if (quantity === decimal.zero) continue;
     const instrument = view.instruments.get(symbol);
     const rate = freshRate(input, instrument?.currency ?? symbol);
@@ -67,23 +93,7 @@ export function valueFund(input: ValuationInput): Valuation | string {
     positionsValue = decimal.add(positionsValue, value);
     grossValue = decimal.add(grossValue, decimal.abs(value));
   }
-  const calendar = view.calendars.get(fund.calendar);
-  return {
-    fundId: fund.fund_id,
-    currency: fund.currency,
-    nav: decimal.add(cash, positionsValue),
-    cash,
-    positionsValue,
-    grossValue,
-    oldestPriceAgeMs,
-    tradingDay: calendar === undefined ? undefined : tradingDay(calendar, at),
-    at,
-  };
-}
-
-/** Quantity x multiplier x price, in the instrument's currency. */
-export function cost(quantity: decimal.Decimal, multiplier: string, price: decimal.Decimal): decimal.Decimal {
-  return decimal.multiply(decimal.multiply(quantity, decimal.parse(multiplier), "half-even"), price, "half-even");
+  return { nav: decimal.add(cash, positionsValue), cash, positionsValue, grossValue, oldestPriceAgeMs };
 }
 
 function freshRate({ fund, view, fxAgeMsMax, at }: ValuationInput, currency: string): decimal.Decimal | undefined {
@@ -99,6 +109,8 @@ export function navRecord(value: Valuation, sequence: number): NavUpdated {
     currency: value.currency,
     cash: decimal.format(value.cash),
     positions_value: decimal.format(value.positionsValue),
+    net_flows: decimal.format(value.netFlows),
+    strategy_pnl: Object.fromEntries([...value.strategyPnl].map(([id, pnl]) => [id, decimal.format(pnl)])),
     oldest_price_age_ms: value.oldestPriceAgeMs,
     ...(value.tradingDay !== undefined && { trading_day: value.tradingDay }),
     as_of: format(value.at),

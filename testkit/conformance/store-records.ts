@@ -180,7 +180,37 @@ export const lostMayReturn: StoreCheck = {
   },
 };
 
+export const configurationIsKept: StoreCheck = {
+  promise: 1,
+  sentence:
+    "the configuration of the last start is kept by service, replaced key by key, and comes in order of its paths",
+  async run(rig) {
+    const value = (path: string, shown: string) => ({ path, shown, digest: `sha256:${shown}` });
+    const of = (store: Store, service: string) =>
+      transactPatiently(store, "conformance.look", (unit) => unit.configuration.lock(service));
+    await rig.store.transact("conformance.put", async (unit) => {
+      expect(await unit.configuration.lock("one")).toEqual([]);
+      await unit.configuration.put("one", [value("b", "1"), value("a.B", "2"), value("a.a", "3")]);
+      await unit.configuration.put("other", [value("a.a", "9")]);
+    });
+    const failing = rig.store.transact("conformance.put", async (unit) => {
+      await unit.configuration.remove("one", ["b"]);
+      throw new Error("planned");
+    });
+    await rejection(failing, "the failing work");
+    expect(await of(rig.store, "one")).toEqual([value("a.B", "2"), value("a.a", "3"), value("b", "1")]);
+    await rig.store.transact("conformance.put", async (unit) => {
+      await unit.configuration.put("one", [value("b", "5")]);
+      await unit.configuration.remove("one", ["a.a", "no such key"]);
+    });
+    const store = await rig.reopen();
+    expect(await of(store, "one")).toEqual([value("a.B", "2"), value("b", "5")]);
+    expect(await of(store, "other")).toEqual([value("a.a", "9")]);
+  },
+};
+
 export const recordChecks: readonly StoreCheck[] = [
+  configurationIsKept,
   firstTimeOnce,
   firstTimeUnderConcurrency,
   firstTimeRollsBack,

@@ -1,16 +1,24 @@
 // The suite that every store passes: one list of checks, each named after the promise of ports/store.ts that it holds the
 // store to. The checks are exported one by one as well, so that a store can plant a fault and show that it is noticed.
 import { describe, it } from "vitest";
+import { ledgerChecks } from "./ledger-records.ts";
+import { omsRecordChecks } from "./oms-records.ts";
+import { researchRecordChecks } from "./research-records.ts";
 import { conflictChecks } from "./store-conflicts.ts";
 import { lifeChecks } from "./store-life.ts";
 import { recordChecks } from "./store-records.ts";
 import type { StoreCheck, StoreRig } from "./store-rig.ts";
 import { transactionChecks } from "./store-transactions.ts";
+import { workerRecordChecks } from "./worker-records.ts";
 
 export const storeChecks: readonly StoreCheck[] = [
   ...transactionChecks,
   ...conflictChecks,
   ...recordChecks,
+  ...researchRecordChecks,
+  ...ledgerChecks,
+  ...omsRecordChecks,
+  ...workerRecordChecks,
   ...lifeChecks,
 ];
 

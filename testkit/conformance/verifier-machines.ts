@@ -1,6 +1,7 @@
 // Tokens of machines and of our own processes, and what is no token at all.
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect } from "vitest";
+import { platformOperations } from "../../contracts/src/authority.ts";
 import { encoded, refusedInTime, refuses } from "./verifier-kit.ts";
 import type { VerifierCheck } from "./verifier-rig.ts";
 
@@ -43,11 +44,16 @@ export const machineChecks: readonly VerifierCheck[] = [
   },
   {
     promise: 1,
-    sentence: "a token of our own processes opens the inspection of a process and nothing else; a forged one nothing",
+    sentence:
+      "a token of our own processes opens what that process asks of others and nothing else; a forged one nothing",
     async run(rig) {
       const token = rig.platformToken("gateway");
       const identity = await rig.verifier.verify(token);
-      expect(identity).toMatchObject({ kind: "service", actor: "service:gateway", operations: ["InspectInstance"] });
+      expect(identity).toMatchObject({
+        kind: "service",
+        actor: "service:gateway",
+        operations: platformOperations.gateway,
+      });
       const mac = token.slice("pci_gateway_".length);
       for (const forged of [
         `pci_riskengine_${mac}`,

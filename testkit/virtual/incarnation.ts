@@ -96,10 +96,17 @@ function whileAlive<T>(life: Life, promise: Promise<T>): Promise<T> {
   });
 }
 
+/** A unit of work has its functions one level down; what is nested deeper is data. */
+const callableDepthMax = 2;
+
 /** Whether a value is something to call (a port, a unit of work, a subscription) and not data. */
-function isCallable(value: unknown): value is object {
+function isCallable(value: unknown, depth = 0): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Promise) return false;
-  return Object.values(value).some((inner) => typeof inner === "function" || isCallable(inner));
+  for (const key in value) {
+    const inner: unknown = (value as Readonly<Record<string, unknown>>)[key];
+    if (typeof inner === "function" || (depth < callableDepthMax && isCallable(inner, depth + 1))) return true;
+  }
+  return false;
 }
 
 function mortal<Port extends object>(life: Life, port: Port, synchronous: readonly string[]): Port {

@@ -7,6 +7,7 @@ import { memoryRiskStore } from "../../adapters/memory/risk-store.ts";
 import { memoryStore } from "../../adapters/memory/store.ts";
 import { type MemoryWorld, memoryWorld } from "../../adapters/memory/world.ts";
 import { paperMarket } from "../../adapters/paper-market.ts";
+import { paperMarketHistory } from "../../adapters/paper-market-history.ts";
 import { systemCipher } from "../../adapters/system-cipher.ts";
 import { systemSha256, systemSha256Binary } from "../../adapters/system-hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
@@ -22,6 +23,8 @@ import { untoldInPlatform } from "../told-changes.ts";
 import { type Scheduler, scheduler } from "./scheduler.ts";
 
 export const testSettings: Settings = {
+  stops: { enabled: true, cryptoEveryMs: 5_000, othersEveryMs: 60_000, quoteAgeMsMax: 15_000 },
+  reconcile: { enabled: true, everyMs: 120_000, confirmAfterMs: 10_000, alertThreshold: 1, autoCorrect: false },
   audit: {
     signingKeyPath: "secret/portcullis/audit/signing-key",
     verifyEveryMs: 3_600_000,
@@ -40,7 +43,9 @@ export const testSettings: Settings = {
     snapshotEveryEntries: 50_000,
   },
   market: { seed: 1, quoteEveryMs: 500 },
+  research: { decideEveryMs: 15_000 },
   seedPaperPlatform: true,
+  seedPaperHistory: false,
 };
 
 export interface ServiceRig {
@@ -58,6 +63,7 @@ export function serviceRig(seed: number): ServiceRig {
   const world = memoryWorld();
   const stop = time.pump();
   const { clock, timers } = time;
+  const beganAt = clock.now();
   return {
     world,
     time,
@@ -87,6 +93,13 @@ export function serviceRig(seed: number): ServiceRig {
         stopwatch: () => 0,
         riskStore: memoryRiskStore({ process, timers }),
         riskQueries: notHere("queries"),
+        treasuryQueries: notHere("queries"),
+        booksQueries: undefined,
+        riskBooks: notHere("risk engine to ask"),
+        brokers: [],
+        omsQueries: notHere("queries about orders"),
+        riskChecks: notHere("risk engine to ask"),
+        orderDesk: notHere("order management to ask"),
         referenceData: memoryReferenceData(process),
         auditLog: notHere("audit log"),
         signing: systemSigning(),
@@ -96,8 +109,10 @@ export function serviceRig(seed: number): ServiceRig {
         witnesses: undefined,
         anchors: [],
         stepUps: { redeem: async () => undefined },
-        quotes: paperMarket({ clock, timers, ...settings.market, listings: paperListings }),
+        quotes: paperMarket({ clock, timers, ...settings.market, listings: paperListings, beganAt }),
+        marketHistory: paperMarketHistory({ clock, timers, ...settings.market, listings: paperListings, beganAt }),
         languageModel: undefined,
+        chat: { name: "nobody", send: async () => undefined, close: async () => undefined },
         settings,
         ...differs,
       };

@@ -2,6 +2,7 @@
 // signed ones of people. Whatever is kept from an earlier look is judged again at every use: end, key, revocation, age of what we know.
 import { timingSafeEqual } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from "jose";
+import { platformOperations } from "../../../contracts/src/authority.ts";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import {
   earlier,
@@ -65,7 +66,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       subject: `service:${service}`,
       issuer: ownIssuer,
       roles: ["service"],
-      operations: ["InspectInstance"],
+      operations: platformOperations[service],
       tokenId: `platform:${service}`,
       issuedAt: theBeginning,
       expiresAt: never,

@@ -11,6 +11,8 @@
 //    verifies believes the bytes. Entries up to a page stay in their row uncompressed.
 //  - Entries are never changed: the app role has no right to, and triggers refuse everybody else, also in a session that plays a replica. A
 //    superuser can take the triggers away; that a rewritten chain differs from its checkpoints is then what shows it.
+//  - The index beside the text can be put right by `audit_repair_index`, and only to what the text of the same row says; it never touches the
+//    text, the sequence or the place among the events.
 //  - A checkpoint's note may gain signatures of witnesses and nothing else; `audit_checkpoint_gains` looks at every change.
 //  - Tiles are derived and may be written anew.
 import type { Migration } from "../migrate.ts";
@@ -36,9 +38,10 @@ begin
 end $$;
 create unique index audit_entry_heard on audit_entry (outbox_id);
 create index audit_entry_by_subject on audit_entry (subject_id, sequence);
+create index audit_entry_key_changes on audit_entry (sequence) where action in ('key.rotated', 'key.revoked');
 comment on table audit_entry is 'The audit chain. Append only for everybody.';
 comment on column audit_entry.text is 'All eight fields as canonical JSON in UTF-8: the bytes that are verified.';
-comment on column audit_entry.outbox_id is 'Where the event about the entry stands among those of the outbox; at_us is its time, and its id follows from event_id.';
+comment on column audit_entry.outbox_id is 'Where the event about the entry stands among those of the outbox; at_us is the time of the entry, and its id follows from event_id.';
 comment on column audit_entry.event_id is 'What the entry was made of; with subject_id and action an index, not the record.';
 
 create table audit_head (
@@ -71,7 +74,7 @@ comment on table audit_tile is 'The tree over the entries, in pieces. Derived fr
 `;
 
 const functions = `
-create type audit_row as (sequence bigint, event_id text, subject_id text, action text, text bytea);
+create type audit_row as (sequence bigint, event_id text, subject_id text, action text, text bytea, at_us bigint);
 comment on type audit_row is 'A row of the log on its way in. Sent in binary form, so columns are only ever added by a new type.';
 
 create function audit_take_pen(by_incarnation text, at_us bigint)
@@ -84,7 +87,7 @@ language sql security definer set search_path = portcullis, pg_temp as $$
 $$;
 
 create function audit_append(
-  with_pen bigint, after bigint, entries audit_row[], new_size bigint, new_hash text, new_timestamp text, at_us bigint
+  with_pen bigint, after bigint, entries audit_row[], new_size bigint, new_hash text, new_timestamp text
 ) returns bigint language plpgsql security definer set search_path = portcullis, pg_temp as $$
 declare
   head  record;
@@ -99,8 +102,8 @@ begin
     raise exception 'the log has % entries and not %', head.size, after using errcode = 'PA002';
   end if;
   insert into audit_entry (sequence, event_id, subject_id, action, text, at_us)
-    select e.sequence, e.event_id, e.subject_id, e.action, e.text, audit_append.at_us
-    from unnest(entries) with ordinality as e (sequence, event_id, subject_id, action, text, place)
+    select e.sequence, e.event_id, e.subject_id, e.action, e.text, e.at_us
+    from unnest(entries) with ordinality as e (sequence, event_id, subject_id, action, text, at_us, place)
     where e.sequence = after + e.place - 1;
   get diagnostics added = row_count;
   if added = 0 or added is distinct from cardinality(entries)::bigint or new_size is distinct from after + added then
@@ -144,8 +147,11 @@ begin
     tg_op, tg_table_name using errcode = 'insufficient_privilege';
 end $$;
 
-create trigger append_only before update or delete or truncate on audit_entry
+create trigger append_only before update of sequence, text, outbox_id or delete or truncate on audit_entry
   for each statement execute function audit_refuse_rewriting();
+create trigger index_stays before update of event_id, subject_id, action, at_us on audit_entry
+  for each statement when (current_setting('portcullis.audit_repair', true) is distinct from 'on')
+  execute function audit_refuse_rewriting();
 create trigger append_only before delete or truncate on audit_checkpoint
   for each statement execute function audit_refuse_rewriting();
 create trigger only_gains before update on audit_checkpoint
@@ -153,9 +159,51 @@ create trigger only_gains before update on audit_checkpoint
 create trigger stays before delete or truncate on audit_head
   for each statement execute function audit_refuse_rewriting();
 alter table audit_entry enable always trigger append_only;
+alter table audit_entry enable always trigger index_stays;
 alter table audit_checkpoint enable always trigger append_only;
 alter table audit_checkpoint enable always trigger only_gains;
 alter table audit_head enable always trigger stays;
+`;
+
+// An entry's text is canonical JSON: the action is its first member, and the subject stands before the time at its end. A column keeps a zero
+// character as a delete character and four digits, and the delete character itself as well.
+const repair = `
+create type audit_index_row as (sequence bigint, event_id text, subject_id text, action text);
+
+create function audit_json_of_column(value text) returns text language sql immutable set search_path = portcullis, pg_temp as $$
+  select replace(replace(to_json(value)::text, chr(127) || '0000', '\\u0000'), chr(127) || '007f', chr(127))
+$$;
+
+create function audit_repair_index(with_pen bigint, repairs audit_index_row[]) returns bigint
+language plpgsql security definer set search_path = portcullis, pg_temp set portcullis.audit_repair = 'on' as $$
+declare
+  fitting  bigint[];
+  repaired bigint;
+begin
+  perform from audit_head where pen = with_pen for no key update;
+  if not found then
+    raise exception 'the pen % is not in force', with_pen using errcode = 'PA001';
+  end if;
+  -- Only what the bytes say: a caller that is led astray cannot make the index lie.
+  select array_agg(r.sequence) into fitting
+    from unnest(repairs) as r (sequence, event_id, subject_id, action)
+    join audit_entry e on e.sequence = r.sequence
+    cross join lateral (select convert_from(e.text, 'UTF8')) as t (line)
+    cross join lateral (select ',"subject_id":' || audit_json_of_column(r.subject_id) || ',"timestamp":"') as s (subject)
+    where starts_with(t.line, '{"action":' || audit_json_of_column(r.action) || ',"actor":')
+      and right(left(t.line, -29), length(s.subject)) = s.subject
+      and (e.event_id = r.event_id
+        or strpos(t.line, regexp_replace(r.event_id, '^(bus|key[.]rotated|key[.]revoked|subject-key-destroyed)/', '')) > 0);
+  -- In two steps, because two rows may have each other's event id.
+  update audit_entry set event_id = 'repairing ' || sequence where sequence = any (fitting);
+  update audit_entry e
+    set event_id = r.event_id, subject_id = r.subject_id, action = r.action,
+        at_us = (extract(epoch from left(right(convert_from(e.text, 'UTF8'), 29), 27)::timestamptz) * 1000000)::bigint
+    from unnest(repairs) as r (sequence, event_id, subject_id, action)
+    where e.sequence = r.sequence and e.sequence = any (fitting);
+  get diagnostics repaired = row_count;
+  return repaired;
+end $$;
 `;
 
 // Readers follow three tables behind one cursor now.
@@ -209,12 +257,17 @@ end $$;
 `;
 
 const rights = `
-revoke all on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text, bigint),
-  audit_put_checkpoint(bigint, bigint, text, bigint), audit_checkpoint_gains(), audit_refuse_rewriting() from public;
-grant execute on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text, bigint),
-  audit_put_checkpoint(bigint, bigint, text, bigint) to portcullis_app;
+revoke all on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text),
+  audit_put_checkpoint(bigint, bigint, text, bigint), audit_checkpoint_gains(), audit_refuse_rewriting(),
+  audit_json_of_column(text), audit_repair_index(bigint, audit_index_row[]) from public;
+grant execute on function audit_take_pen(text, bigint), audit_append(bigint, bigint, audit_row[], bigint, text, text),
+  audit_put_checkpoint(bigint, bigint, text, bigint), audit_repair_index(bigint, audit_index_row[]) to portcullis_app;
 grant select on audit_entry, audit_head, audit_checkpoint to portcullis_app;
 grant select, insert, update (hashes) on audit_tile to portcullis_app;
 `;
 
-export const auditMigration: Migration = { number: 4, name: "audit", sql: tables + functions + followers + rights };
+export const auditMigration: Migration = {
+  number: 4,
+  name: "audit",
+  sql: tables + functions + repair + followers + rights,
+};

@@ -5,6 +5,13 @@ import { identityMigration } from "./0002-identity.ts";
 import { riskMigration } from "./0003-risk.ts";
 import { auditMigration } from "./0004-audit.ts";
 import { subjectKeysMigration } from "./0005-subject-keys.ts";
+import { configurationMigration } from "./0006-configuration.ts";
+import { omsMigration } from "./0007-oms.ts";
+import { paperBrokerMigration } from "./0008-paper-broker.ts";
+import { treasuryMigration } from "./0009-treasury.ts";
+import { researchMigration } from "./0010-research.ts";
+import { workersMigration } from "./0011-workers.ts";
+import { booksMigration } from "./0012-books.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -12,4 +19,11 @@ export const migrations: readonly Migration[] = [
   riskMigration,
   auditMigration,
   subjectKeysMigration,
+  configurationMigration,
+  omsMigration,
+  paperBrokerMigration,
+  treasuryMigration,
+  researchMigration,
+  workersMigration,
+  booksMigration,
 ];

@@ -13,6 +13,11 @@ export const alarms = {
   BUS_DISCONNECTED: alarm("warning", "The message bus is out of reach; events wait in the outbox."),
   STATE_MISMATCH: alarm("critical", "State that is kept along the way differs from its recomputation."),
   AUDIT_CHAIN_BROKEN: alarm("critical", "The audit chain does not verify."),
+  AUDIT_WITNESS_CONTRADICTS: alarm(
+    "critical",
+    "A witness has cosigned another history of the audit log than there is.",
+  ),
+  AUDIT_TAKEN_OVER: alarm("critical", "Another process has taken the audit log; this one writes no entries any more."),
   AUDIT_ANCHOR_BEHIND: alarm("warning", "An anchor has not taken the audit log's checkpoints for minutes."),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
 
@@ -30,6 +35,13 @@ export const alarms = {
   STOP_EXIT_WAITING: alarm("critical", "A stop fired and its exit is not confirmed yet."),
   RECONCILE_SUSPECTED: alarm("warning", "Our position and the broker's differ at first look."),
   RECONCILE_CONFIRMED: alarm("critical", "Our position and the broker's differ, confirmed by a second look."),
+  RECONCILE_STUCK: alarm("critical", "A difference with the broker is neither confirmed nor cleared after many looks."),
+  BOOKS_DIFFER: alarm("critical", "Orders, positions, cash, value or exposure do not agree with each other."),
+  ORDER_FATE_UNKNOWN: alarm(
+    "critical",
+    "The broker does not say what became of an order; its exposure stays reserved.",
+  ),
+  CHAT_UNDELIVERED: alarm("warning", "Messages could not be delivered to the chat service."),
   BROKER_SILENT: alarm("critical", "The broker does not answer; silence is not read as flat."),
   QUOTES_SILENT: alarm("warning", "Prices have stopped coming."),
 

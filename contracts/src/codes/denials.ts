@@ -39,6 +39,7 @@ export const gateDenials = {
     ASSET_CLASS_NOT_ALLOWED: denial("The envelope does not allow this asset class."),
     NOTIONAL_ABOVE_MAX: denial("The order is worth more than the envelope's largest order."),
     PRICE_OUTSIDE_COLLAR: denial("The price lies too far from a fresh reference price."),
+    SYMBOL_BLOCKED: denial("Our position in the symbol and the broker's differ, so no new risk is taken in it."),
     SYMBOL_RESTRICTED: denial("The symbol is on the restricted list."),
     ORDER_RATE_EXCEEDED: denial("Orders come faster than the envelope allows."),
     OPEN_ORDERS_EXCEEDED: denial("The fund has as many open orders as it may have."),
@@ -156,10 +157,28 @@ export const commandDenials = {
   ORDER_NOT_OPEN: denial("The order can no longer be cancelled or amended.", "FAILED_PRECONDITION"),
   APPROVAL_EXPIRED: denial("The approval ran out before the order was sent.", "FAILED_PRECONDITION"),
   APPROVAL_OUTDATED: denial("A halt came between the approval and the sending.", "FAILED_PRECONDITION"),
+  ORDER_CHECK_UNANSWERED: denial(
+    "The risk engine did not answer while the order's key was good.",
+    "FAILED_PRECONDITION",
+  ),
+  ORDER_BROKER_REJECTED: denial("The broker refused the order.", "FAILED_PRECONDITION"),
+  ORDER_BROKER_UNKNOWN: denial("There is no such broker here.", "INVALID_ARGUMENT"),
+  ADJUSTMENT_OUTDATED: denial("The position moved since the broker's answer that it should be set to.", "ABORTED"),
+  STOP_NOT_OPEN: denial("There is no such stop, or it is over.", "FAILED_PRECONDITION"),
+  WEATHER_NOT_PAPER: denial("There is no paper broker here to suffer.", "FAILED_PRECONDITION"),
   FUND_NOT_PAPER: denial("Only paper funds may be flattened this way.", "FAILED_PRECONDITION"),
+
+  // Treasury.
+  FLOW_NOT_PAPER: denial("The fund trades money: its books are its own treasury's.", "FAILED_PRECONDITION"),
+  FLOW_CASH_SHORT: denial("The fund has less cash than the withdrawal.", "FAILED_PRECONDITION"),
+  FLOW_KEY_CONFLICT: denial("The idempotency key belongs to another flow.", "ABORTED"),
 
   // The record of what happened.
   AUDIT_KEY_CONFLICT: denial("The idempotency key belongs to another entry.", "ABORTED"),
+  AUDIT_NAME_RESERVED: denial(
+    "The action, or a member of the data, is one that only the platform writes.",
+    "INVALID_ARGUMENT",
+  ),
 
   // Webhooks.
   WEBHOOK_SECRET_WRONG: denial("The shared secret is wrong.", "UNAUTHENTICATED", { exit: exitCodes.forbidden }),

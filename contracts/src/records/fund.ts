@@ -1,7 +1,18 @@
 // Funds and what they are worth.
 import { z } from "zod";
-import { countNumber, currencyText, dateText, decimalText, idText, instantText, nameText } from "./fields.ts";
-import { fundMode, severity } from "./values.ts";
+import {
+  countNumber,
+  currencyText,
+  dateText,
+  decimalText,
+  hashText,
+  idText,
+  instantText,
+  nameText,
+  reasonText,
+  unitFraction,
+} from "./fields.ts";
+import { fundMode, severity, strategyStatus } from "./values.ts";
 
 /** A fund as the public list shows it. */
 export const fundStatus = z.object({
@@ -44,3 +55,66 @@ export const navUpdated = z.object({
   sequence: countNumber.optional(),
 });
 export type NavUpdated = z.infer<typeof navUpdated>;
+
+/** Money moved that no fill moved: a deposit or withdrawal, a fee for borrowed shares, the first capital. */
+export const ledgerBooked = z.object({
+  entry_id: idText,
+  fund_id: idText,
+  kind: z.enum(["CAPITAL", "FLOW", "BORROW_FEE"]),
+  currency: currencyText,
+  /** What the fund's cash changed by; negative when it paid. */
+  amount: decimalText,
+  /** Of a borrow fee: the symbol and the strategy that it is for. */
+  symbol: z.string().optional(),
+  strategy_id: idText.optional(),
+  booked_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type LedgerBooked = z.infer<typeof ledgerBooked>;
+
+/** A strategy's status or allocation changed. */
+export const strategyChanged = z.object({
+  strategy_id: idText,
+  fund_id: idText,
+  status: strategyStatus,
+  /** Share of the fund's NAV that it may work with. */
+  allocation_pct: unitFraction,
+  changed_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type StrategyChanged = z.infer<typeof strategyChanged>;
+
+/** The paper platform's history was put in, as one whole: its hash says which. */
+export const seedImported = z.object({
+  name: nameText,
+  hash: hashText,
+  from: dateText,
+  to: dateText,
+  /** How many records of each kind. */
+  counts: z.record(nameText, countNumber),
+  imported_by: nameText,
+  at: instantText,
+});
+export type SeedImported = z.infer<typeof seedImported>;
+
+/** What the paper broker and the paper market are made to suffer, for drills and demonstrations. */
+export const paperWeather = z.object({
+  /** Until then the broker answers nobody. */
+  broker_silent_until: instantText.optional(),
+  /** Shares of the broker's reports that are lost (found again by asking) or come twice. */
+  report_loss_pct: unitFraction.optional(),
+  report_repeat_pct: unitFraction.optional(),
+  /** Prices moved by a fraction from a moment on: -0.12 is a fall of 12 %. */
+  gaps: z
+    .array(z.object({ symbol: z.string(), pct: z.number().gt(-1).max(10), from: instantText }))
+    .max(100)
+    .optional(),
+  /** Symbols that are not traded at present, quotes included. */
+  halted_symbols: z.array(z.string()).max(100).optional(),
+  set_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type PaperWeather = z.infer<typeof paperWeather>;

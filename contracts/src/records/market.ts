@@ -85,3 +85,13 @@ export const instrument = z.object({
   right: z.enum(["CALL", "PUT"]).optional(),
 });
 export type Instrument = z.infer<typeof instrument>;
+
+/** A headline about a symbol. */
+export const newsItem = z.object({
+  news_id: idText,
+  symbol: symbolText,
+  headline: nameText,
+  source: nameText,
+  at: instantText,
+});
+export type NewsItem = z.infer<typeof newsItem>;

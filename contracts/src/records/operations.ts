@@ -79,6 +79,34 @@ export const stopTriggered = z.object({
 });
 export type StopTriggered = z.infer<typeof stopTriggered>;
 
+/** An exit was handed in for a stop that fired; a stop may need several until one of them is confirmed. */
+export const stopAttempted = z.object({
+  stop_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: symbolText,
+  /** Counts from 1. */
+  attempt: countNumber,
+  order_id: idText,
+  quantity: decimalText,
+  at: instantText,
+});
+export type StopAttempted = z.infer<typeof stopAttempted>;
+
+/** A stop that fired is over: its exit is confirmed, there is nothing left to close, or an operator ended it. */
+export const stopEnded = z.object({
+  stop_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: symbolText,
+  outcome: z.enum(["EXITED", "POSITION_GONE", "ENDED_BY_OPERATOR"]),
+  exited_quantity: decimalText,
+  ended_by: nameText.optional(),
+  reason: reasonText.optional(),
+  at: instantText,
+});
+export type StopEnded = z.infer<typeof stopEnded>;
+
 /** Our position and the broker's differ, or no longer do. */
 export const reconcileDifference = z.object({
   difference_id: idText,
@@ -91,6 +119,26 @@ export const reconcileDifference = z.object({
   class: z.enum(["LOST_FILL", "BROKER_LAG", "OFF_SYSTEM_TRADE", "CANCELLATION_RACE", "UNKNOWN"]),
   status: z.enum(["SUSPECTED", "CONFIRMED", "CLEARED", "CORRECTED"]),
   evidence: reasonText,
+  /** Somebody is to be told, because there were as many differences as an alert takes. */
+  alerted: z.boolean().optional(),
   at: instantText,
 });
 export type ReconcileDifference = z.infer<typeof reconcileDifference>;
+
+/** After a flatten: what was asked, what the broker says and when. `flat` is true only when a complete answer shows nothing. */
+export const flatProved = z.object({
+  proof_id: idText,
+  fund_id: idText,
+  account: nameText,
+  broker: nameText,
+  asked_by: nameText,
+  asked_at: instantText,
+  broker_as_of: instantText,
+  flat: z.boolean(),
+  /** What is left, by symbol. */
+  left: z.record(symbolText, decimalText),
+  /** Orders that may still trade at the broker: with one of them nothing is flat for certain. */
+  open_orders: countNumber.optional(),
+  at: instantText,
+});
+export type FlatProved = z.infer<typeof flatProved>;

@@ -172,6 +172,10 @@ export const orderTransition = z.object({
   limit_price: decimalText.optional(),
   stop_price: decimalText.optional(),
   decision_id: idText.optional(),
+  /** The broker's own name of the order, once it has given one. */
+  broker_order_id: lineText(128).optional(),
+  /** The order that this one is a slice of. */
+  parent_order_id: idText.optional(),
   /** Why, for a rejection: a code of the registry and one sentence. */
   code: z.string().optional(),
   reason: reasonText.optional(),
@@ -197,6 +201,8 @@ export const fill = z.object({
   filled_at: instantText,
   /** Counts the fund's fills without gaps, when the publisher can. */
   sequence: countNumber.optional(),
+  /** A trade when absent; an adjustment sets our position to the broker's, a seed is where the paper platform begins. */
+  kind: z.enum(["TRADE", "ADJUSTMENT", "SEED"]).optional(),
 });
 export type Fill = z.infer<typeof fill>;
 

@@ -45,11 +45,18 @@ export const alarmRaised = z.object({
 });
 export type AlarmRaised = z.infer<typeof alarmRaised>;
 
-/** A key of the configuration changed; what it is now is told by hash, because a value may be confidential. */
+/** A key of the configuration has another value than at the last start. What is confidential is told as changed, without its value. */
 export const configurationChanged = z.object({
+  /** The first of the parts that were started with it. */
   service: nameText,
+  /** `log.level`; `*` for the first start of all, which has no values before it. */
   path: nameText,
-  value_hash: z.string(),
+  /** Absent when the key had no value before. */
+  old_value: lineText(1_000).optional(),
+  /** Absent when the key has no value any more. */
+  new_value: lineText(1_000).optional(),
+  /** Whether the values are not shown because they may be confidential. */
+  redacted: z.boolean(),
   actor: nameText,
   at: instantText,
 });
@@ -145,6 +152,8 @@ export const operatorAttempted = z.object({
   verb: nameText,
   /** The fund, strategy, order or request it was aimed at; empty for the whole firm. */
   target: z.string(),
+  /** The path of the request, where the target is what the request was about. */
+  place: lineText(200).optional(),
   allowed: z.boolean(),
   /** Why not, as a code of the registry. */
   code: z.string().optional(),

@@ -66,3 +66,7 @@ export type WatchdogName = z.infer<typeof watchdogName>;
 /** Whether a fund trades paper or money. */
 export const fundMode = z.enum(["PAPER", "LIVE"]);
 export type FundMode = z.infer<typeof fundMode>;
+
+/** live trades, shadow only computes what it would do, halted does nothing. */
+export const strategyStatus = z.enum(["live", "shadow", "halted"]);
+export type StrategyStatus = z.infer<typeof strategyStatus>;

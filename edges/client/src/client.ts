@@ -87,7 +87,9 @@ async function perform(
   } finally {
     ending.clear();
   }
-  return readAnswer(place, response, text, baseUrl);
+  const answer = readAnswer(place, response, text, baseUrl);
+  call.onHeaders?.(response.headers);
+  return answer;
 }
 
 /**

@@ -14,6 +14,13 @@ import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
 import { help } from "./help.ts";
+import { ls } from "./ls.ts";
+import { omsFillsList } from "./oms-fills-list.ts";
+import { omsOrdersCancel } from "./oms-orders-cancel.ts";
+import { omsOrdersList } from "./oms-orders-list.ts";
+import { omsOrdersShow } from "./oms-orders-show.ts";
+import { omsOrdersSubmit } from "./oms-orders-submit.ts";
+import { omsPositionsList } from "./oms-positions-list.ts";
 import { operationsAuditConsistency } from "./operations-audit-consistency.ts";
 import { operationsAuditErase } from "./operations-audit-erase.ts";
 import { operationsAuditExport } from "./operations-audit-export.ts";
@@ -26,16 +33,29 @@ import { operationsAuditStatus } from "./operations-audit-status.ts";
 import { operationsAuditTail } from "./operations-audit-tail.ts";
 import { operationsAuditVerify } from "./operations-audit-verify.ts";
 import { operationsAuditWitness } from "./operations-audit-witness.ts";
+import { paperWeatherSet } from "./paper-weather-set.ts";
+import { paperWeatherShow } from "./paper-weather-show.ts";
+import { researchBacktestShow } from "./research-backtest-show.ts";
+import { researchStrategiesList } from "./research-strategies-list.ts";
+import { researchStrategiesSet } from "./research-strategies-set.ts";
+import { riskengineBooks } from "./riskengine-books.ts";
+import { riskengineDifferencesList } from "./riskengine-differences-list.ts";
 import { riskengineEnvelopeDiff } from "./riskengine-envelope-diff.ts";
 import { riskengineEnvelopeHistory } from "./riskengine-envelope-history.ts";
 import { riskengineEnvelopeReplay } from "./riskengine-envelope-replay.ts";
 import { riskengineEnvelopeSet } from "./riskengine-envelope-set.ts";
 import { riskengineEnvelopeShow } from "./riskengine-envelope-show.ts";
 import { riskengineHeadroom } from "./riskengine-headroom.ts";
+import { riskengineReconcile } from "./riskengine-reconcile.ts";
 import { riskengineRejectionsList } from "./riskengine-rejections-list.ts";
+import { riskengineStopsEnd } from "./riskengine-stops-end.ts";
+import { riskengineStopsList } from "./riskengine-stops-list.ts";
 import { riskengineThrottleRelease } from "./riskengine-throttle-release.ts";
+import { treasuryFlowBook } from "./treasury-flow-book.ts";
 import { treasuryFundsList } from "./treasury-funds-list.ts";
 import { treasuryInstrumentsList } from "./treasury-instruments-list.ts";
+import { treasuryLedgerList } from "./treasury-ledger-list.ts";
+import { treasuryNavsList } from "./treasury-navs-list.ts";
 import { treasuryReferenceSet } from "./treasury-reference-set.ts";
 import { treasuryReferenceShow } from "./treasury-reference-show.ts";
 import { up } from "./up.ts";
@@ -57,6 +77,13 @@ export const verbs: readonly Verb[] = [
   authRevokeSessions,
   authRotateKeys,
   why,
+  ls,
+  omsPositionsList,
+  omsOrdersList,
+  omsOrdersShow,
+  omsOrdersSubmit,
+  omsOrdersCancel,
+  omsFillsList,
   riskengineEnvelopeShow,
   riskengineEnvelopeSet,
   riskengineEnvelopeDiff,
@@ -65,10 +92,23 @@ export const verbs: readonly Verb[] = [
   riskengineHeadroom,
   riskengineThrottleRelease,
   riskengineRejectionsList,
+  riskengineStopsList,
+  riskengineStopsEnd,
+  riskengineReconcile,
+  riskengineDifferencesList,
+  riskengineBooks,
   treasuryFundsList,
+  treasuryNavsList,
+  treasuryLedgerList,
+  treasuryFlowBook,
   treasuryInstrumentsList,
   treasuryReferenceShow,
   treasuryReferenceSet,
+  researchStrategiesList,
+  researchStrategiesSet,
+  researchBacktestShow,
+  paperWeatherShow,
+  paperWeatherSet,
   operationsAuditShow,
   operationsAuditTail,
   operationsAuditVerify,
@@ -89,14 +129,28 @@ export const verbs: readonly Verb[] = [
 export const groups: Readonly<Record<string, VerbGroup>> = {
   auth: { heading: "Who you are", sentence: "Log in and out, second factor, tokens of machines." },
   "auth tokens": { heading: "Administration", sentence: "Tokens of machines: list, issue, rotate, revoke." },
-  riskengine: { heading: "Risk", sentence: "Limits, denied orders and what may still be traded." },
+  oms: { heading: "Trading", sentence: "Orders, trades and positions." },
+  "oms positions": { heading: "Positions", sentence: "What a fund holds." },
+  "oms orders": { heading: "Orders", sentence: "Orders: list, show, submit, cancel." },
+  "oms fills": { heading: "Orders", sentence: "Trades." },
+  riskengine: { heading: "Risk", sentence: "Limits, denied orders, stops, and whether the books agree." },
+  "riskengine stops": { heading: "Stops", sentence: "Synthetic stops: list, end." },
+  "riskengine differences": { heading: "Books", sentence: "Where our positions and the broker's differ." },
   "riskengine envelope": { heading: "Limits", sentence: "A fund's limits: show, set, diff, history, replay." },
   "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },
   "riskengine throttle": { heading: "Limits", sentence: "What stops a strategy that repeats itself." },
-  treasury: { heading: "Funds", sentence: "Funds, instruments and reference data." },
+  treasury: { heading: "Funds", sentence: "Funds, their value and cash, instruments and reference data." },
+  "treasury navs": { heading: "Funds", sentence: "What a fund was worth over time." },
+  "treasury ledger": { heading: "Funds", sentence: "A fund's cash ledger." },
+  "treasury flow": { heading: "Funds", sentence: "Money put in or taken out." },
   "treasury funds": { heading: "Funds", sentence: "The funds and what they are worth." },
   "treasury instruments": { heading: "Reference data", sentence: "What may be traded." },
   "treasury reference": { heading: "Reference data", sentence: "Reference data by kind: show, set." },
+  research: { heading: "Trading", sentence: "Strategies and their backtests." },
+  "research strategies": { heading: "Strategies", sentence: "Strategies: list, set." },
+  "research backtest": { heading: "Strategies", sentence: "How a strategy would have done." },
+  paper: { heading: "Drills", sentence: "The paper broker and the paper market." },
+  "paper weather": { heading: "Drills", sentence: "What they are made to suffer: show, set." },
   operations: { heading: "The record", sentence: "What happened, and the proof of it." },
   "operations audit": { heading: "The record", sentence: "The audit chain: show, follow, verify, prove, export." },
   "operations audit key": { heading: "The key", sentence: "The key that signs its checkpoints: rotate, revoke." },

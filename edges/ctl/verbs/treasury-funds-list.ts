@@ -3,6 +3,7 @@ import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { percent } from "../envelope-text.ts";
 import { type Column, formatOption, listing } from "../listing.ts";
+import { money } from "../money.ts";
 import { moment } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -30,14 +31,19 @@ async function run(context: Context): Promise<Answer> {
     { name: "fund_id", of: (one) => one.fund_id },
     { name: "name", of: (one) => one.name },
     { name: "mode", of: (one) => one.mode },
-    { name: "nav", of: (one) => one.nav, shown: (one) => one.nav ?? "not valued" },
+    {
+      name: "nav",
+      of: (one) => one.nav,
+      shown: (one) => (one.nav === undefined ? "not valued" : money(one.nav)),
+      number: true,
+    },
     { name: "currency", of: (one) => one.currency },
     {
       name: "nav_at",
       of: (one) => one.nav_at,
       shown: (one) => (one.nav_at === undefined ? "" : moment(one.nav_at, now)),
     },
-    { name: "day_pnl", of: (one) => one.day_pnl },
+    { name: "day_pnl", of: (one) => one.day_pnl, shown: (one) => money(one.day_pnl), number: true },
     { name: "gross_exposure_pct", of: (one) => one.gross_exposure_pct, shown: (one) => share(one.gross_exposure_pct) },
     { name: "net_exposure_pct", of: (one) => one.net_exposure_pct, shown: (one) => share(one.net_exposure_pct) },
     { name: "halted", of: (one) => one.halted, shown: (one) => (one.halted ? (one.severity ?? "HALTED") : "no") },

@@ -1,14 +1,11 @@
 // GET /v1/treasury/funds: the funds, what they are worth, and whether they are halted.
 import type { Funds, ListFundsRequest } from "../../../contracts/src/generated/svc/v1/platform.ts";
-import { tryParse } from "../../../contracts/src/instant.ts";
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { fundsAnswer } from "../schemas/treasury.ts";
-
-type Fund = Funds["funds"][number];
+import { fundsAnswer, toldFund } from "../schemas/treasury.ts";
 
 export function fundsList(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
@@ -25,13 +22,7 @@ export function fundsList(parts: Pick<GatewayParts, "services">): Route {
         method: "ListFunds",
         message: {},
       });
-      return answerTo(outcome, 200, ({ funds }) => plain(funds.map(told)));
+      return answerTo(outcome, 200, ({ funds }) => plain(funds.map(toldFund)));
     },
   });
-}
-
-/** On the wire a fund that was never valued is worth nothing since the beginning of time; in JSON it has no value. */
-function told({ nav, nav_at, ...fund }: Fund): object {
-  const valuedAt = tryParse(nav_at);
-  return valuedAt === undefined || valuedAt === 0 ? fund : { ...fund, nav, nav_at };
 }

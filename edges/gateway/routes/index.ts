@@ -15,25 +15,50 @@ import { auditKeyRotate } from "./audit-key-rotate.ts";
 import { auditProof } from "./audit-proof.ts";
 import { auditRun } from "./audit-run.ts";
 import { auditStatus } from "./audit-status.ts";
+import { auditTail } from "./audit-tail.ts";
 import { auditTile } from "./audit-tile.ts";
 import { auditTrail } from "./audit-trail.ts";
 import { auditVerificationBegin } from "./audit-verification-begin.ts";
 import { auditVerify } from "./audit-verify.ts";
+import { backtest } from "./backtest.ts";
+import { barsList } from "./bars-list.ts";
+import { books } from "./books.ts";
 import { decisions } from "./decisions.ts";
+import { differencesList } from "./differences-list.ts";
 import { envelope } from "./envelope.ts";
 import { envelopeDiff } from "./envelope-diff.ts";
 import { envelopeHistory } from "./envelope-history.ts";
 import { envelopeReplay } from "./envelope-replay.ts";
 import { envelopeUpdate } from "./envelope-update.ts";
+import { fillsList } from "./fills-list.ts";
+import { flatProve } from "./flat-prove.ts";
+import { flowBook } from "./flow-book.ts";
 import { fundsList } from "./funds-list.ts";
 import { headroom } from "./headroom.ts";
 import { operatorHealthz, publicHealthz } from "./healthz.ts";
 import { identity } from "./identity.ts";
 import { instrumentsList } from "./instruments-list.ts";
+import { ledgerList } from "./ledger-list.ts";
 import { logOut } from "./log-out.ts";
 import { loginConfiguration } from "./login-configuration.ts";
 import { metricsPage } from "./metrics.ts";
+import { navsList } from "./navs-list.ts";
+import { newsList } from "./news-list.ts";
 import { openApi } from "./open-api.ts";
+import { order } from "./order.ts";
+import { orderAmend } from "./order-amend.ts";
+import { orderCancel } from "./order-cancel.ts";
+import { orderSubmit } from "./order-submit.ts";
+import { ordersCancelAll } from "./orders-cancel-all.ts";
+import { ordersList } from "./orders-list.ts";
+import { paperWeather } from "./paper-weather.ts";
+import { paperWeatherSet } from "./paper-weather-set.ts";
+import { positionsList } from "./positions-list.ts";
+import { publicBars } from "./public-bars.ts";
+import { publicFunds } from "./public-funds.ts";
+import { publicQuote } from "./public-quote.ts";
+import { quotesList } from "./quotes-list.ts";
+import { reconcile } from "./reconcile.ts";
 import { referenceData } from "./reference-data.ts";
 import { referenceDataSet } from "./reference-data-set.ts";
 import { rejectionsList } from "./rejections-list.ts";
@@ -44,8 +69,13 @@ import { serviceTokenRevoke } from "./service-token-revoke.ts";
 import { serviceTokenRotate } from "./service-token-rotate.ts";
 import { serviceTokensList } from "./service-tokens-list.ts";
 import { sessionsRevoke } from "./sessions-revoke.ts";
+import { signalsList } from "./signals-list.ts";
 import { signingKeysRotate } from "./signing-keys-rotate.ts";
 import { stepUp } from "./step-up.ts";
+import { stopEnd } from "./stop-end.ts";
+import { stopsList } from "./stops-list.ts";
+import { strategiesList } from "./strategies-list.ts";
+import { strategySet } from "./strategy-set.ts";
 import { throttleRelease } from "./throttle-release.ts";
 
 // biome-ignore format: one route, one line
@@ -75,14 +105,44 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   decisions,
   headroom,
   throttleRelease,
+  stopsList,
+  stopEnd,
+  reconcile,
+  differencesList,
+  flatProve,
+  books,
+  positionsList,
+  ordersList,
+  orderSubmit,
+  order,
+  orderCancel,
+  orderAmend,
+  ordersCancelAll,
+  fillsList,
+  paperWeather,
+  paperWeatherSet,
   fundsList,
+  navsList,
+  ledgerList,
+  flowBook,
   instrumentsList,
   referenceData,
   referenceDataSet,
+  strategiesList,
+  strategySet,
+  backtest,
+  signalsList,
+  quotesList,
+  barsList,
+  newsList,
+  publicQuote,
+  publicBars,
+  publicFunds,
   auditTrail,
   auditAppend,
   auditVerify,
   auditEntries,
+  auditTail,
   auditProof,
   auditConsistency,
   auditBundleHead,

@@ -5,6 +5,7 @@ import type { RiskEnvelope as EnvelopeMessage } from "../../../contracts/src/gen
 import { riskEnvelope } from "../../../contracts/src/records/envelope.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
 import { type EnvelopeFieldName, envelopeFields } from "../../envelope-fields.ts";
+import { wholeAsked } from "./asked-numbers.ts";
 import { timeText } from "./fields.ts";
 
 const sentences = new Map<string, string>(
@@ -100,13 +101,7 @@ export function envelopeMessage(fundId: string, asked: Asked): EnvelopeMessage {
 }
 
 export const historyQuery = z.strictObject({
-  count_max: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .meta({ description: "At most this many, newest first." }),
+  count_max: wholeAsked(1, 1_000).optional().meta({ description: "At most this many, newest first." }),
 });
 
 export const diffEnvelopesBody = z

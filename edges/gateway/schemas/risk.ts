@@ -4,6 +4,7 @@ import { z } from "zod";
 import { countNumber, idText, symbolText } from "../../../contracts/src/records/fields.ts";
 import { figure, orderRejection, riskDecision } from "../../../contracts/src/records/order.ts";
 import { side } from "../../../contracts/src/records/values.ts";
+import { decimalAsked, wholeAsked } from "./asked-numbers.ts";
 import { fundIdText } from "./envelope.ts";
 import { timeText } from "./fields.ts";
 
@@ -15,17 +16,8 @@ export const hoursMax = 24 * 366;
 
 export const rejectionsQuery = z.strictObject({
   fund_id: fundIdText.optional().meta({ description: "Only this fund's; every fund's when absent." }),
-  hours: z.coerce
-    .number()
-    .gt(0)
-    .max(hoursMax)
-    .optional()
-    .meta({ description: "How far back, in hours; 24 when absent." }),
-  count_max: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
+  hours: decimalAsked(hoursMax).optional().meta({ description: "How far back, in hours; 24 when absent." }),
+  count_max: wholeAsked(1, 1_000)
     .optional()
     .meta({ description: "At most this many; the next page is in the Link header." }),
   after: idText.optional().meta({ description: "Continue after this decision_id, towards older ones." }),
@@ -38,7 +30,7 @@ const text = z.string();
 const optionalText = z.string().optional();
 
 /** Every field may be anything: it is what was asked, not what is valid. */
-const askedOrder = z
+export const askedOrder = z
   .object({
     idempotency_key: text,
     order_id: text,

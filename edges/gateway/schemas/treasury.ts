@@ -1,6 +1,7 @@
 // What the routes of funds, instruments and reference data take and answer.
 import { z } from "zod";
-import type { ReferenceDocument } from "../../../contracts/src/generated/svc/v1/platform.ts";
+import type { Funds, ReferenceDocument } from "../../../contracts/src/generated/svc/v1/platform.ts";
+import { tryParse } from "../../../contracts/src/instant.ts";
 import { countNumber } from "../../../contracts/src/records/fields.ts";
 import { fundStatus } from "../../../contracts/src/records/fund.ts";
 import { instrument } from "../../../contracts/src/records/market.ts";
@@ -11,6 +12,12 @@ export const fundsAnswer = z.array(
   // A fund that was never valued has no value to tell.
   fundStatus.extend({ nav: fundStatus.shape.nav.optional(), nav_at: fundStatus.shape.nav_at.optional() }),
 );
+
+/** On the wire a fund that was never valued is worth nothing since the beginning of time; in JSON it has no value. */
+export function toldFund({ nav, nav_at, ...fund }: Funds["funds"][number]): object {
+  const valuedAt = tryParse(nav_at);
+  return valuedAt === undefined || valuedAt === 0 ? fund : { ...fund, nav, nav_at };
+}
 
 export const instrumentsAnswer = z.array(instrument);
 

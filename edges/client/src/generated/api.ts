@@ -201,6 +201,234 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/market/bars/{symbol}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how a price moved, oldest first.
+         * @description ListBars: Read how prices moved. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listBars"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/news": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List news on symbols, newest first.
+         * @description ListNews: Read news on symbols. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listNews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/quotes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest prices.
+         * @description ListQuotes: Read the newest prices. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listQuotes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oms/cancel-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel every open order; the answer tells the outcome of each.
+         * @description CancelAll: Cancel every open order. Roles that may: operator.
+         */
+        post: operations["cancelAllOrders"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oms/fills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trades, newest first.
+         * @description ListFills: Read a fund's trades. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listFills"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oms/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List orders and what became of them, newest first.
+         * @description ListOrders: Read a fund's orders. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listOrders"];
+        put?: never;
+        /**
+         * Hand in an order; it is checked like every other, and the answer says how far it came.
+         * @description SubmitOrder: Hand in an order; it is checked like every other. Roles that may: operator, service.
+         */
+        post: operations["submitOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oms/orders/{order_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one order and what became of it.
+         * @description GetOrder: Read one order. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oms/orders/{order_id}/amend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change an open order; the change is checked like a new one.
+         * @description AmendOrder: Change an open order; the change is checked like a new one. Roles that may: operator, service.
+         */
+        post: operations["amendOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oms/orders/{order_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an open order; CANCEL_PENDING means that the broker has not confirmed it yet.
+         * @description CancelOrder: Cancel an open order. Roles that may: operator, service.
+         */
+        post: operations["cancelOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oms/paper-weather": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what the paper broker and market are made to suffer.
+         * @description GetPaperWeather: See what the paper broker and market are made to suffer. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getPaperWeather"];
+        /**
+         * Make the paper broker and market suffer, for a drill.
+         * @description SetPaperWeather: Make the paper broker and market suffer, for a drill. Roles that may: operator.
+         */
+        put: operations["setPaperWeather"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/oms/positions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the funds hold, per strategy and symbol.
+         * @description ListPositions: Read a fund's positions. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getPositions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -525,6 +753,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/research/strategies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the strategies.
+         * @description ListStrategies: List the strategies. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listStrategies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/research/strategies/{strategy_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change a strategy's status or allocation.
+         * @description SetStrategy: Change a strategy's status or allocation. Roles that may: operator, risk_officer.
+         */
+        post: operations["setStrategy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/research/strategies/{strategy_id}/backtest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a strategy's backtest.
+         * @description GetBacktest: Read a strategy's backtest. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getBacktest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/research/strategies/{strategy_id}/signals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a strategy's signals and what came of them, newest first.
+         * @description ListSignals: Read a strategy's signals and what came of them. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listSignals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/books": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See whether orders, positions, cash, value and exposure agree.
+         * @description GetBooks: See whether orders, positions, cash and exposure agree. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getBooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/riskengine/decisions/{order_id}": {
         parameters: {
             query?: never;
@@ -537,6 +865,26 @@ export interface paths {
          * @description GetDecisions: Read why an order was approved or denied. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/differences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where our positions and the broker's differ, newest first.
+         * @description ListDifferences: See where our positions and the broker's differ. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listDifferences"];
         put?: never;
         post?: never;
         delete?: never;
@@ -629,6 +977,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/riskengine/flat-proofs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the broker whether a fund is flat, and record the answer.
+         * @description ProveFlat: Ask the broker whether a fund is flat, and record the answer. Roles that may: operator, risk_officer.
+         */
+        post: operations["proveFlat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/riskengine/headroom": {
         parameters: {
             query?: never;
@@ -649,6 +1017,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/riskengine/reconciliations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare our positions with the broker's now.
+         * @description Reconcile: Compare our positions with the broker's now. Roles that may: operator, risk_officer.
+         */
+        post: operations["reconcile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/riskengine/rejections": {
         parameters: {
             query?: never;
@@ -663,6 +1051,46 @@ export interface paths {
         get: operations["listRejections"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/stops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the synthetic stops.
+         * @description ListStops: See the synthetic stops. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listStops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/stops/{stop_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a stop that fired, without its exit.
+         * @description EndStop: End a stop that fired without its exit. Roles that may: operator.
+         */
+        post: operations["endStop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -753,6 +1181,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/treasury/flows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Book a deposit into a paper fund or a withdrawal from it.
+         * @description BookFlow: Book a deposit into a paper fund or a withdrawal from it. Roles that may: risk_officer, admin.
+         */
+        post: operations["bookFlow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/treasury/funds": {
         parameters: {
             query?: never;
@@ -785,6 +1233,46 @@ export interface paths {
          * @description ListInstruments: List the instruments that may be traded. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listInstruments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/treasury/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a fund's cash ledger, newest first.
+         * @description ListLedger: Read a fund's cash ledger. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listLedger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/treasury/navs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a fund was worth over time, oldest first.
+         * @description ListNavs: Read what a fund was worth over time. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listNavs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -950,7 +1438,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -1196,7 +1684,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -1265,6 +1753,1365 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listBars: {
+        parameters: {
+            query?: {
+                /** @description 1d when absent. */
+                interval?: "1m" | "5m" | "15m" | "1h" | "1d";
+                /** @description The first bar begins at or after this date or time; the newest bars when absent. */
+                start?: string;
+                /** @description At most this many; 500 when absent. */
+                count_max?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The instrument: AAPL, BTC-USD. */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        symbol: string;
+                        /** @enum {string} */
+                        interval: "1m" | "5m" | "15m" | "1h" | "1d";
+                        start: string;
+                        open: string;
+                        high: string;
+                        low: string;
+                        close: string;
+                        volume: string;
+                        trade_count?: number;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listNews: {
+        parameters: {
+            query?: {
+                /** @description Only about this; about everything when absent. */
+                symbol?: string;
+                /** @description How far back, in hours; 24 when absent. */
+                hours?: number;
+                /** @description At most this many; 100 when absent. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        news_id: string;
+                        symbol: string;
+                        headline: string;
+                        source: string;
+                        at: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listQuotes: {
+        parameters: {
+            query?: {
+                /** @description Only these, with commas between them; all when absent. */
+                symbols?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        symbol: string;
+                        bid: string;
+                        ask: string;
+                        last?: string;
+                        bid_size?: string;
+                        ask_size?: string;
+                        volume?: string;
+                        currency?: string;
+                        venue?: string;
+                        quoted_at: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelAllOrders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Only this fund's orders; every fund's when absent. */
+                    fund_id?: string;
+                    /** @description The word CANCEL, as a person typed it. */
+                    confirmation: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The order as it was asked, valid or not. */
+                        order: {
+                            idempotency_key: string;
+                            order_id: string;
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            side: string;
+                            quantity: string;
+                            order_type: string;
+                            limit_price?: string;
+                            stop_price?: string;
+                            tif: string;
+                            expires_at?: string;
+                            broker: string;
+                            asset_class: string;
+                            notional?: number;
+                            venue?: string;
+                            currency?: string;
+                            actor: string;
+                            thesis?: string;
+                            reduce_only?: boolean;
+                            created_at?: string;
+                            dry_run?: boolean;
+                        };
+                        /**
+                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @enum {string}
+                         */
+                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        filled_quantity: string;
+                        /** @description What may still fill. */
+                        remaining_quantity: string;
+                        /** @description Of what is filled; absent before the first fill. */
+                        average_price?: string;
+                        decision?: {
+                            approved: boolean;
+                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                            code: string;
+                            reason: string;
+                            order_id: string;
+                            decision_id: string;
+                            fund_id: string;
+                            envelope_version?: number;
+                            halt_epoch: number;
+                            decided_at: string;
+                            valid_until?: string;
+                            /** @enum {string} */
+                            classification?: "REDUCE" | "INCREASE" | "FLIP";
+                            closing_quantity_allowed?: string;
+                            checks: {
+                                /** @enum {string} */
+                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                /** @enum {string} */
+                                result: "PASSED" | "FAILED";
+                                figures: {
+                                    name: string;
+                                    value: string;
+                                    age_ms?: number;
+                                }[];
+                                microseconds: number;
+                            }[];
+                            warnings: {
+                                limit: string;
+                                used: number;
+                                threshold: number;
+                            }[];
+                            dry_run?: boolean;
+                            original?: {
+                                approved: boolean;
+                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                                code: string;
+                                reason: string;
+                                order_id: string;
+                                decision_id: string;
+                                fund_id: string;
+                                envelope_version?: number;
+                                halt_epoch: number;
+                                decided_at: string;
+                                valid_until?: string;
+                                /** @enum {string} */
+                                classification?: "REDUCE" | "INCREASE" | "FLIP";
+                                closing_quantity_allowed?: string;
+                                checks: {
+                                    /** @enum {string} */
+                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                    /** @enum {string} */
+                                    result: "PASSED" | "FAILED";
+                                    figures: {
+                                        name: string;
+                                        value: string;
+                                        age_ms?: number;
+                                    }[];
+                                    microseconds: number;
+                                }[];
+                                warnings: {
+                                    limit: string;
+                                    used: number;
+                                    threshold: number;
+                                }[];
+                                dry_run?: boolean;
+                            };
+                        };
+                        /** @description Why it was rejected, as a code of the registry. */
+                        code?: string;
+                        reason?: string;
+                        /** @description The broker's own name of it. */
+                        broker_order_id?: string;
+                        /** @description The order that this one is a slice of. */
+                        parent_order_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        updated_at: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listFills: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+                /** @description Only this order's. */
+                order_id?: string;
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /** @description Continue after this fill_id, towards older ones. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fill_id: string;
+                        order_id: string;
+                        fund_id: string;
+                        strategy_id: string;
+                        symbol: string;
+                        /** @enum {string} */
+                        side: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
+                        quantity: string;
+                        price: string;
+                        /** @description Negative for a rebate. */
+                        fee?: string;
+                        currency?: string;
+                        broker?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        filled_at: string;
+                        /**
+                         * @description An adjustment sets our position to the broker's; a seed is where a paper fund begins.
+                         * @enum {string}
+                         */
+                        kind: "TRADE" | "ADJUSTMENT" | "SEED";
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listOrders: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+                /** @description True for orders that may still trade; all when absent. */
+                open?: boolean;
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /** @description Continue after this order_id, towards older ones. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The order as it was asked, valid or not. */
+                        order: {
+                            idempotency_key: string;
+                            order_id: string;
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            side: string;
+                            quantity: string;
+                            order_type: string;
+                            limit_price?: string;
+                            stop_price?: string;
+                            tif: string;
+                            expires_at?: string;
+                            broker: string;
+                            asset_class: string;
+                            notional?: number;
+                            venue?: string;
+                            currency?: string;
+                            actor: string;
+                            thesis?: string;
+                            reduce_only?: boolean;
+                            created_at?: string;
+                            dry_run?: boolean;
+                        };
+                        /**
+                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @enum {string}
+                         */
+                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        filled_quantity: string;
+                        /** @description What may still fill. */
+                        remaining_quantity: string;
+                        /** @description Of what is filled; absent before the first fill. */
+                        average_price?: string;
+                        decision?: {
+                            approved: boolean;
+                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                            code: string;
+                            reason: string;
+                            order_id: string;
+                            decision_id: string;
+                            fund_id: string;
+                            envelope_version?: number;
+                            halt_epoch: number;
+                            decided_at: string;
+                            valid_until?: string;
+                            /** @enum {string} */
+                            classification?: "REDUCE" | "INCREASE" | "FLIP";
+                            closing_quantity_allowed?: string;
+                            checks: {
+                                /** @enum {string} */
+                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                /** @enum {string} */
+                                result: "PASSED" | "FAILED";
+                                figures: {
+                                    name: string;
+                                    value: string;
+                                    age_ms?: number;
+                                }[];
+                                microseconds: number;
+                            }[];
+                            warnings: {
+                                limit: string;
+                                used: number;
+                                threshold: number;
+                            }[];
+                            dry_run?: boolean;
+                            original?: {
+                                approved: boolean;
+                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                                code: string;
+                                reason: string;
+                                order_id: string;
+                                decision_id: string;
+                                fund_id: string;
+                                envelope_version?: number;
+                                halt_epoch: number;
+                                decided_at: string;
+                                valid_until?: string;
+                                /** @enum {string} */
+                                classification?: "REDUCE" | "INCREASE" | "FLIP";
+                                closing_quantity_allowed?: string;
+                                checks: {
+                                    /** @enum {string} */
+                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                    /** @enum {string} */
+                                    result: "PASSED" | "FAILED";
+                                    figures: {
+                                        name: string;
+                                        value: string;
+                                        age_ms?: number;
+                                    }[];
+                                    microseconds: number;
+                                }[];
+                                warnings: {
+                                    limit: string;
+                                    used: number;
+                                    threshold: number;
+                                }[];
+                                dry_run?: boolean;
+                            };
+                        };
+                        /** @description Why it was rejected, as a code of the registry. */
+                        code?: string;
+                        reason?: string;
+                        /** @description The broker's own name of it. */
+                        broker_order_id?: string;
+                        /** @description The order that this one is a slice of. */
+                        parent_order_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        updated_at: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    submitOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The same key and order within 5 minutes are one order; the same key with another one is a conflict. */
+                    idempotency_key: string;
+                    order_id: string;
+                    fund_id: string;
+                    strategy_id: string;
+                    symbol: string;
+                    /** @enum {string} */
+                    side: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
+                    quantity: string;
+                    /** @enum {string} */
+                    order_type: "MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT";
+                    limit_price?: string;
+                    stop_price?: string;
+                    /** @enum {string} */
+                    tif: "DAY" | "GTC" | "IOC" | "FOK" | "GTD";
+                    expires_at?: string;
+                    broker: string;
+                    /** @enum {string} */
+                    asset_class: "EQUITY" | "CRYPTO" | "OPTION";
+                    notional?: number;
+                    venue?: string;
+                    currency?: string;
+                    /** @description Who wants it, in free text; the caller when absent. */
+                    actor?: string;
+                    thesis?: string;
+                    reduce_only?: boolean;
+                    created_at?: string;
+                    /** @description Only ask whether it would be approved; nothing is sent. */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The order as it was asked, valid or not. */
+                        order: {
+                            idempotency_key: string;
+                            order_id: string;
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            side: string;
+                            quantity: string;
+                            order_type: string;
+                            limit_price?: string;
+                            stop_price?: string;
+                            tif: string;
+                            expires_at?: string;
+                            broker: string;
+                            asset_class: string;
+                            notional?: number;
+                            venue?: string;
+                            currency?: string;
+                            actor: string;
+                            thesis?: string;
+                            reduce_only?: boolean;
+                            created_at?: string;
+                            dry_run?: boolean;
+                        };
+                        /**
+                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @enum {string}
+                         */
+                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        filled_quantity: string;
+                        /** @description What may still fill. */
+                        remaining_quantity: string;
+                        /** @description Of what is filled; absent before the first fill. */
+                        average_price?: string;
+                        decision?: {
+                            approved: boolean;
+                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                            code: string;
+                            reason: string;
+                            order_id: string;
+                            decision_id: string;
+                            fund_id: string;
+                            envelope_version?: number;
+                            halt_epoch: number;
+                            decided_at: string;
+                            valid_until?: string;
+                            /** @enum {string} */
+                            classification?: "REDUCE" | "INCREASE" | "FLIP";
+                            closing_quantity_allowed?: string;
+                            checks: {
+                                /** @enum {string} */
+                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                /** @enum {string} */
+                                result: "PASSED" | "FAILED";
+                                figures: {
+                                    name: string;
+                                    value: string;
+                                    age_ms?: number;
+                                }[];
+                                microseconds: number;
+                            }[];
+                            warnings: {
+                                limit: string;
+                                used: number;
+                                threshold: number;
+                            }[];
+                            dry_run?: boolean;
+                            original?: {
+                                approved: boolean;
+                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                                code: string;
+                                reason: string;
+                                order_id: string;
+                                decision_id: string;
+                                fund_id: string;
+                                envelope_version?: number;
+                                halt_epoch: number;
+                                decided_at: string;
+                                valid_until?: string;
+                                /** @enum {string} */
+                                classification?: "REDUCE" | "INCREASE" | "FLIP";
+                                closing_quantity_allowed?: string;
+                                checks: {
+                                    /** @enum {string} */
+                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                    /** @enum {string} */
+                                    result: "PASSED" | "FAILED";
+                                    figures: {
+                                        name: string;
+                                        value: string;
+                                        age_ms?: number;
+                                    }[];
+                                    microseconds: number;
+                                }[];
+                                warnings: {
+                                    limit: string;
+                                    used: number;
+                                    threshold: number;
+                                }[];
+                                dry_run?: boolean;
+                            };
+                        };
+                        /** @description Why it was rejected, as a code of the registry. */
+                        code?: string;
+                        reason?: string;
+                        /** @description The broker's own name of it. */
+                        broker_order_id?: string;
+                        /** @description The order that this one is a slice of. */
+                        parent_order_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        updated_at: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The order. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The order as it was asked, valid or not. */
+                        order: {
+                            idempotency_key: string;
+                            order_id: string;
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            side: string;
+                            quantity: string;
+                            order_type: string;
+                            limit_price?: string;
+                            stop_price?: string;
+                            tif: string;
+                            expires_at?: string;
+                            broker: string;
+                            asset_class: string;
+                            notional?: number;
+                            venue?: string;
+                            currency?: string;
+                            actor: string;
+                            thesis?: string;
+                            reduce_only?: boolean;
+                            created_at?: string;
+                            dry_run?: boolean;
+                        };
+                        /**
+                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @enum {string}
+                         */
+                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        filled_quantity: string;
+                        /** @description What may still fill. */
+                        remaining_quantity: string;
+                        /** @description Of what is filled; absent before the first fill. */
+                        average_price?: string;
+                        decision?: {
+                            approved: boolean;
+                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                            code: string;
+                            reason: string;
+                            order_id: string;
+                            decision_id: string;
+                            fund_id: string;
+                            envelope_version?: number;
+                            halt_epoch: number;
+                            decided_at: string;
+                            valid_until?: string;
+                            /** @enum {string} */
+                            classification?: "REDUCE" | "INCREASE" | "FLIP";
+                            closing_quantity_allowed?: string;
+                            checks: {
+                                /** @enum {string} */
+                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                /** @enum {string} */
+                                result: "PASSED" | "FAILED";
+                                figures: {
+                                    name: string;
+                                    value: string;
+                                    age_ms?: number;
+                                }[];
+                                microseconds: number;
+                            }[];
+                            warnings: {
+                                limit: string;
+                                used: number;
+                                threshold: number;
+                            }[];
+                            dry_run?: boolean;
+                            original?: {
+                                approved: boolean;
+                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                                code: string;
+                                reason: string;
+                                order_id: string;
+                                decision_id: string;
+                                fund_id: string;
+                                envelope_version?: number;
+                                halt_epoch: number;
+                                decided_at: string;
+                                valid_until?: string;
+                                /** @enum {string} */
+                                classification?: "REDUCE" | "INCREASE" | "FLIP";
+                                closing_quantity_allowed?: string;
+                                checks: {
+                                    /** @enum {string} */
+                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                    /** @enum {string} */
+                                    result: "PASSED" | "FAILED";
+                                    figures: {
+                                        name: string;
+                                        value: string;
+                                        age_ms?: number;
+                                    }[];
+                                    microseconds: number;
+                                }[];
+                                warnings: {
+                                    limit: string;
+                                    used: number;
+                                    threshold: number;
+                                }[];
+                                dry_run?: boolean;
+                            };
+                        };
+                        /** @description Why it was rejected, as a code of the registry. */
+                        code?: string;
+                        reason?: string;
+                        /** @description The broker's own name of it. */
+                        broker_order_id?: string;
+                        /** @description The order that this one is a slice of. */
+                        parent_order_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        updated_at: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    amendOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The order. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The amendment's own; it is checked like an order. */
+                    idempotency_key: string;
+                    /** @description The whole new quantity, what is filled included. */
+                    quantity?: string;
+                    limit_price?: string;
+                    stop_price?: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The order as it was asked, valid or not. */
+                        order: {
+                            idempotency_key: string;
+                            order_id: string;
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            side: string;
+                            quantity: string;
+                            order_type: string;
+                            limit_price?: string;
+                            stop_price?: string;
+                            tif: string;
+                            expires_at?: string;
+                            broker: string;
+                            asset_class: string;
+                            notional?: number;
+                            venue?: string;
+                            currency?: string;
+                            actor: string;
+                            thesis?: string;
+                            reduce_only?: boolean;
+                            created_at?: string;
+                            dry_run?: boolean;
+                        };
+                        /**
+                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @enum {string}
+                         */
+                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        filled_quantity: string;
+                        /** @description What may still fill. */
+                        remaining_quantity: string;
+                        /** @description Of what is filled; absent before the first fill. */
+                        average_price?: string;
+                        decision?: {
+                            approved: boolean;
+                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                            code: string;
+                            reason: string;
+                            order_id: string;
+                            decision_id: string;
+                            fund_id: string;
+                            envelope_version?: number;
+                            halt_epoch: number;
+                            decided_at: string;
+                            valid_until?: string;
+                            /** @enum {string} */
+                            classification?: "REDUCE" | "INCREASE" | "FLIP";
+                            closing_quantity_allowed?: string;
+                            checks: {
+                                /** @enum {string} */
+                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                /** @enum {string} */
+                                result: "PASSED" | "FAILED";
+                                figures: {
+                                    name: string;
+                                    value: string;
+                                    age_ms?: number;
+                                }[];
+                                microseconds: number;
+                            }[];
+                            warnings: {
+                                limit: string;
+                                used: number;
+                                threshold: number;
+                            }[];
+                            dry_run?: boolean;
+                            original?: {
+                                approved: boolean;
+                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                                code: string;
+                                reason: string;
+                                order_id: string;
+                                decision_id: string;
+                                fund_id: string;
+                                envelope_version?: number;
+                                halt_epoch: number;
+                                decided_at: string;
+                                valid_until?: string;
+                                /** @enum {string} */
+                                classification?: "REDUCE" | "INCREASE" | "FLIP";
+                                closing_quantity_allowed?: string;
+                                checks: {
+                                    /** @enum {string} */
+                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                    /** @enum {string} */
+                                    result: "PASSED" | "FAILED";
+                                    figures: {
+                                        name: string;
+                                        value: string;
+                                        age_ms?: number;
+                                    }[];
+                                    microseconds: number;
+                                }[];
+                                warnings: {
+                                    limit: string;
+                                    used: number;
+                                    threshold: number;
+                                }[];
+                                dry_run?: boolean;
+                            };
+                        };
+                        /** @description Why it was rejected, as a code of the registry. */
+                        code?: string;
+                        reason?: string;
+                        /** @description The broker's own name of it. */
+                        broker_order_id?: string;
+                        /** @description The order that this one is a slice of. */
+                        parent_order_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        updated_at: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The order. */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The order as it was asked, valid or not. */
+                        order: {
+                            idempotency_key: string;
+                            order_id: string;
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            side: string;
+                            quantity: string;
+                            order_type: string;
+                            limit_price?: string;
+                            stop_price?: string;
+                            tif: string;
+                            expires_at?: string;
+                            broker: string;
+                            asset_class: string;
+                            notional?: number;
+                            venue?: string;
+                            currency?: string;
+                            actor: string;
+                            thesis?: string;
+                            reduce_only?: boolean;
+                            created_at?: string;
+                            dry_run?: boolean;
+                        };
+                        /**
+                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @enum {string}
+                         */
+                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        filled_quantity: string;
+                        /** @description What may still fill. */
+                        remaining_quantity: string;
+                        /** @description Of what is filled; absent before the first fill. */
+                        average_price?: string;
+                        decision?: {
+                            approved: boolean;
+                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                            code: string;
+                            reason: string;
+                            order_id: string;
+                            decision_id: string;
+                            fund_id: string;
+                            envelope_version?: number;
+                            halt_epoch: number;
+                            decided_at: string;
+                            valid_until?: string;
+                            /** @enum {string} */
+                            classification?: "REDUCE" | "INCREASE" | "FLIP";
+                            closing_quantity_allowed?: string;
+                            checks: {
+                                /** @enum {string} */
+                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                /** @enum {string} */
+                                result: "PASSED" | "FAILED";
+                                figures: {
+                                    name: string;
+                                    value: string;
+                                    age_ms?: number;
+                                }[];
+                                microseconds: number;
+                            }[];
+                            warnings: {
+                                limit: string;
+                                used: number;
+                                threshold: number;
+                            }[];
+                            dry_run?: boolean;
+                            original?: {
+                                approved: boolean;
+                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                                code: string;
+                                reason: string;
+                                order_id: string;
+                                decision_id: string;
+                                fund_id: string;
+                                envelope_version?: number;
+                                halt_epoch: number;
+                                decided_at: string;
+                                valid_until?: string;
+                                /** @enum {string} */
+                                classification?: "REDUCE" | "INCREASE" | "FLIP";
+                                closing_quantity_allowed?: string;
+                                checks: {
+                                    /** @enum {string} */
+                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                    /** @enum {string} */
+                                    result: "PASSED" | "FAILED";
+                                    figures: {
+                                        name: string;
+                                        value: string;
+                                        age_ms?: number;
+                                    }[];
+                                    microseconds: number;
+                                }[];
+                                warnings: {
+                                    limit: string;
+                                    used: number;
+                                    threshold: number;
+                                }[];
+                                dry_run?: boolean;
+                            };
+                        };
+                        /** @description Why it was rejected, as a code of the registry. */
+                        code?: string;
+                        reason?: string;
+                        /** @description The broker's own name of it. */
+                        broker_order_id?: string;
+                        /** @description The order that this one is a slice of. */
+                        parent_order_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        updated_at: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPaperWeather: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date-time
+                         * @description Until then the paper broker answers nobody.
+                         */
+                        broker_silent_until?: string;
+                        /** @description Which share of its reports is lost on the way. */
+                        report_loss_pct?: number;
+                        /** @description Which share of its reports comes twice. */
+                        report_repeat_pct?: number;
+                        /** @description Not traded at present, quotes included. */
+                        halted_symbols: string[];
+                        gaps: {
+                            symbol: string;
+                            /** @description A fraction: -0.12 is a fall of 12 %. */
+                            pct: number;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            from?: string;
+                        }[];
+                        reason: string;
+                        set_by?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    setPaperWeather: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The whole weather: what is absent is fair. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Until then the paper broker answers nobody.
+                     */
+                    broker_silent_until?: string;
+                    /** @description Which share of its reports is lost on the way. */
+                    report_loss_pct?: number;
+                    /** @description Which share of its reports comes twice. */
+                    report_repeat_pct?: number;
+                    /** @description Not traded at present, quotes included. */
+                    halted_symbols?: string[];
+                    gaps?: {
+                        symbol: string;
+                        /** @description A fraction: -0.12 is a fall of 12 %. */
+                        pct: number;
+                        from?: string;
+                    }[];
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date-time
+                         * @description Until then the paper broker answers nobody.
+                         */
+                        broker_silent_until?: string;
+                        /** @description Which share of its reports is lost on the way. */
+                        report_loss_pct?: number;
+                        /** @description Which share of its reports comes twice. */
+                        report_repeat_pct?: number;
+                        /** @description Not traded at present, quotes included. */
+                        halted_symbols: string[];
+                        gaps: {
+                            symbol: string;
+                            /** @description A fraction: -0.12 is a fall of 12 %. */
+                            pct: number;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            from?: string;
+                        }[];
+                        reason: string;
+                        set_by?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPositions: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        strategy_id: string;
+                        symbol: string;
+                        /** @description Negative when short. */
+                        quantity: string;
+                        /** @description What the present position was opened at, on average. */
+                        average_price: string;
+                        /** @description Absent without a fresh price, and so is what follows from it. */
+                        mark_price?: string;
+                        market_value?: string;
+                        unrealised_pnl?: string;
+                        /** @description Absent for a symbol that is no instrument any more. */
+                        currency?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        as_of: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     getOpenApi: {
         parameters: {
             query?: never;
@@ -1296,6 +3143,12 @@ export interface operations {
             query: {
                 /** @description What it was done to: an order id, a fund id. */
                 subject_id: string;
+                /** @description The first entry of the page; 0 when absent. */
+                from_sequence?: number;
+                /** @description At most this many, 1,000 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /** @description How many the pages before had, so that the last one proves that none was left out of any of them. */
+                count_before?: number;
             };
             header?: never;
             path?: never;
@@ -1352,7 +3205,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description What was done, such as order.placed. */
+                    /** @description What was done, in lower-case ASCII words with dots, underscores or hyphens between them, such as order.placed; not one of the platform's own. */
                     action: string;
                     /** @description What it was done to: an order id, a fund id. */
                     subject_id: string;
@@ -1948,7 +3801,7 @@ export interface operations {
                         checkpoint?: string;
                         /** @description Who vouches for it: operator-trusted until enough witnesses have cosigned. */
                         trust: string;
-                        /** @description How many of them enough witnesses have cosigned since the start. */
+                        /** @description How many of them enough witnesses have cosigned; 0 while one of them knows another history. */
                         witnessed_size: number;
                         /** @description How many of the witnesses must cosign. */
                         witnesses_needed: number;
@@ -1987,6 +3840,8 @@ export interface operations {
                         }[];
                         /** @description What is wrong right now; absent when nothing is. */
                         complaint?: string;
+                        /** @description Whether that is the log itself: it is not what was signed or cosigned. */
+                        broken: boolean;
                     };
                 };
             };
@@ -2117,6 +3972,261 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listStrategies: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        strategy_id: string;
+                        fund_id: string;
+                        /**
+                         * @description live trades, shadow only computes what it would do, halted does nothing.
+                         * @enum {string}
+                         */
+                        status: "live" | "shadow" | "halted";
+                        /** @description Fraction of the fund's NAV that it may work with. */
+                        allocation_pct: number;
+                        sentence: string;
+                        /** @description Since the fund began; absent before the first trade. */
+                        pnl?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        last_signal_at?: string;
+                        /** @description Mean daily rank correlation of signal and later return, in the backtest. */
+                        backtest_ic_mean?: number;
+                        /** @description The same of what is live. */
+                        live_ic_mean?: number;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    setStrategy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The strategy. */
+                strategy_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Stays as it is when absent.
+                     * @enum {string}
+                     */
+                    status?: "live" | "shadow" | "halted";
+                    /** @description Stays as it is when absent. */
+                    allocation_pct?: number;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        strategy_id: string;
+                        fund_id: string;
+                        /**
+                         * @description live trades, shadow only computes what it would do, halted does nothing.
+                         * @enum {string}
+                         */
+                        status: "live" | "shadow" | "halted";
+                        /** @description Fraction of the fund's NAV that it may work with. */
+                        allocation_pct: number;
+                        sentence: string;
+                        /** @description Since the fund began; absent before the first trade. */
+                        pnl?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        last_signal_at?: string;
+                        /** @description Mean daily rank correlation of signal and later return, in the backtest. */
+                        backtest_ic_mean?: number;
+                        /** @description The same of what is live. */
+                        live_ic_mean?: number;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The strategy. */
+                strategy_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        strategy_id: string;
+                        from: string;
+                        to: string;
+                        days: {
+                            day: string;
+                            /** @description A fraction. */
+                            return?: number;
+                            /** @description Absent on days with too few symbols. */
+                            information_coefficient?: number;
+                        }[];
+                        annual_return?: number;
+                        annual_volatility?: number;
+                        /** @description Absent where volatility is zero. */
+                        sharpe?: number;
+                        max_drawdown?: number;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listSignals: {
+        parameters: {
+            query?: {
+                /** @description At most this many; 100 when absent. */
+                count_max?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The strategy. */
+                strategy_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        strategy_id: string;
+                        symbol: string;
+                        /** @description Larger wants more of it. */
+                        value?: number;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at: string;
+                        /** @description What the symbol returned over the horizon; absent while that runs. */
+                        realised_return?: number;
+                        horizon_s: number;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        /** @description What is held against what. */
+                        sentence: string;
+                        agrees: boolean;
+                        /** @description What differs; absent when nothing does. */
+                        difference?: string;
+                        /**
+                         * Format: date-time
+                         * @description Absent before the first comparison.
+                         */
+                        checked_at?: string;
+                        compared: number;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     getDecisions: {
         parameters: {
             query?: never;
@@ -2229,6 +4339,67 @@ export interface operations {
                                 dry_run?: boolean;
                             };
                         };
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDifferences: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+                /** @description True for open ones; all when absent. */
+                open?: boolean;
+                /** @description At most this many; 100 when absent. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        difference_id: string;
+                        fund_id: string;
+                        account: string;
+                        broker: string;
+                        symbol: string;
+                        our_quantity: string;
+                        broker_quantity: string;
+                        /** @enum {string} */
+                        class: "LOST_FILL" | "BROKER_LAG" | "OFF_SYSTEM_TRADE" | "CANCELLATION_RACE" | "UNKNOWN";
+                        /**
+                         * @description SUSPECTED at the first look; a second one confirms or clears it.
+                         * @enum {string}
+                         */
+                        status: "SUSPECTED" | "CONFIRMED" | "CLEARED" | "CORRECTED";
+                        evidence: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        first_seen_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at: string;
                     }[];
                 };
             };
@@ -2864,6 +5035,64 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    proveFlat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The fund. */
+                    fund_id: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        proof_id: string;
+                        fund_id: string;
+                        account: string;
+                        broker: string;
+                        /** @description True only when a complete answer of the broker shows nothing. */
+                        flat: boolean;
+                        left: {
+                            symbol: string;
+                            quantity: string;
+                        }[];
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        asked_at: string;
+                        /**
+                         * Format: date-time
+                         * @description Absent when the broker gave no complete answer.
+                         */
+                        broker_as_of?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     getHeadroom: {
         parameters: {
             query: {
@@ -2913,6 +5142,80 @@ export interface operations {
                         envelope_version?: number;
                         halt_epoch: number;
                         as_of: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    reconcile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Only this fund; every fund when absent. */
+                    fund_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Accounts that gave a complete answer. */
+                        compared: string[];
+                        /** @description Accounts that did not, with why. They were not compared. */
+                        unanswered: string[];
+                        /** @description How many symbols were compared. */
+                        symbols: number;
+                        differences: {
+                            difference_id: string;
+                            fund_id: string;
+                            account: string;
+                            broker: string;
+                            symbol: string;
+                            our_quantity: string;
+                            broker_quantity: string;
+                            /** @enum {string} */
+                            class: "LOST_FILL" | "BROKER_LAG" | "OFF_SYSTEM_TRADE" | "CANCELLATION_RACE" | "UNKNOWN";
+                            /**
+                             * @description SUSPECTED at the first look; a second one confirms or clears it.
+                             * @enum {string}
+                             */
+                            status: "SUSPECTED" | "CONFIRMED" | "CLEARED" | "CORRECTED";
+                            evidence: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            first_seen_at: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            at: string;
+                        }[];
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at: string;
                     };
                 };
             };
@@ -2976,6 +5279,149 @@ export interface operations {
                         actor: string;
                         decided_at: string;
                     }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listStops: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+                /** @description True for stops that fired and wait for their exit; every position's stop as well when absent. */
+                owed?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description False when nobody watches the stops. */
+                        enabled: boolean;
+                        stops: {
+                            /** @description Absent while it has not fired. */
+                            stop_id?: string;
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            /** @description The position; negative when short. */
+                            quantity: string;
+                            /** @description What the position was opened at, on average. */
+                            basis_price: string;
+                            /** @description A long position is closed at or below, a short one at or above. */
+                            trigger_price: string;
+                            /**
+                             * @description UNPRICED has no price that it could fire on; OWED fired and is not closed yet.
+                             * @enum {string}
+                             */
+                            state: "RESTING" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
+                            /** @description The bid for a long position, the ask for a short one. */
+                            observed_price?: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            observed_at?: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            fired_at?: string;
+                            /** @description How many exits were handed in. */
+                            attempts: number;
+                            /** @description The newest exit. */
+                            order_id?: string;
+                            complaint?: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    endStop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The stop that fired. */
+                stop_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Absent while it has not fired. */
+                        stop_id?: string;
+                        fund_id: string;
+                        strategy_id: string;
+                        symbol: string;
+                        /** @description The position; negative when short. */
+                        quantity: string;
+                        /** @description What the position was opened at, on average. */
+                        basis_price: string;
+                        /** @description A long position is closed at or below, a short one at or above. */
+                        trigger_price: string;
+                        /**
+                         * @description UNPRICED has no price that it could fire on; OWED fired and is not closed yet.
+                         * @enum {string}
+                         */
+                        state: "RESTING" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
+                        /** @description The bid for a long position, the ask for a short one. */
+                        observed_price?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        observed_at?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        fired_at?: string;
+                        /** @description How many exits were handed in. */
+                        attempts: number;
+                        /** @description The newest exit. */
+                        order_id?: string;
+                        complaint?: string;
+                    };
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3053,7 +5499,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -3099,7 +5545,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -3119,7 +5565,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -3177,7 +5623,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -3243,7 +5689,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFunds" | "ListInstruments" | "ListStrategies" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -3265,6 +5711,67 @@ export interface operations {
                         rotated_to?: string;
                         /** @description The token itself, told now and never again. */
                         token: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    bookFlow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The fund. */
+                    fund_id: string;
+                    /** @description The same key twice is one flow. */
+                    idempotency_key: string;
+                    currency: string;
+                    /** @description Negative takes money out. */
+                    amount: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entry_id: string;
+                        fund_id: string;
+                        /** @enum {string} */
+                        kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE";
+                        /** @description They sum to zero in every currency. */
+                        postings: {
+                            /** @description For example cash, capital, fees or position:AAPL. */
+                            account: string;
+                            currency: string;
+                            amount: string;
+                        }[];
+                        reason: string;
+                        booked_by: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at: string;
                     };
                 };
             };
@@ -3352,6 +5859,116 @@ export interface operations {
                         strike?: string;
                         /** @enum {string} */
                         right?: "CALL" | "PUT";
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listLedger: {
+        parameters: {
+            query: {
+                /** @description The fund. */
+                fund_id: string;
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /** @description Continue after this entry_id, towards older ones. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entry_id: string;
+                        fund_id: string;
+                        /** @enum {string} */
+                        kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE";
+                        /** @description They sum to zero in every currency. */
+                        postings: {
+                            /** @description For example cash, capital, fees or position:AAPL. */
+                            account: string;
+                            currency: string;
+                            amount: string;
+                        }[];
+                        reason: string;
+                        booked_by: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listNavs: {
+        parameters: {
+            query: {
+                /** @description The fund. */
+                fund_id: string;
+                /** @description The first moment; 24 hours ago when absent. */
+                from?: string;
+                /** @description The last moment; now when absent. */
+                to?: string;
+                /** @description One value per that time, the last one in it; minute when absent. */
+                every?: "second" | "minute" | "hour" | "day";
+                /** @description At most this many. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        /** @description Exactly cash + positions_value. */
+                        nav: string;
+                        cash: string;
+                        positions_value: string;
+                        /** @description Deposits minus withdrawals since the fund began. */
+                        net_flows: string;
+                        currency: string;
+                        /** @description How old the oldest price in it was; absent when there is none in it. */
+                        oldest_price_age_ms?: number;
+                        trading_day?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        as_of: string;
                     }[];
                 };
             };

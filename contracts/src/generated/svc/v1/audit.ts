@@ -30,9 +30,20 @@ export interface AuditEntry {
 }
 
 export interface AppendAuditRequest {
+  /** The entry's actor is who proved to be calling. Another name here is kept beside it, as a claim: `claimed_actor` in the data. */
   actor: string;
+  /**
+   * 1 to 128 characters: lower-case ASCII words with dots, underscores or hyphens between them (`note.made`). The names of the platform's own
+   * actions, and all that begin with the same word but those of orders and fills, are refused: AUDIT_NAME_RESERVED.
+   */
   action: string;
+  /** 1 to 256 characters, none of them invisible. */
   subject_id: string;
+  /**
+   * Everything else. Whole numbers only; what the platform itself writes there (`subject_previous`, `at`, `event_id`, `payload`, `source`,
+   * `subject`, `claimed_…`) is refused: AUDIT_NAME_RESERVED. A member named `__proto__` or without a value, one that stands there twice, and what is
+   * no finite number are INVALID_ARGUMENT.
+   */
   data?:
     | { [key: string]: any }
     | undefined;
@@ -45,18 +56,31 @@ export interface AppendAuditRequest {
 
 export interface AuditTrailRequest {
   subject_id: string;
+  /** The first sequence that is wanted: next_sequence of the page before. */
+  from_sequence: number;
+  /**
+   * At most this many, up to 1,000. 0 asks for the whole trail in one answer, which is refused (RESOURCE_EXHAUSTED) when it has more than 10,000
+   * entries or 8 MiB.
+   */
+  count_max: number;
+  /** How many entries the pages before had. With it the last page proves that none was left out of any of them. */
+  count_before?: number | undefined;
 }
 
-/** Chronological and complete. */
+/** Chronological, and complete when it says so. */
 export interface AuditTrail {
   entries: AuditEntry[];
+  /** Of the last page: something else than the index proves that none was left out. False until the log has verified itself after a start. */
+  complete: boolean;
+  /** Where the next page begins; 0 when this was the end. */
+  next_sequence: number;
 }
 
 export interface VerifyAuditRequest {
   from_sequence: number;
 }
 
-/** A broken chain is no answer of this kind: it is FAILED_PRECONDITION with the fields of the ChainIntegrityError. */
+/** A broken chain is no answer of this kind: it is FAILED_PRECONDITION with the ChainIntegrityError in the trailers. */
 export interface AuditVerification {
   entry_count: number;
   /** L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
@@ -69,8 +93,13 @@ export interface AuditVerification {
   gap_count: number;
 }
 
-/** The detail of a failed verification. */
+/**
+ * The detail of a failed verification. It is never sent as a message. Over gRPC the status is FAILED_PRECONDITION, the trailer `portcullis-code` is
+ * CHAIN_INTEGRITY, and the trailer `portcullis-facts-bin` has these four fields as a JSON object in UTF-8, texts cut after 1,000 characters. Over
+ * REST it is the member `chain_integrity_error` of the problem.
+ */
 export interface ChainIntegrityError {
+  /** Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
   code: string;
   sequence: number;
   expected: string;
@@ -300,13 +329,22 @@ export const AppendAuditRequest: MessageFns<AppendAuditRequest> = {
 };
 
 function createBaseAuditTrailRequest(): AuditTrailRequest {
-  return { subject_id: "" };
+  return { subject_id: "", from_sequence: 0, count_max: 0, count_before: undefined };
 }
 
 export const AuditTrailRequest: MessageFns<AuditTrailRequest> = {
   encode(message: AuditTrailRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.subject_id !== "") {
       writer.uint32(10).string(message.subject_id);
+    }
+    if (message.from_sequence !== 0) {
+      writer.uint32(16).uint64(message.from_sequence);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(24).uint32(message.count_max);
+    }
+    if (message.count_before !== undefined) {
+      writer.uint32(32).uint64(message.count_before);
     }
     return writer;
   },
@@ -332,6 +370,30 @@ export const AuditTrailRequest: MessageFns<AuditTrailRequest> = {
             message.subject_id = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.from_sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.count_before = longToNumber(reader.uint64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -346,13 +408,19 @@ export const AuditTrailRequest: MessageFns<AuditTrailRequest> = {
 };
 
 function createBaseAuditTrail(): AuditTrail {
-  return { entries: [] };
+  return { entries: [], complete: false, next_sequence: 0 };
 }
 
 export const AuditTrail: MessageFns<AuditTrail> = {
   encode(message: AuditTrail, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.entries) {
       AuditEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.complete !== false) {
+      writer.uint32(16).bool(message.complete);
+    }
+    if (message.next_sequence !== 0) {
+      writer.uint32(24).uint64(message.next_sequence);
     }
     return writer;
   },
@@ -376,6 +444,22 @@ export const AuditTrail: MessageFns<AuditTrail> = {
             }
 
             message.entries.push(AuditEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.complete = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.next_sequence = longToNumber(reader.uint64());
             continue;
           }
         }

@@ -81,7 +81,7 @@ export interface AuditStatus {
   checkpoint_size: number;
   /** The newest checkpoint with all its signatures. */
   checkpoint: string;
-  /** "operator-trusted" until enough witnesses have cosigned. */
+  /** "operator-trusted" until enough witnesses have cosigned, "not witnessed" while one of them knows another history. */
   trust: string;
   /** Of the policy k of n: how many must cosign, and who may. */
   witnesses_needed: number;
@@ -96,10 +96,12 @@ export interface AuditStatus {
   anchors: AuditAnchor[];
   /** What is wrong right now, in one sentence; empty when nothing is. */
   complaint: string;
-  /** The largest checkpoint that enough witnesses have cosigned since the start. */
+  /** The largest checkpoint that enough witnesses have cosigned; 0 while one of them knows another history of the log. */
   witnessed_size: number;
   /** Why witnesses did not cosign the last checkpoint that they were shown, in sentences. */
   witness_complaints: string[];
+  /** Whether the complaint is about the log itself: it is not what was signed or cosigned. */
+  broken: boolean;
 }
 
 export interface AuditKey {
@@ -807,6 +809,7 @@ function createBaseAuditStatus(): AuditStatus {
     complaint: "",
     witnessed_size: 0,
     witness_complaints: [],
+    broken: false,
   };
 }
 
@@ -859,6 +862,9 @@ export const AuditStatus: MessageFns<AuditStatus> = {
     }
     for (const v of message.witness_complaints) {
       writer.uint32(130).string(v!);
+    }
+    if (message.broken !== false) {
+      writer.uint32(136).bool(message.broken);
     }
     return writer;
   },
@@ -1002,6 +1008,14 @@ export const AuditStatus: MessageFns<AuditStatus> = {
             }
 
             message.witness_complaints.push(reader.string());
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.broken = reader.bool();
             continue;
           }
         }

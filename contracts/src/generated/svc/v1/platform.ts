@@ -28,6 +28,21 @@ export interface OrderStatus {
     | undefined;
   /** RFC 3339. */
   updated_at: string;
+  /** Why it was rejected: a code of the registry and one sentence. */
+  code?: string | undefined;
+  reason?:
+    | string
+    | undefined;
+  /** The broker's own name of the order. */
+  broker_order_id?:
+    | string
+    | undefined;
+  /** The order that this one is a slice of. */
+  parent_order_id?:
+    | string
+    | undefined;
+  /** RFC 3339. */
+  created_at: string;
 }
 
 export interface OrderStatuses {
@@ -103,6 +118,163 @@ export interface Positions {
   positions: Position[];
 }
 
+export interface ListFillsRequest {
+  /** Absent means every fund. */
+  fund_id?: string | undefined;
+  order_id?:
+    | string
+    | undefined;
+  /** At most this many; the server's limit when 0. */
+  count_max: number;
+  /** Continue after this fill_id. */
+  after_fill_id?: string | undefined;
+}
+
+export interface Fill {
+  fill_id: string;
+  order_id: string;
+  fund_id: string;
+  strategy_id: string;
+  symbol: string;
+  side: string;
+  /** Decimals: units of the instrument, price per unit, fee in the currency. */
+  quantity: string;
+  price: string;
+  fee?: string | undefined;
+  currency?: string | undefined;
+  broker?:
+    | string
+    | undefined;
+  /** RFC 3339. */
+  filled_at: string;
+  /** TRADE, ADJUSTMENT or SEED. */
+  kind: string;
+}
+
+export interface Fills {
+  fills: Fill[];
+}
+
+export interface AdjustPositionRequest {
+  /** Deterministic: the same evidence gives the same id. */
+  adjustment_id: string;
+  fund_id: string;
+  strategy_id: string;
+  symbol: string;
+  /** Decimals: what our position must still be, and what it becomes. */
+  from_quantity: string;
+  to_quantity: string;
+  /** Decimal, the price at which the difference is booked. */
+  price: string;
+  broker: string;
+  reason: string;
+}
+
+export interface GetPaperWeatherRequest {
+}
+
+/** A price moved by a fraction from a moment on. */
+export interface PriceGap {
+  symbol: string;
+  pct: number;
+  /** RFC 3339; now when absent. */
+  from?: string | undefined;
+}
+
+export interface PaperWeather {
+  /** RFC 3339; until then the broker answers nobody. */
+  broker_silent_until?:
+    | string
+    | undefined;
+  /** Shares of the broker's reports that are lost, or come twice. */
+  report_loss_pct?: number | undefined;
+  report_repeat_pct?: number | undefined;
+  gaps: PriceGap[];
+  halted_symbols: string[];
+  reason: string;
+  /** Written by the server. */
+  set_by?: string | undefined;
+  at?: string | undefined;
+}
+
+export interface ListNavsRequest {
+  fund_id: string;
+  /** RFC 3339; 24 hours ago when absent. */
+  from?:
+    | string
+    | undefined;
+  /** RFC 3339; now when absent. */
+  to?:
+    | string
+    | undefined;
+  /** second, minute, hour or day: one value per that time, the last one in it; minute when empty. */
+  every: string;
+  /** At most this many; the server's limit when 0. */
+  count_max: number;
+}
+
+export interface Nav {
+  fund_id: string;
+  /** Decimals in the fund's currency; nav = cash + positions_value. */
+  nav: string;
+  cash: string;
+  positions_value: string;
+  /** Deposits minus withdrawals since the fund began. */
+  net_flows: string;
+  currency: string;
+  oldest_price_age_ms: number;
+  trading_day?:
+    | string
+    | undefined;
+  /** RFC 3339. */
+  as_of: string;
+}
+
+export interface Navs {
+  navs: Nav[];
+}
+
+export interface ListLedgerRequest {
+  fund_id: string;
+  count_max: number;
+  /** Continue after this entry_id. */
+  after_entry_id?: string | undefined;
+}
+
+/** One posting of an entry of the double-entry ledger; the postings of an entry sum to zero in every currency. */
+export interface LedgerPosting {
+  /** For example cash, capital, fees, borrow_fees or position:AAPL. */
+  account: string;
+  currency: string;
+  /** Decimal. */
+  amount: string;
+}
+
+export interface LedgerEntry {
+  entry_id: string;
+  fund_id: string;
+  /** CAPITAL, FLOW, FILL or BORROW_FEE. */
+  kind: string;
+  postings: LedgerPosting[];
+  reason: string;
+  booked_by: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+export interface Ledger {
+  entries: LedgerEntry[];
+}
+
+export interface BookFlowRequest {
+  fund_id: string;
+  idempotency_key: string;
+  currency: string;
+  /** Decimal; negative withdraws. */
+  amount: string;
+  reason: string;
+}
+
 export interface ListFundsRequest {
 }
 
@@ -129,6 +301,71 @@ export interface Strategy {
   status: string;
   /** Fraction of the fund's NAV. */
   allocation_pct: number;
+  /** One sentence: what it does. */
+  sentence: string;
+  /** Decimal in the fund's currency, since the fund began; absent before the first trade. */
+  pnl?:
+    | string
+    | undefined;
+  /** RFC 3339 of its newest signal. */
+  last_signal_at?:
+    | string
+    | undefined;
+  /** Means over the backtest and over what is live, of daily rank correlations of signal and later return. */
+  backtest_ic_mean?: number | undefined;
+  live_ic_mean?: number | undefined;
+}
+
+export interface SetStrategyRequest {
+  strategy_id: string;
+  /** live, shadow or halted; absent leaves it. */
+  status?: string | undefined;
+  allocation_pct?: number | undefined;
+  reason: string;
+}
+
+export interface GetBacktestRequest {
+  strategy_id: string;
+}
+
+export interface BacktestDay {
+  /** A date: 2026-11-15. */
+  day: string;
+  return: number;
+  /** Absent on days with too few symbols. */
+  information_coefficient?: number | undefined;
+}
+
+export interface Backtest {
+  strategy_id: string;
+  from: string;
+  to: string;
+  days: BacktestDay[];
+  annual_return: number;
+  annual_volatility: number;
+  sharpe: number;
+  max_drawdown: number;
+}
+
+export interface ListSignalsRequest {
+  strategy_id: string;
+  count_max: number;
+}
+
+export interface Signal {
+  strategy_id: string;
+  symbol: string;
+  /** Larger wants more of it. */
+  value: number;
+  /** RFC 3339. */
+  at: string;
+  /** What the symbol returned over the signal's horizon; absent while that runs. */
+  realised_return?: number | undefined;
+  horizon_s: number;
+}
+
+export interface Signals {
+  signals: Signal[];
 }
 
 export interface Strategies {
@@ -163,6 +400,11 @@ function createBaseOrderStatus(): OrderStatus {
     average_price: undefined,
     decision: undefined,
     updated_at: "",
+    code: undefined,
+    reason: undefined,
+    broker_order_id: undefined,
+    parent_order_id: undefined,
+    created_at: "",
   };
 }
 
@@ -188,6 +430,21 @@ export const OrderStatus: MessageFns<OrderStatus> = {
     }
     if (message.updated_at !== "") {
       writer.uint32(58).string(message.updated_at);
+    }
+    if (message.code !== undefined) {
+      writer.uint32(66).string(message.code);
+    }
+    if (message.reason !== undefined) {
+      writer.uint32(74).string(message.reason);
+    }
+    if (message.broker_order_id !== undefined) {
+      writer.uint32(82).string(message.broker_order_id);
+    }
+    if (message.parent_order_id !== undefined) {
+      writer.uint32(90).string(message.parent_order_id);
+    }
+    if (message.created_at !== "") {
+      writer.uint32(98).string(message.created_at);
     }
     return writer;
   },
@@ -259,6 +516,46 @@ export const OrderStatus: MessageFns<OrderStatus> = {
             }
 
             message.updated_at = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.broker_order_id = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.parent_order_id = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.created_at = reader.string();
             continue;
           }
         }
@@ -926,6 +1223,1366 @@ export const Positions: MessageFns<Positions> = {
   },
 };
 
+function createBaseListFillsRequest(): ListFillsRequest {
+  return { fund_id: undefined, order_id: undefined, count_max: 0, after_fill_id: undefined };
+}
+
+export const ListFillsRequest: MessageFns<ListFillsRequest> = {
+  encode(message: ListFillsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== undefined) {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.order_id !== undefined) {
+      writer.uint32(18).string(message.order_id);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(24).uint32(message.count_max);
+    }
+    if (message.after_fill_id !== undefined) {
+      writer.uint32(34).string(message.after_fill_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListFillsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListFillsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after_fill_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFill(): Fill {
+  return {
+    fill_id: "",
+    order_id: "",
+    fund_id: "",
+    strategy_id: "",
+    symbol: "",
+    side: "",
+    quantity: "",
+    price: "",
+    fee: undefined,
+    currency: undefined,
+    broker: undefined,
+    filled_at: "",
+    kind: "",
+  };
+}
+
+export const Fill: MessageFns<Fill> = {
+  encode(message: Fill, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fill_id !== "") {
+      writer.uint32(10).string(message.fill_id);
+    }
+    if (message.order_id !== "") {
+      writer.uint32(18).string(message.order_id);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(26).string(message.fund_id);
+    }
+    if (message.strategy_id !== "") {
+      writer.uint32(34).string(message.strategy_id);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(42).string(message.symbol);
+    }
+    if (message.side !== "") {
+      writer.uint32(50).string(message.side);
+    }
+    if (message.quantity !== "") {
+      writer.uint32(58).string(message.quantity);
+    }
+    if (message.price !== "") {
+      writer.uint32(66).string(message.price);
+    }
+    if (message.fee !== undefined) {
+      writer.uint32(74).string(message.fee);
+    }
+    if (message.currency !== undefined) {
+      writer.uint32(82).string(message.currency);
+    }
+    if (message.broker !== undefined) {
+      writer.uint32(90).string(message.broker);
+    }
+    if (message.filled_at !== "") {
+      writer.uint32(98).string(message.filled_at);
+    }
+    if (message.kind !== "") {
+      writer.uint32(106).string(message.kind);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Fill {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFill();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fill_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.side = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.quantity = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.price = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.fee = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.currency = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.broker = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.filled_at = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFills(): Fills {
+  return { fills: [] };
+}
+
+export const Fills: MessageFns<Fills> = {
+  encode(message: Fills, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.fills) {
+      Fill.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Fills {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFills();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fills.push(Fill.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAdjustPositionRequest(): AdjustPositionRequest {
+  return {
+    adjustment_id: "",
+    fund_id: "",
+    strategy_id: "",
+    symbol: "",
+    from_quantity: "",
+    to_quantity: "",
+    price: "",
+    broker: "",
+    reason: "",
+  };
+}
+
+export const AdjustPositionRequest: MessageFns<AdjustPositionRequest> = {
+  encode(message: AdjustPositionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.adjustment_id !== "") {
+      writer.uint32(10).string(message.adjustment_id);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(18).string(message.fund_id);
+    }
+    if (message.strategy_id !== "") {
+      writer.uint32(26).string(message.strategy_id);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(34).string(message.symbol);
+    }
+    if (message.from_quantity !== "") {
+      writer.uint32(42).string(message.from_quantity);
+    }
+    if (message.to_quantity !== "") {
+      writer.uint32(50).string(message.to_quantity);
+    }
+    if (message.price !== "") {
+      writer.uint32(58).string(message.price);
+    }
+    if (message.broker !== "") {
+      writer.uint32(66).string(message.broker);
+    }
+    if (message.reason !== "") {
+      writer.uint32(74).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AdjustPositionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAdjustPositionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.adjustment_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.from_quantity = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.to_quantity = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.price = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.broker = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetPaperWeatherRequest(): GetPaperWeatherRequest {
+  return {};
+}
+
+export const GetPaperWeatherRequest: MessageFns<GetPaperWeatherRequest> = {
+  encode(_: GetPaperWeatherRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetPaperWeatherRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetPaperWeatherRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePriceGap(): PriceGap {
+  return { symbol: "", pct: 0, from: undefined };
+}
+
+export const PriceGap: MessageFns<PriceGap> = {
+  encode(message: PriceGap, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.symbol !== "") {
+      writer.uint32(10).string(message.symbol);
+    }
+    if (message.pct !== 0) {
+      writer.uint32(17).double(message.pct);
+    }
+    if (message.from !== undefined) {
+      writer.uint32(26).string(message.from);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PriceGap {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePriceGap();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.pct = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePaperWeather(): PaperWeather {
+  return {
+    broker_silent_until: undefined,
+    report_loss_pct: undefined,
+    report_repeat_pct: undefined,
+    gaps: [],
+    halted_symbols: [],
+    reason: "",
+    set_by: undefined,
+    at: undefined,
+  };
+}
+
+export const PaperWeather: MessageFns<PaperWeather> = {
+  encode(message: PaperWeather, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.broker_silent_until !== undefined) {
+      writer.uint32(10).string(message.broker_silent_until);
+    }
+    if (message.report_loss_pct !== undefined) {
+      writer.uint32(17).double(message.report_loss_pct);
+    }
+    if (message.report_repeat_pct !== undefined) {
+      writer.uint32(25).double(message.report_repeat_pct);
+    }
+    for (const v of message.gaps) {
+      PriceGap.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.halted_symbols) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.reason !== "") {
+      writer.uint32(50).string(message.reason);
+    }
+    if (message.set_by !== undefined) {
+      writer.uint32(58).string(message.set_by);
+    }
+    if (message.at !== undefined) {
+      writer.uint32(66).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PaperWeather {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePaperWeather();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.broker_silent_until = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.report_loss_pct = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.report_repeat_pct = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.gaps.push(PriceGap.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.halted_symbols.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.set_by = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListNavsRequest(): ListNavsRequest {
+  return { fund_id: "", from: undefined, to: undefined, every: "", count_max: 0 };
+}
+
+export const ListNavsRequest: MessageFns<ListNavsRequest> = {
+  encode(message: ListNavsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.from !== undefined) {
+      writer.uint32(18).string(message.from);
+    }
+    if (message.to !== undefined) {
+      writer.uint32(26).string(message.to);
+    }
+    if (message.every !== "") {
+      writer.uint32(34).string(message.every);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(40).uint32(message.count_max);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListNavsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListNavsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.to = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.every = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNav(): Nav {
+  return {
+    fund_id: "",
+    nav: "",
+    cash: "",
+    positions_value: "",
+    net_flows: "",
+    currency: "",
+    oldest_price_age_ms: 0,
+    trading_day: undefined,
+    as_of: "",
+  };
+}
+
+export const Nav: MessageFns<Nav> = {
+  encode(message: Nav, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.nav !== "") {
+      writer.uint32(18).string(message.nav);
+    }
+    if (message.cash !== "") {
+      writer.uint32(26).string(message.cash);
+    }
+    if (message.positions_value !== "") {
+      writer.uint32(34).string(message.positions_value);
+    }
+    if (message.net_flows !== "") {
+      writer.uint32(42).string(message.net_flows);
+    }
+    if (message.currency !== "") {
+      writer.uint32(50).string(message.currency);
+    }
+    if (message.oldest_price_age_ms !== 0) {
+      writer.uint32(57).double(message.oldest_price_age_ms);
+    }
+    if (message.trading_day !== undefined) {
+      writer.uint32(66).string(message.trading_day);
+    }
+    if (message.as_of !== "") {
+      writer.uint32(74).string(message.as_of);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Nav {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNav();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nav = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.cash = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.positions_value = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.net_flows = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.currency = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 57) {
+              break;
+            }
+
+            message.oldest_price_age_ms = reader.double();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.trading_day = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.as_of = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNavs(): Navs {
+  return { navs: [] };
+}
+
+export const Navs: MessageFns<Navs> = {
+  encode(message: Navs, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.navs) {
+      Nav.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Navs {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNavs();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.navs.push(Nav.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListLedgerRequest(): ListLedgerRequest {
+  return { fund_id: "", count_max: 0, after_entry_id: undefined };
+}
+
+export const ListLedgerRequest: MessageFns<ListLedgerRequest> = {
+  encode(message: ListLedgerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(16).uint32(message.count_max);
+    }
+    if (message.after_entry_id !== undefined) {
+      writer.uint32(26).string(message.after_entry_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLedgerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLedgerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.after_entry_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLedgerPosting(): LedgerPosting {
+  return { account: "", currency: "", amount: "" };
+}
+
+export const LedgerPosting: MessageFns<LedgerPosting> = {
+  encode(message: LedgerPosting, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== "") {
+      writer.uint32(10).string(message.account);
+    }
+    if (message.currency !== "") {
+      writer.uint32(18).string(message.currency);
+    }
+    if (message.amount !== "") {
+      writer.uint32(26).string(message.amount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LedgerPosting {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLedgerPosting();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.currency = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.amount = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLedgerEntry(): LedgerEntry {
+  return { entry_id: "", fund_id: "", kind: "", postings: [], reason: "", booked_by: "", at: "" };
+}
+
+export const LedgerEntry: MessageFns<LedgerEntry> = {
+  encode(message: LedgerEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.entry_id !== "") {
+      writer.uint32(10).string(message.entry_id);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(18).string(message.fund_id);
+    }
+    if (message.kind !== "") {
+      writer.uint32(26).string(message.kind);
+    }
+    for (const v of message.postings) {
+      LedgerPosting.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    if (message.booked_by !== "") {
+      writer.uint32(50).string(message.booked_by);
+    }
+    if (message.at !== "") {
+      writer.uint32(58).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LedgerEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLedgerEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.entry_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.postings.push(LedgerPosting.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.booked_by = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLedger(): Ledger {
+  return { entries: [] };
+}
+
+export const Ledger: MessageFns<Ledger> = {
+  encode(message: Ledger, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.entries) {
+      LedgerEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Ledger {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLedger();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.entries.push(LedgerEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBookFlowRequest(): BookFlowRequest {
+  return { fund_id: "", idempotency_key: "", currency: "", amount: "", reason: "" };
+}
+
+export const BookFlowRequest: MessageFns<BookFlowRequest> = {
+  encode(message: BookFlowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.idempotency_key !== "") {
+      writer.uint32(18).string(message.idempotency_key);
+    }
+    if (message.currency !== "") {
+      writer.uint32(26).string(message.currency);
+    }
+    if (message.amount !== "") {
+      writer.uint32(34).string(message.amount);
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BookFlowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBookFlowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.idempotency_key = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.currency = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.amount = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseListFundsRequest(): ListFundsRequest {
   return {};
 }
@@ -1135,7 +2792,17 @@ export const ListStrategiesRequest: MessageFns<ListStrategiesRequest> = {
 };
 
 function createBaseStrategy(): Strategy {
-  return { strategy_id: "", fund_id: "", status: "", allocation_pct: 0 };
+  return {
+    strategy_id: "",
+    fund_id: "",
+    status: "",
+    allocation_pct: 0,
+    sentence: "",
+    pnl: undefined,
+    last_signal_at: undefined,
+    backtest_ic_mean: undefined,
+    live_ic_mean: undefined,
+  };
 }
 
 export const Strategy: MessageFns<Strategy> = {
@@ -1151,6 +2818,21 @@ export const Strategy: MessageFns<Strategy> = {
     }
     if (message.allocation_pct !== 0) {
       writer.uint32(33).double(message.allocation_pct);
+    }
+    if (message.sentence !== "") {
+      writer.uint32(42).string(message.sentence);
+    }
+    if (message.pnl !== undefined) {
+      writer.uint32(50).string(message.pnl);
+    }
+    if (message.last_signal_at !== undefined) {
+      writer.uint32(58).string(message.last_signal_at);
+    }
+    if (message.backtest_ic_mean !== undefined) {
+      writer.uint32(65).double(message.backtest_ic_mean);
+    }
+    if (message.live_ic_mean !== undefined) {
+      writer.uint32(73).double(message.live_ic_mean);
     }
     return writer;
   },
@@ -1198,6 +2880,575 @@ export const Strategy: MessageFns<Strategy> = {
             }
 
             message.allocation_pct = reader.double();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.sentence = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.pnl = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.last_signal_at = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 65) {
+              break;
+            }
+
+            message.backtest_ic_mean = reader.double();
+            continue;
+          }
+          case 9: {
+            if (tag !== 73) {
+              break;
+            }
+
+            message.live_ic_mean = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetStrategyRequest(): SetStrategyRequest {
+  return { strategy_id: "", status: undefined, allocation_pct: undefined, reason: "" };
+}
+
+export const SetStrategyRequest: MessageFns<SetStrategyRequest> = {
+  encode(message: SetStrategyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.strategy_id !== "") {
+      writer.uint32(10).string(message.strategy_id);
+    }
+    if (message.status !== undefined) {
+      writer.uint32(18).string(message.status);
+    }
+    if (message.allocation_pct !== undefined) {
+      writer.uint32(25).double(message.allocation_pct);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetStrategyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetStrategyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.allocation_pct = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetBacktestRequest(): GetBacktestRequest {
+  return { strategy_id: "" };
+}
+
+export const GetBacktestRequest: MessageFns<GetBacktestRequest> = {
+  encode(message: GetBacktestRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.strategy_id !== "") {
+      writer.uint32(10).string(message.strategy_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetBacktestRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetBacktestRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBacktestDay(): BacktestDay {
+  return { day: "", return: 0, information_coefficient: undefined };
+}
+
+export const BacktestDay: MessageFns<BacktestDay> = {
+  encode(message: BacktestDay, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.day !== "") {
+      writer.uint32(10).string(message.day);
+    }
+    if (message.return !== 0) {
+      writer.uint32(17).double(message.return);
+    }
+    if (message.information_coefficient !== undefined) {
+      writer.uint32(25).double(message.information_coefficient);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BacktestDay {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBacktestDay();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.day = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.return = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.information_coefficient = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBacktest(): Backtest {
+  return {
+    strategy_id: "",
+    from: "",
+    to: "",
+    days: [],
+    annual_return: 0,
+    annual_volatility: 0,
+    sharpe: 0,
+    max_drawdown: 0,
+  };
+}
+
+export const Backtest: MessageFns<Backtest> = {
+  encode(message: Backtest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.strategy_id !== "") {
+      writer.uint32(10).string(message.strategy_id);
+    }
+    if (message.from !== "") {
+      writer.uint32(18).string(message.from);
+    }
+    if (message.to !== "") {
+      writer.uint32(26).string(message.to);
+    }
+    for (const v of message.days) {
+      BacktestDay.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.annual_return !== 0) {
+      writer.uint32(41).double(message.annual_return);
+    }
+    if (message.annual_volatility !== 0) {
+      writer.uint32(49).double(message.annual_volatility);
+    }
+    if (message.sharpe !== 0) {
+      writer.uint32(57).double(message.sharpe);
+    }
+    if (message.max_drawdown !== 0) {
+      writer.uint32(65).double(message.max_drawdown);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Backtest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBacktest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.to = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.days.push(BacktestDay.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 41) {
+              break;
+            }
+
+            message.annual_return = reader.double();
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.annual_volatility = reader.double();
+            continue;
+          }
+          case 7: {
+            if (tag !== 57) {
+              break;
+            }
+
+            message.sharpe = reader.double();
+            continue;
+          }
+          case 8: {
+            if (tag !== 65) {
+              break;
+            }
+
+            message.max_drawdown = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSignalsRequest(): ListSignalsRequest {
+  return { strategy_id: "", count_max: 0 };
+}
+
+export const ListSignalsRequest: MessageFns<ListSignalsRequest> = {
+  encode(message: ListSignalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.strategy_id !== "") {
+      writer.uint32(10).string(message.strategy_id);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(16).uint32(message.count_max);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSignalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSignalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSignal(): Signal {
+  return { strategy_id: "", symbol: "", value: 0, at: "", realised_return: undefined, horizon_s: 0 };
+}
+
+export const Signal: MessageFns<Signal> = {
+  encode(message: Signal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.strategy_id !== "") {
+      writer.uint32(10).string(message.strategy_id);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(18).string(message.symbol);
+    }
+    if (message.value !== 0) {
+      writer.uint32(25).double(message.value);
+    }
+    if (message.at !== "") {
+      writer.uint32(34).string(message.at);
+    }
+    if (message.realised_return !== undefined) {
+      writer.uint32(41).double(message.realised_return);
+    }
+    if (message.horizon_s !== 0) {
+      writer.uint32(49).double(message.horizon_s);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Signal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.value = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 41) {
+              break;
+            }
+
+            message.realised_return = reader.double();
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.horizon_s = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSignals(): Signals {
+  return { signals: [] };
+}
+
+export const Signals: MessageFns<Signals> = {
+  encode(message: Signals, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.signals) {
+      Signal.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Signals {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignals();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.signals.push(Signal.decode(reader, reader.uint32()));
             continue;
           }
         }

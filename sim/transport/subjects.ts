@@ -1,6 +1,6 @@
 // What the simulated services say to each other. These subjects exist in the simulator only.
 import { z } from "zod";
-import type { Subject } from "../contracts/src/subject.ts";
+import type { Subject } from "../../contracts/src/subject.ts";
 
 const simPayload = z.object({
   /** The row that was changed; order is kept within it. */

@@ -1,13 +1,13 @@
 // The simulated services: writers that change rows and publish it, and subscribers that act on each change exactly once.
 // They know their ports and the witness, nothing of the faults around them.
-import { Fault } from "../contracts/src/fault.ts";
-import type { Instant } from "../contracts/src/instant.ts";
-import type { Bus, BusEvent } from "../ports/bus.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
-import type { Store } from "../ports/store.ts";
-import type { Timers } from "../ports/timers.ts";
-import type { Dice } from "../testkit/virtual/dice.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { Bus, BusEvent } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { Dice } from "../../testkit/virtual/dice.ts";
 import type { Subscribed, Witness } from "./evidence.ts";
 import { effectMade, rowChanged, type SimPayload } from "./subjects.ts";
 

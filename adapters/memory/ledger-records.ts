@@ -1,0 +1,204 @@
+// Treasury's repository in a transaction of the memory store. What was written is kept aside until the transaction commits; rows are locked as
+// the database locks them.
+import { add, type Decimal, zero } from "../../contracts/src/decimal.ts";
+import { Defect } from "../../contracts/src/fault.ts";
+import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
+import type {
+  LedgerBalance,
+  LedgerRecords,
+  NavEvery,
+  NavPoint,
+  RememberedFund,
+  StrategyHolding,
+} from "../../ports/ledger-records.ts";
+import type { TreasuryRecords } from "../../ports/store.ts";
+import { bucketUs, everyTime } from "../nav-buckets.ts";
+import { holdingRow, type RecordTools } from "./records.ts";
+
+export interface KeptNav {
+  readonly every: NavEvery;
+  readonly bucketUs: number;
+  readonly point: NavPoint;
+}
+
+/** What treasury would have on disk beside its holdings. */
+export interface LedgerWorld {
+  /** In the order in which they were booked. */
+  readonly entries: Map<string, LedgerEntry>;
+  readonly balances: Map<string, LedgerBalance>;
+  readonly strategyHoldings: Map<string, StrategyHolding>;
+  readonly funds: Map<string, RememberedFund>;
+  readonly navs: Map<string, KeptNav>;
+  readonly imports: Map<string, string>;
+}
+
+export function ledgerWorld(): LedgerWorld {
+  return {
+    entries: new Map(),
+    balances: new Map(),
+    strategyHoldings: new Map(),
+    funds: new Map(),
+    navs: new Map(),
+    imports: new Map(),
+  };
+}
+
+/** A map with what this transaction wrote over it; undefined stands for what it removed. */
+function layer<Value>(under: Map<string, Value>) {
+  const over = new Map<string, Value | undefined>();
+  return {
+    get: (key: string): Value | undefined => (over.has(key) ? over.get(key) : under.get(key)),
+    set: (key: string, value: Value | undefined): void => void over.set(key, value),
+    /** Those that fit, in no order. */
+    filter(fits: (value: Value) => boolean): Value[] {
+      const found: Value[] = [];
+      for (const [key, value] of under) if (!over.has(key) && fits(value)) found.push(value);
+      for (const value of over.values()) if (value !== undefined && fits(value)) found.push(value);
+      return found;
+    },
+    /** In order of their keys. */
+    all(): Value[] {
+      const merged = [...new Map<string, Value | undefined>([...under, ...over])];
+      merged.sort(([one], [other]) => (one < other ? -1 : 1));
+      return merged.flatMap(([, value]) => (value === undefined ? [] : [value]));
+    },
+    apply(): void {
+      for (const [key, value] of over) {
+        if (value === undefined) under.delete(key);
+        else under.set(key, value);
+      }
+    },
+  };
+}
+
+/** Sorts as the database sorts columns, each letter by letter. */
+const keyOf = (...parts: readonly string[]): string => parts.join("\0");
+const navKey = (fundId: string, every: NavEvery, bucket: number): string =>
+  keyOf(fundId, every, String(bucket).padStart(17, "0"));
+
+export function ledgerChanges(
+  world: LedgerWorld,
+  treasury: TreasuryRecords,
+  { inTurn, lock }: RecordTools,
+): { readonly records: LedgerRecords; apply(): void } {
+  const entries = layer(world.entries);
+  const balances = layer(world.balances);
+  const strategyHoldings = layer(world.strategyHoldings);
+  const funds = layer(world.funds);
+  const navs = layer(world.navs);
+  const imports = layer(world.imports);
+
+  const insertEntry = (entry: LedgerEntry): Promise<boolean> =>
+    inTurn(async () => {
+      await lock(`ledger entry ${entry.entryId}`);
+      if (entries.get(entry.entryId) !== undefined) return false;
+      entries.set(entry.entryId, structuredClone(entry));
+      return true;
+    });
+  const addBalance = (fundId: string, account: string, currency: string, amount: Decimal): Promise<void> =>
+    inTurn(async () => {
+      const key = keyOf(fundId, account, currency);
+      await lock(`ledger balance ${key}`);
+      balances.set(key, { fundId, account, currency, amount: add(balances.get(key)?.amount ?? zero, amount) });
+    });
+  const addStrategy = (fundId: string, strategyId: string, symbol: string, quantity: Decimal): Promise<void> =>
+    inTurn(async () => {
+      const key = keyOf(fundId, strategyId, symbol);
+      await lock(`strategy holding ${key}`);
+      const held = strategyHoldings.get(key)?.quantity ?? zero;
+      strategyHoldings.set(key, { fundId, strategyId, symbol, quantity: add(held, quantity) });
+    });
+
+  const records: LedgerRecords = {
+    async book(entry, moves) {
+      if (!(await insertEntry(entry))) return false;
+      for (const { account, currency, amount } of sorted(entry)) {
+        await addBalance(entry.fundId, account, currency, amount);
+      }
+      for (const { symbol, quantity } of moves) {
+        await treasury.add(entry.fundId, symbol, quantity);
+        if (entry.strategyId !== undefined) await addStrategy(entry.fundId, entry.strategyId, symbol, quantity);
+      }
+      return true;
+    },
+    entry: (entryId) => inTurn(async () => structuredClone(entries.get(entryId))),
+    async lockHolding(fundId, symbol) {
+      await inTurn(() => lock(holdingRow(fundId, symbol)));
+      const held = (await treasury.holdings()).find((one) => one.fundId === fundId && one.symbol === symbol);
+      return held?.quantity ?? zero;
+    },
+    balances: () => inTurn(async () => balances.all()),
+    strategyHoldings: () => inTurn(async () => strategyHoldings.all()),
+    lockFund: (fundId) =>
+      inTurn(async () => {
+        await lock(`treasury fund ${fundId}`);
+        return structuredClone(funds.get(fundId) ?? {});
+      }),
+    putFund: (fundId, fund) =>
+      inTurn(async () => {
+        await lock(`treasury fund ${fundId}`);
+        funds.set(fundId, structuredClone(fund));
+      }),
+    putNav: (point) =>
+      inTurn(async () => {
+        await lock(`navs ${point.fundId}`);
+        mustAddUp(point);
+        for (const every of everyTime) {
+          const bucket = bucketUs(every, point);
+          const key = navKey(point.fundId, every, bucket);
+          const known = navs.get(key);
+          if (known === undefined || known.point.at < point.at) {
+            navs.set(key, { every, bucketUs: bucket, point: { ...point } });
+          }
+        }
+      }),
+    importNavs: (points) =>
+      inTurn(async () => {
+        let count = 0;
+        for (const point of points) {
+          await lock(`navs ${point.fundId}`);
+          mustAddUp(point);
+          const bucket = bucketUs("day", point);
+          const key = navKey(point.fundId, "day", bucket);
+          if (navs.get(key) !== undefined) continue;
+          navs.set(key, { every: "day", bucketUs: bucket, point: { ...point } });
+          count += 1;
+        }
+        return count;
+      }),
+    imported: (name) => inTurn(async () => imports.get(name)),
+    firstImport: (name, hash) =>
+      inTurn(async () => {
+        await lock(`treasury import ${name}`);
+        if (imports.get(name) !== undefined) return false;
+        imports.set(name, hash);
+        return true;
+      }),
+    thinNavs: (every, before, countMax) =>
+      inTurn(async () => {
+        const old = navs.filter((one) => one.every === every && one.bucketUs < before);
+        old.sort((one, other) => one.bucketUs - other.bucketUs);
+        const removed = old.slice(0, countMax);
+        for (const { bucketUs: bucket, point } of removed) navs.set(navKey(point.fundId, every, bucket), undefined);
+        return removed.length;
+      }),
+  };
+  return {
+    records,
+    apply() {
+      for (const one of [entries, balances, strategyHoldings, funds, navs, imports]) one.apply();
+    },
+  };
+}
+
+/** In the order of their accounts, as the database locks them. */
+function sorted({ postings }: LedgerEntry): LedgerEntry["postings"] {
+  return [...postings].sort((one, other) =>
+    keyOf(one.account, one.currency) < keyOf(other.account, other.currency) ? -1 : 1,
+  );
+}
+
+/** As the database's check does. */
+function mustAddUp({ fundId, nav, cash, positionsValue }: NavPoint): void {
+  if (nav !== add(cash, positionsValue)) throw new Defect(`a value of ${fundId} is not the sum of its parts`);
+}

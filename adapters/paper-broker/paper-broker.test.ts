@@ -1,0 +1,195 @@
+// The paper broker keeps the promises of every broker, suffers what its weather says, and differs only where it is made to.
+import { describe, expect, it } from "vitest";
+import { parse } from "../../contracts/src/decimal.ts";
+import { format, fromUnixMs, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { paperListings } from "../../services/paper-seeds.ts";
+import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
+import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
+import { eventually } from "../../testkit/conformance/waiting.ts";
+import { quietLog } from "../../testkit/global-setup.ts";
+import { memoryPaperBrokerRig, type PaperBrokerRig } from "../../testkit/paper-broker-rig.ts";
+import { memoryStoreRig } from "../../testkit/virtual/memory-rig.ts";
+import { scheduler } from "../../testkit/virtual/scheduler.ts";
+import { paperMarket } from "../paper-market.ts";
+import { startPaperMatching } from "./matching.ts";
+import { memoryPaperBooks } from "./memory-books.ts";
+import { paperBroker } from "./paper-broker.ts";
+import { paperInstruments } from "./paper-instruments.ts";
+
+brokerConformance("paper, in memory", () => memoryPaperBrokerRig());
+paperWeatherConformance("memory", async () => {
+  const { store, close } = await memoryStoreRig({ seed: 1 });
+  return { store, close };
+});
+
+const market = { orderType: "MARKET" } as const;
+
+async function withRig(run: (rig: PaperBrokerRig) => Promise<void>): Promise<void> {
+  const rig = await memoryPaperBrokerRig();
+  try {
+    await run(rig);
+  } finally {
+    await rig.close();
+  }
+}
+
+async function quantityOf({ broker, account }: PaperBrokerRig): Promise<bigint | string> {
+  const answer = await broker.positions(account);
+  return answer.complete ? (answer.items[0]?.quantity ?? 0n) : answer.why;
+}
+
+describe("the paper broker's weather", () => {
+  it("in silence about half of what is sent arrives, and nobody is told", () =>
+    withRig(async (rig) => {
+      const speak = await rig.silence();
+      for (let n = 0; n < 40; n += 1) await rig.broker.submit(order(rig, `s${n}`)).catch(() => undefined);
+      await speak();
+      const open = await rig.broker.openOrders(rig.account);
+      const arrived = open.complete ? open.items.length : 0;
+      expect(arrived).toBeGreaterThan(8);
+      expect(arrived).toBeLessThan(32);
+    }));
+
+  it("a resting order trades through the silence, and its report is there afterwards", () =>
+    withRig(async (rig) => {
+      await rig.broker.submit(order(rig, "rests"));
+      const speak = await rig.silence();
+      await rig.show("39", "40", "1000");
+      await speak();
+      expect((await rig.broker.reports(0, 10)).map(({ status }) => status.state)).toEqual(["WORKING", "FILLED"]);
+    }));
+
+  it("a lost report ends an answer, and is there when it is asked for again; the others come in their turn", () =>
+    withRig(async (rig) => {
+      for (let n = 0; n < 20; n += 1) await rig.broker.submit(order(rig, `l${n}`));
+      rig.suffer({ report_loss_pct: 0.3 });
+      const cursors: number[] = [];
+      let asked = 0;
+      while (cursors.length < 20) {
+        cursors.push(...(await rig.broker.reports(cursors.length, 20)).map(({ cursor }) => cursor));
+        asked += 1;
+        expect(asked).toBeLessThan(25);
+      }
+      expect(cursors).toEqual(Array.from({ length: 20 }, (_unused, n) => n + 1));
+      expect(asked).toBeGreaterThan(2);
+    }));
+
+  it("a repeated report stands twice in an answer, never beyond what was asked for", () =>
+    withRig(async (rig) => {
+      for (let n = 0; n < 4; n += 1) await rig.broker.submit(order(rig, `r${n}`));
+      rig.suffer({ report_repeat_pct: 1 });
+      expect((await rig.broker.reports(0, 100)).map(({ cursor }) => cursor)).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+      expect((await rig.broker.reports(0, 3)).map(({ cursor }) => cursor)).toEqual([1, 1, 2]);
+    }));
+});
+
+describe("a paper broker that is made to differ", () => {
+  it("books a trade that nobody asked for, without a report", () =>
+    withRig(async (rig) => {
+      const [quantity, price] = [parse("-30"), parse("40")];
+      await rig.broker.disturb({ kind: "OFF_SYSTEM_TRADE", account: rig.account, symbol: rig.symbol, quantity, price });
+      expect(await quantityOf(rig)).toBe(quantity);
+      expect(await rig.broker.reports(0, 10)).toEqual([]);
+    }));
+
+  it("hides a fill: the order and the position know it, the reports never do", () =>
+    withRig(async (rig) => {
+      await rig.broker.disturb({ kind: "HIDE_FILLS", count: 1 });
+      await rig.broker.submit(order(rig, "hidden", market));
+      await rig.show("39", "40", "1000");
+      expect(await rig.broker.order(`${rig.account}-hidden`)).toMatchObject({ state: "FILLED" });
+      expect(await quantityOf(rig)).toBe(parse("100"));
+      expect((await rig.broker.reports(0, 10)).map(({ status }) => status.state)).toEqual(["WORKING"]);
+      await rig.broker.submit(order(rig, "told", market));
+      await rig.show("39", "40", "1000");
+      expect((await rig.broker.reports(1, 10)).map(({ status }) => status.state)).toEqual(["WORKING", "FILLED"]);
+    }));
+
+  it("lags behind with an account's positions for a while, and answers in part", () =>
+    withRig(async (rig) => {
+      const until = plusMilliseconds(rig.now(), 5_000);
+      await rig.broker.disturb({ kind: "POSITION_LAG", account: rig.account, until });
+      await rig.broker.submit(order(rig, "late", market));
+      await rig.show("39", "40", "1000");
+      expect(await quantityOf(rig)).toBe(0n);
+      await rig.settle?.(6_000);
+      expect(await quantityOf(rig)).toBe(parse("100"));
+      await rig.broker.disturb({ kind: "INCOMPLETE", until: plusMilliseconds(rig.now(), 1_000) });
+      expect(await quantityOf(rig)).toMatch(/in part/);
+    }));
+
+  it("has not begun until somebody puts the first positions in, and does so once", async () => {
+    const time = scheduler({ seed: 1 });
+    const stop = time.pump();
+    const broker = paperBroker({
+      ...time,
+      log: quietLog,
+      books: memoryPaperBooks(),
+      weather: () => undefined,
+      instruments: paperListings,
+      sessions: "always",
+      latencyMs: 0,
+    });
+    expect(await broker.positions("alpha")).toMatchObject({ complete: false });
+    const first = { account: "alpha", symbol: "AAPL", quantity: parse("1000"), averagePrice: parse("232.5") };
+    expect(await broker.begin([first])).toBe(true);
+    expect(await broker.begin([])).toBe(false);
+    expect(await broker.positions("alpha")).toMatchObject({ complete: true, items: [{ symbol: "AAPL" }] });
+    await stop();
+  });
+});
+
+it("the hall lets orders trade on the market's own quotes, ends days, and begins again after trouble", async () => {
+  const time = scheduler({ seed: 3, startAt: fromUnixMs(Date.UTC(2026, 10, 15, 23, 59, 50)) });
+  const stop = time.pump();
+  const books = memoryPaperBooks();
+  let isBroken = false;
+  const broker = paperBroker({
+    ...time,
+    log: quietLog,
+    books: { ...books, waiting: async (at) => (isBroken ? Promise.reject(new Error("no books")) : books.waiting(at)) },
+    weather: () => undefined,
+    instruments: paperListings,
+    sessions: "always",
+    latencyMs: 20,
+  });
+  await broker.begin([]);
+  const matching = await startPaperMatching({
+    ...time,
+    broker,
+    quotes: paperMarket({ ...time, seed: 1, quoteEveryMs: 500, listings: paperListings, beganAt: time.clock.now() }),
+    symbols: paperListings.map(({ symbol }) => symbol),
+    log: quietLog,
+    crash: {
+      die: (defect) => {
+        throw defect;
+      },
+    },
+  });
+  const rig = { broker, account: "alpha", symbol: "AAPL" } as unknown as PaperBrokerRig;
+  const patience = { settle: (ms: number) => time.timers.sleep(ms) };
+  const stateOf = async (id: string) => (await broker.order(`alpha-${id}`))?.state;
+  await broker.submit(order(rig, "now", market));
+  await broker.submit(order(rig, "day", { tif: "DAY", limitPrice: parse("1") }));
+  await eventually(patience, "a market order to trade", async () => (await stateOf("now")) === "FILLED");
+  isBroken = true;
+  await broker.submit(order(rig, "later", market));
+  await time.timers.sleep(3_000);
+  expect(await stateOf("later")).toBe("WORKING");
+  isBroken = false;
+  await eventually(patience, "trading after trouble", async () => (await stateOf("later")) === "FILLED");
+  await eventually(patience, "the day's end", async () => (await stateOf("day")) === "EXPIRED");
+  expect(format(time.clock.now()) >= "2026-11-16").toBe(true);
+  await matching.stop();
+  await broker.close();
+  await stop();
+});
+
+it("a day ends at the close where there are sessions, else at midnight", () => {
+  const monday = fromUnixMs(Date.UTC(2026, 10, 16, 15));
+  const instruments = [
+    { symbol: "AAPL", assetClass: "EQUITY", currency: "USD", lotSize: "1", calendar: "us-equities" },
+  ] as const;
+  expect(format(paperInstruments(instruments, "real").dayEnd("AAPL", monday))).toBe("2026-11-16T21:00:00.000000Z");
+  expect(format(paperInstruments(instruments, "always").dayEnd("AAPL", monday))).toBe("2026-11-17T00:00:00.000000Z");
+});

@@ -1,0 +1,34 @@
+// Where the paper broker and the paper market have what outlives a process: the broker's books, the weather, and the moment at which the market
+// began. In PostgreSQL here; the simulator has its own.
+import type pg from "pg";
+import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
+import type { PaperWeather } from "../../contracts/src/records/fund.ts";
+import { storeFault } from "../postgres/store-fault.ts";
+import type { Wake } from "../postgres/wake.ts";
+import type { PaperBooks } from "./paper-books.ts";
+import { postgresPaperBooks } from "./postgres-books.ts";
+
+export interface PaperPlace {
+  readonly books: PaperBooks;
+  /** When prices were those of the listings: when the database was made. */
+  beganAt(): Promise<Instant>;
+  readWeather(): Promise<PaperWeather | undefined>;
+  /** Calls back when the weather may have changed. */
+  onChange(run: () => void): () => void;
+}
+
+export function postgresPaperPlace(pool: pg.Pool, wake: Pick<Wake, "onPoke">): PaperPlace {
+  const ask = async (text: string): Promise<pg.QueryResult["rows"]> => {
+    try {
+      return (await pool.query(text)).rows;
+    } catch (thrown) {
+      throw storeFault(thrown, "reading the paper market");
+    }
+  };
+  return {
+    books: postgresPaperBooks(pool),
+    beganAt: async () => fromMicroseconds(Number((await ask("select began_us from paper_market"))[0]?.began_us)),
+    readWeather: async () => (await ask("select content from paper_weather"))[0]?.content,
+    onChange: (run) => wake.onPoke(run),
+  };
+}

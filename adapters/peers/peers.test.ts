@@ -1,0 +1,71 @@
+// How services ask each other, over gRPC and without a network: the same questions, the same answers, denials and silences.
+import { afterEach, describe, expect, it } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
+import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
+import { exampleDecision, exampleEnvelope } from "../../contracts/src/records/examples.ts";
+import type { Identity } from "../../ports/identity.ts";
+import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
+import { orderOf } from "../../testkit/oms-rig.ts";
+import { systemTimers } from "../system-timers.ts";
+import { createInProcessPeers } from "./in-process-peers.ts";
+import type { Peers } from "./peers.ts";
+
+const identity = { kind: "service", actor: "service:oms", name: "oms" } as Identity;
+const timers = systemTimers();
+const asked: { readonly method: string; readonly request: unknown }[] = [];
+
+afterEach(() => {
+  asked.length = 0;
+});
+
+function peersWith(handlers: Readonly<Record<string, (request: never) => unknown>>, answerMsMax = 5_000): Peers {
+  const noted: Record<string, UnaryHandler> = Object.fromEntries(
+    Object.entries(handlers).map(([method, handler]) => [
+      method,
+      async (request: never) => {
+        asked.push({ method, request });
+        return handler(request);
+      },
+    ]),
+  );
+  const find = (name: string): RpcService => ({ name, handlers: noted });
+  return createInProcessPeers({ timers, identity, find, answerMsMax });
+}
+
+describe("peers", () => {
+  it("a check passes the wire and comes back as a record, encoded or not", async () => {
+    const message = { ...exampleDecision, checks: [], warnings: [] } as unknown as RiskDecision;
+    const encoded = { encoded: RiskDecision.encode(message).finish() };
+    for (const answer of [message, encoded]) {
+      const { riskChecks } = peersWith({ CheckOrder: () => answer });
+      const decision = await riskChecks.check(orderOf("o-1", { reduce_only: true }));
+      expect(decision).toMatchObject({ decision_id: exampleDecision.decision_id, approved: exampleDecision.approved });
+    }
+    expect(asked[0]?.request).toMatchObject({ order_id: "o-1", reduce_only: true, limit_price: "230" });
+  });
+
+  it("an envelope that is not there is undefined, and one that is comes whole", async () => {
+    const missing = peersWith({
+      GetEnvelope: () => {
+        throw new Fault("NOT_FOUND", "none", { retry: "never" });
+      },
+    });
+    expect(await missing.riskChecks.envelope("alpha")).toBeUndefined();
+    const there = peersWith({ GetEnvelope: () => exampleEnvelope });
+    expect(await there.riskChecks.envelope("alpha")).toEqual(exampleEnvelope);
+  });
+
+  it("what the other side denied is an answer, what it did not answer is trouble", async () => {
+    const denial = { code: "ORDER_KEY_CONFLICT", reason: "taken" } as const;
+    const { orderDesk } = peersWith({ SubmitOrder: () => ({ denial }), AdjustPosition: () => ({ denial }) });
+    expect(await orderDesk.submit(orderOf("o-1"))).toEqual({ denial });
+    const adjustment = { adjustmentId: "a-1", fundId: "alpha", strategyId: "s", symbol: "AAPL", reason: "r" };
+    const numbers = { fromQuantity: "1", toQuantity: "2", price: "3", broker: "paper" };
+    expect(await orderDesk.adjust({ ...adjustment, ...numbers })).toEqual({ denial });
+    expect(asked[1]?.request).toMatchObject({ adjustment_id: "a-1", from_quantity: "1", to_quantity: "2" });
+    const silent = peersWith({ CheckOrder: () => new Promise(() => undefined) }, 20);
+    await expect(silent.riskChecks.check(orderOf("o-1"))).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    const absent = createInProcessPeers({ timers, identity, find: () => undefined });
+    await expect(absent.orderDesk.order("o-1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  });
+});

@@ -1,0 +1,109 @@
+// The questions that services ask each other, over any way of asking: the records' own words on one side, the procedures' messages on the other.
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { RiskEnvelope as EnvelopeMessage } from "../../contracts/src/generated/svc/v1/envelope.ts";
+import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
+import type { Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
+import { riskDecision } from "../../contracts/src/records/order.ts";
+import type { Outcome } from "../../ports/identity.ts";
+import type { Answered, OrderDesk, RiskBooks, RiskChecks } from "../../ports/peers.ts";
+
+/** Asks one procedure. A denial is an answer; what got none in time rejects. */
+export type AskPeer = (service: string, method: string, request: object) => Promise<Outcome<unknown>>;
+
+export interface Peers {
+  readonly riskChecks: RiskChecks;
+  readonly orderDesk: OrderDesk;
+  readonly riskBooks: RiskBooks;
+}
+
+export function peersOver(ask: AskPeer): Peers {
+  return { riskChecks: riskChecksOver(ask), orderDesk: orderDeskOver(ask), riskBooks: riskBooksOver(ask) };
+}
+
+function riskBooksOver(ask: AskPeer): RiskBooks {
+  return {
+    async lines() {
+      const outcome = await ask("RiskEngine", "ListExposures", {});
+      if (!outcome.ok) throw new Defect(`ListExposures was denied: ${outcome.denial.code}`);
+      // The codec gave what the procedure answers.
+      return (outcome.value as Exposures).lines.map((line) => ({
+        fundId: line.fund_id,
+        symbol: line.symbol,
+        quantity: line.quantity,
+        pendingBuy: line.pending_buy,
+        pendingSell: line.pending_sell,
+      }));
+    },
+  };
+}
+
+function riskChecksOver(ask: AskPeer): RiskChecks {
+  return {
+    async check(order) {
+      const outcome = await ask("RiskEngine", "CheckOrder", order);
+      // Being denied is what a decision says; a denial beside it would be of another kind of question.
+      if (!outcome.ok) throw new Defect(`CheckOrder was denied as a call: ${outcome.denial.code}`);
+      return read("a decision", riskDecision.safeParse(outcome.value));
+    },
+    async envelope(fundId) {
+      const asked = await unlessMissing(ask("RiskEngine", "GetEnvelope", { fund_id: fundId }));
+      if (asked === undefined || !asked.ok) return undefined;
+      return read("an envelope", riskEnvelope.safeParse(withoutAbsent(asked.value as EnvelopeMessage)));
+    },
+  };
+}
+
+function orderDeskOver(ask: AskPeer): OrderDesk {
+  const answered = async <Answer>(asking: Promise<Outcome<unknown>>): Promise<Answered<Answer>> => {
+    const outcome = await asking;
+    // The codec gave what the procedure answers.
+    return outcome.ok ? { answer: outcome.value as Answer } : { denial: outcome.denial };
+  };
+  return {
+    submit: (order) => answered<OrderStatus>(ask("Oms", "SubmitOrder", order)),
+    cancel: (orderId, reason) => answered<OrderStatus>(ask("Oms", "CancelOrder", { order_id: orderId, reason })),
+    async order(orderId) {
+      const asked = await unlessMissing(ask("Oms", "GetOrder", { order_id: orderId }));
+      return asked?.ok === true ? (asked.value as OrderStatus) : undefined;
+    },
+    async adjust(adjustment) {
+      const asked = await ask("Oms", "AdjustPosition", {
+        adjustment_id: adjustment.adjustmentId,
+        fund_id: adjustment.fundId,
+        strategy_id: adjustment.strategyId,
+        symbol: adjustment.symbol,
+        from_quantity: adjustment.fromQuantity,
+        to_quantity: adjustment.toQuantity,
+        price: adjustment.price,
+        broker: adjustment.broker,
+        reason: adjustment.reason,
+      });
+      return asked.ok ? { answer: undefined } : { denial: asked.denial };
+    },
+  };
+}
+
+/** Undefined when there is nothing under that name. */
+async function unlessMissing(asking: Promise<Outcome<unknown>>): Promise<Outcome<unknown> | undefined> {
+  try {
+    return await asking;
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.code === "NOT_FOUND") return undefined;
+    throw thrown;
+  }
+}
+
+type Read<Value> =
+  | { readonly success: true; readonly data: Value }
+  | { readonly success: false; readonly error: Error };
+
+function read<Value>(what: string, result: Read<Value>): Value {
+  if (result.success) return result.data;
+  throw new Fault("INTERNAL", `What came is not ${what}: ${result.error.message}`, { retry: "later" });
+}
+
+/** A message has a member for everything; a record only for what is there. */
+function withoutAbsent(message: object): object {
+  return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,46 @@
+// The paper platform's outside world as services get it: quotes, the market's past, and the broker. Orders trade in the process of order management.
+import { openPaper } from "./adapters/open-paper.ts";
+import type { Transport } from "./adapters/open-transport.ts";
+import type { basePorts, PartInput, Stops } from "./compose-shared.ts";
+import * as decimal from "./contracts/src/decimal.ts";
+import { isBuy } from "./core/paper-matching.ts";
+import { movePosition, type PaperPosition } from "./core/paper-positions.ts";
+import { paperListings, paperPositions } from "./services/paper-seeds.ts";
+import type { Service, ServicePorts } from "./services/service.ts";
+
+export interface PaperInput {
+  readonly base: Awaited<ReturnType<typeof basePorts>>["ports"];
+  readonly input: PartInput;
+  readonly place: Transport["paperPlace"];
+  readonly chosen: readonly Service[];
+  /** Whether the paper platform's first positions are put in. */
+  readonly seeded: boolean;
+}
+
+export async function paperPorts(
+  { base, input, place, chosen, seeded }: PaperInput,
+  stops: Stops,
+): Promise<Pick<ServicePorts, "quotes" | "marketHistory" | "brokers">> {
+  const paper = await openPaper({
+    ...base,
+    configuration: input.configuration,
+    place,
+    listings: paperListings,
+    followsWeather: chosen.some(({ name }) => name !== "riskengine"),
+    ...(chosen.some(({ name }) => name === "oms") && { matching: { firstPositions: firstPositions(seeded) } }),
+  });
+  stops.push(() => paper.close());
+  return { quotes: paper.quotes, marketHistory: paper.history, brokers: [paper.broker] };
+}
+
+/** What the broker holds when its books begin: an account is a fund, so strategies that hold the same are added up. */
+function firstPositions(seeded: boolean): readonly PaperPosition[] {
+  const held = new Map<string, PaperPosition>();
+  for (const { fundId: account, symbol, side, quantity, price } of seeded ? paperPositions : []) {
+    const key = JSON.stringify([account, symbol]);
+    const before = held.get(key) ?? { account, symbol, quantity: decimal.zero, averagePrice: decimal.zero };
+    const units = decimal.parse(quantity);
+    held.set(key, movePosition(before, isBuy(side) ? units : decimal.negate(units), decimal.parse(price)));
+  }
+  return [...held.values()];
+}

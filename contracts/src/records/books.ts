@@ -1,0 +1,94 @@
+// Everybody's books at one moment, as the job that holds them against each other reads them.
+import type { Decimal } from "../decimal.ts";
+
+/** An amount of something, named by its parts: a fund and a symbol, for example. */
+export interface Summed {
+  readonly of: readonly string[];
+  readonly amount: Decimal;
+}
+
+/** How far each of the books was read. */
+export interface BooksMarks {
+  /** The last trade of each fund, by its sequence. */
+  readonly fills: Readonly<Record<string, number>>;
+  readonly entries: number;
+  readonly journal: number;
+}
+
+/** A trade that one of the books does not have yet. */
+export interface MissingFill {
+  readonly fillId: string;
+  readonly fundId: string;
+  readonly strategyId: string;
+  readonly symbol: string;
+  /** Negative for a sale. */
+  readonly quantity: Decimal;
+}
+
+/** An order that may still trade. */
+export interface LiveOrder {
+  readonly orderId: string;
+  readonly fundId: string;
+  readonly symbol: string;
+  readonly isBuy: boolean;
+  readonly remaining: Decimal;
+}
+
+export interface StoredNav {
+  readonly fundId: string;
+  readonly currency: string;
+  readonly nav: Decimal;
+  readonly cash: Decimal;
+  readonly positionsValue: Decimal;
+}
+
+/** Sums over the rows after the marks. */
+export interface BooksSince {
+  /** Order management's trades, by fund, strategy and symbol. */
+  readonly fills: readonly Summed[];
+  /** Treasury's trades, by fund, strategy and symbol. */
+  readonly entries: readonly Summed[];
+  /** Of those, the ones that order management does not have: somebody else's order management sent them. */
+  readonly foreignEntries: readonly Summed[];
+  /** Treasury's postings, by fund, strategy (empty for none), account and currency. */
+  readonly postings: readonly Summed[];
+  /** The risk engine's trades, by fund and symbol. */
+  readonly journal: readonly Summed[];
+  readonly foreignJournal: readonly Summed[];
+  readonly rowCount: number;
+}
+
+export interface BooksLook {
+  readonly marks: BooksMarks;
+  readonly since: BooksSince;
+  /** Order management's positions, by fund, strategy and symbol. */
+  readonly positions: readonly Summed[];
+  readonly liveOrders: readonly LiveOrder[];
+  /** Treasury's holdings, by fund and symbol; the symbol of cash is its currency. */
+  readonly holdings: readonly Summed[];
+  /** The same by fund, strategy and symbol. */
+  readonly strategyHoldings: readonly Summed[];
+  /** By fund, account and currency. */
+  readonly balances: readonly Summed[];
+  /** The newest value of each fund. */
+  readonly navs: readonly StoredNav[];
+  /** What the newest entries did to each fund's cash, newest first: fund, currency and entry. */
+  readonly newestCash: readonly Summed[];
+  /** The engine's trades after the other mark that was given, oldest first, by fund and symbol. */
+  readonly newestJournal: readonly Summed[];
+  /** Trades of order management that treasury or the engine's journal do not have. */
+  readonly unbooked: readonly MissingFill[];
+  readonly unheard: readonly MissingFill[];
+  /** Entries whose postings do not sum to zero, and trades that two books have differently: a sentence each. */
+  readonly unbalanced: readonly string[];
+  readonly unequal: readonly string[];
+}
+
+/** What the risk engine believes a fund to hold of a symbol, and what it has reserved there; decimals. */
+export interface BelievedLine {
+  readonly fundId: string;
+  readonly symbol: string;
+  readonly quantity: string;
+  readonly pendingBuy: string;
+  readonly pendingSell: string;
+}

@@ -1,0 +1,56 @@
+// Figures that others computed: ranks with ties, correlations, spread, drawdown, and what has no answer.
+import { describe, expect, it } from "vitest";
+import { acrossSymbols, informationCoefficient, overTime, type Told } from "./information-coefficient.ts";
+import { mean, standardDeviation, sum } from "./moments.ts";
+import { performanceOf } from "./performance.ts";
+import { rankCorrelation, ranks } from "./rank-correlation.ts";
+
+const told = (values: readonly number[], realised: readonly number[]): readonly Told[] =>
+  values.map((value, place) => ({ symbol: `S${place}`, value, realised: realised[place] ?? 0 }));
+
+describe("moments", () => {
+  it("takes n - 1, and has no answer where there is none", () => {
+    expect(standardDeviation([2, 4, 4, 4, 5, 5, 7, 9])).toBeCloseTo(2.138089935299395, 12);
+    expect([mean([]), standardDeviation([1])]).toEqual([null, null]);
+    expect(sum([1, 1e100, 1, -1e100])).toBe(2);
+  });
+});
+
+describe("rank correlation", () => {
+  it("shares the mean of the places between ties", () => {
+    expect(ranks([10, 20, 20, 5])).toEqual([2, 3.5, 3.5, 1]);
+  });
+  it("agrees with a textbook", () => {
+    const iq = [106, 100, 86, 101, 99, 103, 97, 113, 112, 110];
+    const hours = [7, 27, 2, 50, 28, 29, 20, 12, 6, 17];
+    expect(rankCorrelation(iq, hours)).toBeCloseTo(-29 / 165, 12);
+    expect(rankCorrelation([1, 2, 3], [10, 20, 30])).toBe(1);
+    expect(rankCorrelation([1, 2, 3], [5, 5, 5])).toBeNull();
+  });
+});
+
+describe("information coefficient", () => {
+  it("needs five symbols and two sides that move", () => {
+    expect(acrossSymbols(told([1, 2, 3, 4], [1, 2, 3, 4]))).toBeNull();
+    expect(acrossSymbols(told([1, 2, 3, 4, 5], [5, 4, 3, 2, 1]))).toBe(-1);
+    expect(acrossSymbols(told([1, 1, 1, 1, 1], [5, 4, 3, 2, 1]))).toBeNull();
+  });
+  it("goes over time where there are few symbols", () => {
+    const moments = Array.from({ length: 25 }, (_, place) => told([place], [place * 2]));
+    expect(overTime(moments.slice(0, 19))).toBeNull();
+    expect(overTime(moments)).toBe(1);
+    expect(informationCoefficient(1, moments)).toBe(1);
+    expect(informationCoefficient(8, moments)).toBeNull();
+  });
+});
+
+describe("performance", () => {
+  it("is of the days of its own year", () => {
+    const { annualReturn, annualVolatility, sharpe, drawdownMax } = performanceOf([0.1, -0.2, 0.1, 0.05], 252);
+    expect(annualReturn).toBeCloseTo(0.0125 * 252, 12);
+    expect(annualVolatility).toBeCloseTo((standardDeviation([0.1, -0.2, 0.1, 0.05]) ?? 0) * Math.sqrt(252), 12);
+    expect(sharpe).toBeCloseTo(annualReturn / annualVolatility, 12);
+    expect(drawdownMax).toBeCloseTo(0.2, 12);
+    expect(performanceOf([0, 0], 365).sharpe).toBeNull();
+  });
+});

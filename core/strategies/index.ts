@@ -1,0 +1,15 @@
+// Every strategy, one line each.
+import { alphaMeanrev } from "./alpha-meanrev.ts";
+import { alphaMomentum } from "./alpha-momentum.ts";
+import { betaTrend } from "./beta-trend.ts";
+import { gammaIncome } from "./gamma-income.ts";
+import type { Strategy } from "./shape.ts";
+
+export const strategies: readonly Strategy[] = [alphaMomentum, alphaMeanrev, betaTrend, gammaIncome];
+
+/** Raised with every change of what a strategy would do: backtests of an older one are made again. */
+export const strategiesVersion = 1;
+
+export function strategyByName(name: string): Strategy | undefined {
+  return strategies.find((strategy) => strategy.name === name);
+}

@@ -1,0 +1,84 @@
+// `ctl ls`: positions across all funds, with what each fund's are worth together. Paper and money are never summed into one figure, nor are currencies.
+import type { AnswerOf } from "../../client/src/types.ts";
+import type { Context } from "../context.ts";
+import { type Column, formatOption, isForPeople, listing } from "../listing.ts";
+import { money, sum } from "../money.ts";
+import { type Position, positionColumns } from "../position-text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const ls: Verb = {
+  name: "ls",
+  heading: "Trading",
+  sentence: "List positions across all funds, and what they are worth together.",
+  about:
+    "Below the positions stand each fund's totals. What has no fresh price is in no total; how many those are stands beside it. With --json or --format csv there are the positions alone, each with its fund's mode.",
+  arguments: [],
+  options: [formatOption],
+  examples: [
+    { command: "ctl ls", sentence: "Everything that is held." },
+    { command: "ctl ls --json", sentence: "For a program." },
+  ],
+  operation: "ListPositions",
+  changesState: false,
+  run,
+};
+
+type Fund = AnswerOf<"listFunds">[number];
+
+interface Total {
+  readonly fund: Pick<Fund, "fund_id" | "mode" | "nav">;
+  readonly currency: string;
+  readonly positions: readonly Position[];
+}
+
+const totalColumns: readonly Column<Total>[] = [
+  { name: "fund_id", of: ({ fund }) => fund.fund_id },
+  { name: "mode", of: ({ fund }) => fund.mode },
+  { name: "positions", of: ({ positions }) => positions.length, number: true },
+  { name: "without_price", of: ({ positions }) => unpriced(positions), number: true },
+  { name: "market_value", of: (one) => money(sum(one.positions.map((held) => held.market_value))), number: true },
+  { name: "unrealised_pnl", of: (one) => money(sum(one.positions.map((held) => held.unrealised_pnl))), number: true },
+  { name: "currency", of: ({ currency }) => currency },
+  { name: "nav", of: ({ fund }) => (fund.nav === undefined ? "not valued" : money(fund.nav)), number: true },
+];
+
+async function run(context: Context): Promise<Answer> {
+  const client = await context.client();
+  const [positions, funds] = await Promise.all([client.getPositions(), client.listFunds()]);
+  const modes = new Map(funds.map(({ fund_id, mode }) => [fund_id, mode]));
+  const modeOf = (fundId: string): string => modes.get(fundId) ?? "?";
+  const list = await listing(context, {
+    columns: positionColumns(modeOf, context.clock.now()),
+    rows: positions,
+    none: "Nothing is held.",
+    data: positions.map((one) => ({ ...one, mode: modeOf(one.fund_id) })),
+  });
+  if (!isForPeople(context)) return list;
+  const totals = await listing(context, {
+    columns: totalColumns,
+    rows: totalsOf(funds, positions),
+    none: "There are no funds.",
+  });
+  return { ...list, text: `${list.text}\n\n${totals.text}` };
+}
+
+/** One line per fund and currency; a fund that holds nothing has one as well. */
+function totalsOf(funds: readonly Fund[], positions: readonly Position[]): readonly Total[] {
+  return funds.flatMap((fund) => {
+    const held = positions.filter(({ fund_id }) => fund_id === fund.fund_id);
+    const currencies = [...new Set(held.map(currencyOf))].sort();
+    return (currencies.length === 0 ? [fund.currency] : currencies).map((currency) => ({
+      fund,
+      currency,
+      positions: held.filter((one) => currencyOf(one) === currency),
+    }));
+  });
+}
+
+function currencyOf({ currency }: Position): string {
+  return currency ?? "?";
+}
+
+function unpriced(positions: readonly Position[]): number {
+  return positions.filter(({ market_value }) => market_value === undefined).length;
+}

@@ -1,0 +1,67 @@
+// `ctl oms fills list`: trades, newest first.
+import type { AnswerOf } from "../../client/src/types.ts";
+import type { Context } from "../context.ts";
+import { followPages, limitOption } from "../follow-pages.ts";
+import { fundModes } from "../fund-modes.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { price } from "../money.ts";
+import { countOf } from "../numbers.ts";
+import { moment } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const omsFillsList: Verb = {
+  name: "oms fills list",
+  heading: "Orders",
+  sentence: "List trades, newest first.",
+  about:
+    "A position is the sum of these. kind ADJUSTMENT is the reconciler setting ours to the broker's, SEED is where a paper fund begins.",
+  arguments: [],
+  options: [
+    { name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." },
+    { name: "order-id", value: "ORDER", sentence: "Only this order's." },
+    limitOption,
+    formatOption,
+  ],
+  examples: [
+    { command: "ctl oms fills list --fund-id alpha", sentence: "The newest of alpha's." },
+    { command: "ctl oms fills list --order-id o-1042 --json", sentence: "One order's." },
+  ],
+  operation: "ListFills",
+  changesState: false,
+  run,
+};
+
+type Fill = AnswerOf<"listFills">[number];
+
+async function run(context: Context): Promise<Answer> {
+  const fundId = context.option("fund-id");
+  const orderId = context.option("order-id");
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
+  const client = await context.client();
+  const asked = { ...(fundId === undefined ? {} : { fundId }), ...(orderId === undefined ? {} : { orderId }) };
+  const { rows, more } = await followPages<Fill>(
+    limit,
+    (one) => one.fill_id,
+    (page) => client.listFills({ ...asked, ...page }),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
+  const modeOf = context.json ? () => "" : await fundModes(client, context);
+  const now = context.clock.now();
+  const columns: readonly Column<Fill>[] = [
+    { name: "filled_at", of: (one) => one.filled_at, shown: (one) => moment(one.filled_at, now) },
+    { name: "fill_id", of: (one) => one.fill_id },
+    { name: "order_id", of: (one) => one.order_id },
+    { name: "fund_id", of: (one) => one.fund_id },
+    { name: "mode", of: (one) => modeOf(one.fund_id) },
+    { name: "strategy_id", of: (one) => one.strategy_id },
+    { name: "symbol", of: (one) => one.symbol },
+    { name: "side", of: (one) => one.side },
+    { name: "quantity", of: (one) => one.quantity, number: true },
+    { name: "price", of: (one) => one.price, shown: (one) => price(one.price), number: true },
+    { name: "fee", of: (one) => one.fee, shown: (one) => price(one.fee), number: true },
+    { name: "currency", of: (one) => one.currency },
+    { name: "kind", of: (one) => one.kind },
+    { name: "broker", of: (one) => one.broker, onlyCsv: true },
+  ];
+  return listing(context, { columns, rows, none: "There are no trades." });
+}

@@ -1,0 +1,104 @@
+// `ctl paper weather set`: makes the paper broker and the paper market suffer, for a drill. What is not typed stays as it is.
+import { format, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import type { Client } from "../../client/src/types.ts";
+import type { Context } from "../context.ts";
+import { usageRefusal } from "../failure.ts";
+import { fractionOf } from "../numbers.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { secondsOf } from "../text.ts";
+import { isSilent, type Weather, weatherText } from "../weather-text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const paperWeatherSet: Verb = {
+  name: "paper weather set",
+  heading: "Drills",
+  sentence: "Make the paper broker and market suffer, for a drill.",
+  about:
+    "What is not typed stays as it is; --clear makes all of it fair first. A gap moves a price from now on, and one more on the same symbol moves it further; clearing moves it back. Only paper suffers: a real broker is never touched.",
+  arguments: [],
+  options: [
+    {
+      name: "broker-silent",
+      value: "TIME",
+      sentence: "The broker answers nobody for so long: 90s, 10m, 2h; off ends it.",
+    },
+    { name: "gap", value: "SYMBOL=FRACTION", repeats: true, sentence: "Move a price: AAPL=-0.12 is a fall of 12 %." },
+    { name: "halt-symbol", value: "SYMBOL", repeats: true, sentence: "Stop trading in a symbol, quotes included." },
+    { name: "report-loss-pct", value: "FRACTION", sentence: "Lose this share of the broker's reports." },
+    { name: "report-repeat-pct", value: "FRACTION", sentence: "Send this share of the broker's reports twice." },
+    { name: "clear", sentence: "Make everything fair first." },
+    reasonOption,
+  ],
+  examples: [
+    {
+      command: "ctl paper weather set --broker-silent 10m --gap AAPL=-0.12 --reason drill",
+      sentence: "A gap while nobody answers.",
+    },
+    { command: "ctl paper weather set --clear --reason over", sentence: "The drill is over." },
+  ],
+  operation: "SetPaperWeather",
+  changesState: true,
+  run,
+};
+
+type Wish = NonNullable<Parameters<Client["setPaperWeather"]>[0]>;
+
+async function run(context: Context): Promise<Answer> {
+  const typed = typedOf(context);
+  if (Object.keys(typed).length === 0 && !context.switched("clear")) {
+    throw usageRefusal("There is nothing to change.", "Add what shall happen, or --clear.");
+  }
+  const client = await context.client();
+  const before = context.switched("clear") ? {} : kept(await client.getPaperWeather(), context);
+  const merged = {
+    ...before,
+    ...typed,
+    gaps: [...(before.gaps ?? []), ...(typed.gaps ?? [])],
+    haltedSymbols: [...new Set([...(before.haltedSymbols ?? []), ...(typed.haltedSymbols ?? [])])],
+  };
+  const { brokerSilentUntil, ...rest } = merged;
+  const silent = brokerSilentUntil === undefined || brokerSilentUntil === "off" ? {} : { brokerSilentUntil };
+  const after = await client.setPaperWeather({ ...rest, ...silent, ...reasonOf(context) });
+  return { data: after, text: weatherText(after, context.clock.now()) };
+}
+
+function kept(weather: Weather, context: Context): Wish {
+  const { gaps, halted_symbols: haltedSymbols, report_loss_pct: lost, report_repeat_pct: repeated } = weather;
+  return {
+    gaps,
+    haltedSymbols,
+    ...(isSilent(weather, context.clock.now()) ? { brokerSilentUntil: weather.broker_silent_until } : {}),
+    ...(lost === undefined ? {} : { reportLossPct: lost }),
+    ...(repeated === undefined ? {} : { reportRepeatPct: repeated }),
+  };
+}
+
+function typedOf(context: Context): Wish {
+  const silent = context.option("broker-silent");
+  const lost = context.option("report-loss-pct");
+  const repeated = context.option("report-repeat-pct");
+  const gaps = context.optionsOf("gap").map(gapOf);
+  const haltedSymbols = [...context.optionsOf("halt-symbol")];
+  return {
+    ...(silent === undefined ? {} : { brokerSilentUntil: untilOf(silent, context) }),
+    ...(lost === undefined ? {} : { reportLossPct: fractionOf("report-loss-pct", lost) }),
+    ...(repeated === undefined ? {} : { reportRepeatPct: fractionOf("report-repeat-pct", repeated) }),
+    ...(gaps.length === 0 ? {} : { gaps }),
+    ...(haltedSymbols.length === 0 ? {} : { haltedSymbols }),
+  };
+}
+
+function untilOf(typed: string, context: Context): string {
+  if (typed === "off") return typed;
+  const seconds = secondsOf(typed);
+  if (seconds === undefined) throw usageRefusal(`--broker-silent is a time such as 90s, 10m or 2h; "${typed}" is not.`);
+  return format(plusMilliseconds(context.clock.now(), seconds * 1_000));
+}
+
+function gapOf(typed: string): { readonly symbol: string; readonly pct: number } {
+  const [symbol = "", fraction] = typed.split("=");
+  if (symbol === "" || fraction === undefined) {
+    throw usageRefusal(`--gap is a symbol and a fraction, such as AAPL=-0.12; "${typed}" is not.`);
+  }
+  return { symbol, pct: fractionOf("gap", fraction) };
+}

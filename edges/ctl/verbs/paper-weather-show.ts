@@ -1,0 +1,21 @@
+// `ctl paper weather show`: what the paper broker and the paper market are made to suffer.
+import type { Context } from "../context.ts";
+import { weatherText } from "../weather-text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const paperWeatherShow: Verb = {
+  name: "paper weather show",
+  heading: "Drills",
+  sentence: "Show what the paper broker and market are made to suffer.",
+  arguments: [],
+  options: [],
+  examples: [{ command: "ctl paper weather show", sentence: "Is a drill under way?" }],
+  operation: "GetPaperWeather",
+  changesState: false,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const weather = await (await context.client()).getPaperWeather();
+  return { data: weather, text: weatherText(weather, context.clock.now()) };
+}

@@ -1,0 +1,57 @@
+// `ctl research strategies list`: the strategies, what they may work with and what came of it.
+import type { AnswerOf } from "../../client/src/types.ts";
+import type { Context } from "../context.ts";
+import { percent } from "../envelope-text.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { money } from "../money.ts";
+import { moment } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const researchStrategiesList: Verb = {
+  name: "research strategies list",
+  heading: "Strategies",
+  sentence: "List the strategies, what they may work with and what came of it.",
+  about:
+    "live trades, shadow only computes what it would do, halted does nothing. IC is the mean daily rank correlation of signal and later return, in the backtest and live.",
+  arguments: [],
+  options: [{ name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." }, formatOption],
+  examples: [{ command: "ctl research strategies list", sentence: "All of them." }],
+  operation: "ListStrategies",
+  changesState: false,
+  run,
+};
+
+type Strategy = AnswerOf<"listStrategies">[number];
+
+async function run(context: Context): Promise<Answer> {
+  const fundId = context.option("fund-id");
+  const now = context.clock.now();
+  const rounded = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(4));
+  const columns: readonly Column<Strategy>[] = [
+    { name: "strategy_id", of: (one) => one.strategy_id },
+    { name: "fund_id", of: (one) => one.fund_id },
+    { name: "status", of: (one) => one.status },
+    {
+      name: "allocation_pct",
+      of: (one) => one.allocation_pct,
+      shown: (one) => percent(one.allocation_pct),
+      number: true,
+    },
+    { name: "pnl", of: (one) => one.pnl, shown: (one) => money(one.pnl), number: true },
+    {
+      name: "last_signal_at",
+      of: (one) => one.last_signal_at,
+      shown: (one) => (one.last_signal_at === undefined ? "never" : moment(one.last_signal_at, now)),
+    },
+    {
+      name: "backtest_ic_mean",
+      of: (one) => one.backtest_ic_mean,
+      shown: (one) => rounded(one.backtest_ic_mean),
+      number: true,
+    },
+    { name: "live_ic_mean", of: (one) => one.live_ic_mean, shown: (one) => rounded(one.live_ic_mean), number: true },
+    { name: "sentence", of: (one) => one.sentence },
+  ];
+  const rows = await (await context.client()).listStrategies(fundId === undefined ? {} : { fundId });
+  return listing(context, { columns, rows, none: "There are no strategies." });
+}

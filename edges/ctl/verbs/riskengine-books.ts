@@ -1,0 +1,52 @@
+// `ctl riskengine books`: whether orders, positions, cash, value and exposure agree, as the job that compares them all the time last found.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { AnswerOf } from "../../client/src/types.ts";
+import type { Context } from "../context.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { moment } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const riskengineBooks: Verb = {
+  name: "riskengine books",
+  heading: "Books",
+  sentence: "See whether orders, positions, cash, value and exposure agree.",
+  about: "Exit 10 when they differ, 9 when nothing has been compared yet: what nobody looked at does not agree.",
+  arguments: [],
+  options: [formatOption],
+  examples: [{ command: "ctl riskengine books", sentence: "What is held against what, and since when it agrees." }],
+  operation: "GetBooks",
+  changesState: false,
+  run,
+};
+
+type Check = AnswerOf<"getBooks">[number];
+
+async function run(context: Context): Promise<Answer> {
+  const rows = await (await context.client()).getBooks();
+  const now = context.clock.now();
+  const columns: readonly Column<Check>[] = [
+    { name: "name", of: (one) => one.name },
+    { name: "agrees", of: (one) => one.agrees, shown: wordOf },
+    { name: "compared", of: (one) => one.compared, number: true },
+    {
+      name: "checked_at",
+      of: (one) => one.checked_at,
+      shown: (one) => (one.checked_at === undefined ? "never" : moment(one.checked_at, now)),
+    },
+    { name: "sentence", of: (one) => one.sentence },
+    { name: "difference", of: (one) => one.difference },
+  ];
+  const list = await listing(context, { columns, rows, none: "Nothing has been compared yet." });
+  return { ...list, exit: exitOf(rows) };
+}
+
+function wordOf({ agrees, checked_at }: Check): string {
+  if (checked_at === undefined) return "not known";
+  return agrees ? "yes" : "NO";
+}
+
+function exitOf(checks: readonly Check[]) {
+  const seen = checks.filter(({ checked_at }) => checked_at !== undefined);
+  if (seen.some(({ agrees }) => !agrees)) return exitCodes.verificationFailed;
+  return seen.length === 0 || seen.length < checks.length ? exitCodes.unavailable : exitCodes.ok;
+}

@@ -1,0 +1,29 @@
+// GET /v1/market/quotes: the newest prices.
+import type { ListQuotesRequest, Quotes } from "../../../contracts/src/generated/svc/v1/marketdesk.ts";
+import type { Route } from "../../../ports/http.ts";
+import { answerTo } from "../answers.ts";
+import { askService, plain } from "../ask-service.ts";
+import { defineRoute } from "../define-route.ts";
+import type { GatewayParts } from "../parts.ts";
+import { quotesAnswer, quotesQuery } from "../schemas/market.ts";
+
+export function quotesList(parts: Pick<GatewayParts, "services">): Route {
+  return defineRoute({
+    id: "listQuotes",
+    method: "GET",
+    path: "/v1/market/quotes",
+    listeners: ["operator"],
+    sentence: "List the newest prices.",
+    operation: "ListQuotes",
+    query: quotesQuery,
+    answers: { 200: quotesAnswer },
+    handle: async (request) => {
+      const outcome = await askService<ListQuotesRequest, Quotes>(parts, request, {
+        service: "MarketDesk",
+        method: "ListQuotes",
+        message: { symbols: request.query.symbols?.split(",") ?? [] },
+      });
+      return answerTo(outcome, 200, ({ quotes }) => plain(quotes));
+    },
+  });
+}

@@ -1,0 +1,73 @@
+// What a fund was worth, its ledger, and money that somebody puts in or takes out, over HTTP.
+import { z } from "zod";
+import { currencyText, dateText, decimalText, idText, lineText } from "../../../contracts/src/records/fields.ts";
+import { wholeAsked } from "./asked-numbers.ts";
+import { fundIdText } from "./envelope.ts";
+import { timeText } from "./fields.ts";
+import { reasonBody } from "./orders.ts";
+import { afterAsked, countMaxAsked } from "./paging.ts";
+
+export const navsQuery = z.strictObject({
+  fund_id: fundIdText,
+  from: timeText.optional().meta({ description: "The first moment; 24 hours ago when absent." }),
+  to: timeText.optional().meta({ description: "The last moment; now when absent." }),
+  every: z
+    .enum(["second", "minute", "hour", "day"])
+    .optional()
+    .meta({ description: "One value per that time, the last one in it; minute when absent." }),
+  count_max: wholeAsked(1, 5_000).optional().meta({ description: "At most this many." }),
+});
+
+export const navsAnswer = z
+  .array(
+    z.object({
+      fund_id: idText,
+      nav: decimalText.meta({ description: "Exactly cash + positions_value." }),
+      cash: decimalText,
+      positions_value: decimalText,
+      net_flows: decimalText.meta({ description: "Deposits minus withdrawals since the fund began." }),
+      currency: currencyText,
+      oldest_price_age_ms: z
+        .number()
+        .min(0)
+        .optional()
+        .meta({ description: "How old the oldest price in it was; absent when there is none in it." }),
+      trading_day: dateText.optional(),
+      as_of: timeText,
+    }),
+  )
+  .meta({ description: "Oldest first." });
+
+export const ledgerQuery = z.strictObject({
+  fund_id: fundIdText,
+  count_max: countMaxAsked,
+  after: afterAsked.meta({ description: "Continue after this entry_id, towards older ones." }),
+});
+
+export const ledgerEntryAnswer = z.object({
+  entry_id: idText,
+  fund_id: idText,
+  kind: z.enum(["CAPITAL", "FLOW", "FILL", "BORROW_FEE"]),
+  postings: z
+    .array(
+      z.object({
+        account: z.string().meta({ description: "For example cash, capital, fees or position:AAPL." }),
+        currency: currencyText,
+        amount: decimalText,
+      }),
+    )
+    .meta({ description: "They sum to zero in every currency." }),
+  reason: z.string(),
+  booked_by: z.string(),
+  at: timeText,
+});
+
+export const ledgerAnswer = z.array(ledgerEntryAnswer).meta({ description: "Newest first." });
+
+export const bookFlowBody = z.strictObject({
+  fund_id: fundIdText,
+  idempotency_key: lineText(200).min(1).meta({ description: "The same key twice is one flow." }),
+  currency: currencyText,
+  amount: decimalText.meta({ description: "Negative takes money out." }),
+  reason: reasonBody,
+});

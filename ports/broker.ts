@@ -1,0 +1,100 @@
+// A broker: where approved orders go and where trades come from. The paper broker is the default; real ones fit the same socket.
+//
+// What every adapter promises (testkit/conformance/broker.ts):
+//  1. An order is known by the client's own id: the same id sent twice is one order, also after a crash of either side.
+//  2. `submit`, `cancel` and `amend` answer only what the broker has said. When it said nothing in time they reject with BROKER_UNAVAILABLE,
+//     which means that the fate is unknown: never that it was refused.
+//  3. Reports are numbered per broker without gaps and can be read again from any cursor: what was lost on the way is found by reading.
+//     `onReport` is only a bell.
+//  4. An execution has an id that never changes; the same one twice is one trade.
+//  5. `positions` and `openOrders` say whether they are complete. An answer that is not, or none at all, is not "flat".
+//  6. Everything that arrives carries the broker's own time.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import type { Instant } from "../contracts/src/instant.ts";
+import type { OrderType, Side, Tif } from "../contracts/src/records/values.ts";
+
+export interface BrokerOrder {
+  /** Our order_id. */
+  readonly clientOrderId: string;
+  /** One account per fund. */
+  readonly account: string;
+  readonly symbol: string;
+  readonly side: Side;
+  readonly quantity: Decimal;
+  readonly orderType: OrderType;
+  readonly limitPrice?: Decimal;
+  readonly stopPrice?: Decimal;
+  readonly tif: Tif;
+  readonly expiresAt?: Instant;
+  /** The broker may only let it shrink the account's position, where it can enforce that. It knows nothing of strategies: an exit of one that
+   *  another strategy of the fund holds against is no reduction of the account, and must not be marked. */
+  readonly reduceOnly: boolean;
+}
+
+export type BrokerOrderState = "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCELLED" | "EXPIRED" | "REJECTED";
+
+export interface BrokerOrderStatus {
+  readonly clientOrderId: string;
+  readonly brokerOrderId: string;
+  readonly account: string;
+  readonly symbol: string;
+  readonly side: Side;
+  readonly state: BrokerOrderState;
+  readonly quantity: Decimal;
+  readonly filledQuantity: Decimal;
+  /** Of a rejection. */
+  readonly reason?: string;
+  readonly at: Instant;
+}
+
+/** Every change of an order at the broker, executions included. */
+export interface BrokerReport {
+  /** Grows by one with every report of this broker. */
+  readonly cursor: number;
+  readonly status: BrokerOrderStatus;
+  readonly execution?: {
+    readonly executionId: string;
+    readonly quantity: Decimal;
+    readonly price: Decimal;
+    readonly fee: Decimal;
+    readonly feeCurrency: string;
+  };
+  readonly at: Instant;
+}
+
+export interface BrokerPosition {
+  readonly symbol: string;
+  /** Negative when short. */
+  readonly quantity: Decimal;
+  readonly averagePrice: Decimal;
+}
+
+/** What a broker says of an account: complete, or with the reason why not. */
+export type BrokerAnswer<One> =
+  | { readonly complete: true; readonly asOf: Instant; readonly cursor: number; readonly items: readonly One[] }
+  | { readonly complete: false; readonly why: string };
+
+export interface BrokerAmendment {
+  readonly quantity?: Decimal;
+  readonly limitPrice?: Decimal;
+  readonly stopPrice?: Decimal;
+}
+
+export interface Broker {
+  /** As orders name it: paper, alpaca, ccxt:<exchange>. */
+  readonly name: string;
+  submit(order: BrokerOrder): Promise<BrokerOrderStatus>;
+  /** What has ended stays as it ended, and the answer says how. NOT_FOUND when the broker has said that it never had such an order. */
+  cancel(clientOrderId: string): Promise<BrokerOrderStatus>;
+  /** The order's terms afterwards: as before and with a reason when the broker refused, as it ended when it had. */
+  amend(clientOrderId: string, amendment: BrokerAmendment): Promise<BrokerOrderStatus>;
+  /** Undefined only when the broker has said that it never had such an order. */
+  order(clientOrderId: string): Promise<BrokerOrderStatus | undefined>;
+  openOrders(account: string): Promise<BrokerAnswer<BrokerOrderStatus>>;
+  positions(account: string): Promise<BrokerAnswer<BrokerPosition>>;
+  /** Reports after that cursor, oldest first, at most so many. */
+  reports(after: number, countMax: number): Promise<readonly BrokerReport[]>;
+  /** Rings when there may be new reports; gives the function that stops it. */
+  onReport(ring: () => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,77 @@
+// Treasury's part of a unit of work: the ledger of the paper funds with what it makes of their holdings, what is remembered of each fund's value,
+// and the history of values. Only treasury writes; the job that compares the books reads here as well.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import type { Instant } from "../contracts/src/instant.ts";
+import type { NavUpdated } from "../contracts/src/records/fund.ts";
+import type { HoldingMove, LedgerEntry } from "../contracts/src/records/ledger.ts";
+
+/** The balance of an account: the sum of its postings. */
+export interface LedgerBalance {
+  readonly fundId: string;
+  readonly account: string;
+  readonly currency: string;
+  readonly amount: Decimal;
+}
+
+/** What a strategy has made of nothing: its quantities, and the cash that they cost and brought. */
+export interface StrategyHolding extends HoldingMove {
+  readonly fundId: string;
+  readonly strategyId: string;
+}
+
+/** Where a trading day began: the value to which the day's profit or loss is counted. Decimals as text. */
+export interface DayBegan {
+  readonly day: string;
+  readonly nav: string;
+  readonly netFlows: string;
+}
+
+/** What treasury remembers of a fund from one value to the next. */
+export interface RememberedFund {
+  /** The newest value that was told. */
+  readonly newest?: NavUpdated;
+  readonly dayBegan?: DayBegan;
+  /** The first calendar day whose fees for borrowed shares are not booked yet. */
+  readonly borrowDay?: string;
+}
+
+/** A value in the history: nav = cash + positionsValue. */
+export interface NavPoint {
+  readonly fundId: string;
+  readonly at: Instant;
+  readonly nav: Decimal;
+  readonly cash: Decimal;
+  readonly positionsValue: Decimal;
+  readonly netFlows: Decimal;
+  readonly currency: string;
+  readonly oldestPriceAgeMs: number;
+  readonly tradingDay?: string;
+}
+
+/** The history is kept once for each of these: the last value of every second, minute, hour and day. */
+export type NavEvery = "second" | "minute" | "hour" | "day";
+
+export interface LedgerRecords {
+  /** Books an entry once, ever, and moves the holdings of the fund and of the strategy by it: false when it is known. */
+  book(entry: LedgerEntry, moves: readonly HoldingMove[]): Promise<boolean>;
+  entry(entryId: string): Promise<LedgerEntry | undefined>;
+  /** What the fund holds of it, kept from others until this unit ends. */
+  lockHolding(fundId: string, symbol: string): Promise<Decimal>;
+  /** In order of fund, account and currency. */
+  balances(): Promise<readonly LedgerBalance[]>;
+  /** In order of fund, strategy and symbol. */
+  strategyHoldings(): Promise<readonly StrategyHolding[]>;
+  /** Kept from others until this unit ends; nothing is remembered of a new fund. */
+  lockFund(fundId: string): Promise<RememberedFund>;
+  putFund(fundId: string, fund: RememberedFund): Promise<void>;
+  /** Keeps it as the last value of its second, minute, hour and day, unless a newer one is there. A day is the trading day, or else UTC's. */
+  putNav(point: NavPoint): Promise<void>;
+  /** Values of days that were; a day that has one keeps it. Gives how many are new. */
+  importNavs(points: readonly NavPoint[]): Promise<number>;
+  /** The hash of what was put in under that name, if anything was. */
+  imported(name: string): Promise<string | undefined>;
+  /** True the first time for that name, ever. */
+  firstImport(name: string, hash: string, at: Instant): Promise<boolean>;
+  /** Removes what is kept for every such time and is older, oldest first, at most so many; gives how many they were. */
+  thinNavs(every: NavEvery, before: Instant, countMax: number): Promise<number>;
+}

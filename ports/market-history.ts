@@ -1,0 +1,29 @@
+// What a market was like: bars and news of the past. The paper market answers any moment from its seed.
+//
+// What every adapter promises (testkit/conformance/market-history.ts):
+//  1. Bars come oldest first, begin on whole multiples of their interval, and have low <= open, close <= high.
+//  2. The same question gives the same answer, except that the newest bar grows until its interval is over.
+//  3. `closes` says of every bar what `bars` says of it.
+//  4. A symbol that it does not know is an empty answer with `known: false`.
+import type { Instant } from "../contracts/src/instant.ts";
+import type { Bar, BarInterval, NewsItem } from "../contracts/src/records/market.ts";
+
+export interface MarketHistory {
+  bars(
+    symbol: string,
+    interval: BarInterval,
+    from: Instant,
+    to: Instant,
+    countMax: number,
+  ): Promise<{ readonly known: boolean; readonly bars: readonly Bar[] }>;
+  /** The same bars with their closes alone, which may be much cheaper. */
+  closes(
+    symbol: string,
+    interval: BarInterval,
+    from: Instant,
+    to: Instant,
+    countMax: number,
+  ): Promise<{ readonly known: boolean; readonly closes: readonly Pick<Bar, "start" | "close">[] }>;
+  /** Newest first. */
+  news(symbol: string | undefined, from: Instant, to: Instant, countMax: number): Promise<readonly NewsItem[]>;
+}

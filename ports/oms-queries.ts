@@ -1,0 +1,26 @@
+// What people ask about orders and trades. Only PostgreSQL answers it: lists and histories are no part of the state machine.
+import type { Fill } from "../contracts/src/records/order.ts";
+import type { StoredOrder } from "./oms-records.ts";
+
+export interface OrdersQuery {
+  readonly fundId?: string;
+  readonly openOnly: boolean;
+  readonly countMax: number;
+  /** Continue after this order, towards older ones. */
+  readonly afterOrderId?: string;
+}
+
+export interface FillsQuery {
+  readonly fundId?: string;
+  readonly orderId?: string;
+  readonly countMax: number;
+  /** Continue after this fill, towards older ones. */
+  readonly afterFillId?: string;
+}
+
+export interface OmsQueries {
+  /** Newest first; nothing after an order that is not there. */
+  orders(query: OrdersQuery): Promise<readonly StoredOrder[]>;
+  /** Newest first; nothing after a fill that is not there. */
+  fills(query: FillsQuery): Promise<readonly Fill[]>;
+}

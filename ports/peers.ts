@@ -1,0 +1,48 @@
+// How one service asks another: narrow questions, in the records' own words. They travel over the services' procedures and are judged by
+// the same table of authority as anybody's; in the simulator they pass the same codecs without a network.
+//
+// What every adapter promises (testkit/conformance/peers.ts):
+//  1. A question that got no answer in time rejects with SERVICE_UNAVAILABLE or DEADLINE_EXCEEDED: whether it was acted on is unknown.
+//  2. What the other side denied is an answer: a decision, an order's status, or a Denial.
+import type { Denial } from "../contracts/src/codes.ts";
+import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
+import type { BelievedLine } from "../contracts/src/records/books.ts";
+import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
+import type { Order, RiskDecision } from "../contracts/src/records/order.ts";
+
+/** The risk engine, as order management asks it. */
+export interface RiskChecks {
+  check(order: Order): Promise<RiskDecision>;
+  /** Undefined when the fund has none. */
+  envelope(fundId: string): Promise<RiskEnvelope | undefined>;
+}
+
+/** The risk engine, as the job that compares the books asks it. */
+export interface RiskBooks {
+  lines(): Promise<readonly BelievedLine[]>;
+}
+
+export type Answered<Answer> = { readonly answer: Answer } | { readonly denial: Denial };
+
+export interface PositionAdjustment {
+  /** Deterministic: the same evidence gives the same id, and the same id twice is one adjustment. */
+  readonly adjustmentId: string;
+  readonly fundId: string;
+  readonly strategyId: string;
+  readonly symbol: string;
+  /** Decimals. */
+  readonly fromQuantity: string;
+  readonly toQuantity: string;
+  readonly price: string;
+  readonly broker: string;
+  readonly reason: string;
+}
+
+/** Order management, as strategies, stops, the reconciler and operators' verbs ask it. */
+export interface OrderDesk {
+  submit(order: Order): Promise<Answered<OrderStatus>>;
+  cancel(orderId: string, reason: string): Promise<Answered<OrderStatus>>;
+  /** Undefined when there is no such order. */
+  order(orderId: string): Promise<OrderStatus | undefined>;
+  adjust(adjustment: PositionAdjustment): Promise<Answered<void>>;
+}

@@ -1,0 +1,74 @@
+// Sets a position of ours to what the broker has, as one more trade that everybody follows: an adjustment with an id that the same evidence
+// always gives. The position must still be what the evidence was about.
+import * as decimal from "../../contracts/src/decimal.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { AdjustPositionRequest, Position } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { format } from "../../contracts/src/instant.ts";
+import { decimalText, idText, nameText, symbolText } from "../../contracts/src/records/fields.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import type { StoredPosition } from "../../ports/oms-records.ts";
+import type { DeniedAnswer } from "../../ports/rpc.ts";
+import { bookFill } from "./booking.ts";
+import type { Instruments } from "./instruments.ts";
+import type { Bells, OmsPorts } from "./oms-parts.ts";
+import { positionMessageOf } from "./order-status.ts";
+
+export function createAdjusting(ports: OmsPorts, instruments: Instruments, bells: Bells) {
+  return async (request: AdjustPositionRequest): Promise<Position | DeniedAnswer> => {
+    mustBeReadable(request);
+    const { adjustment_id: id, fund_id: fundId, strategy_id: strategyId, symbol } = request;
+    const instrument = await instruments.find(symbol);
+    const multiplier = decimal.parse(instrument?.multiplier ?? "1");
+    const answer = await ports.store.transact("oms.adjust", async (unit) => {
+      const held = await unit.oms.lockPosition(fundId, strategyId, symbol);
+      const at = ports.clock.now();
+      const present: StoredPosition = held ?? {
+        ...{ fundId, strategyId, symbol, openedBy: "", updatedAt: at },
+        ...{ quantity: decimal.zero, averagePrice: decimal.zero, realisedPnl: decimal.zero },
+      };
+      // The same adjustment again: what it did is done.
+      if ((await unit.oms.fillsOf(id)).length > 0) return { position: present };
+      const { quantity } = present;
+      if (quantity !== decimal.parse(request.from_quantity)) {
+        const reason = `The position of ${strategyId} in ${symbol} is ${decimal.format(quantity)}, not ${request.from_quantity}.`;
+        return { denial: { code: "ADJUSTMENT_OUTDATED" as const, reason } };
+      }
+      const change = decimal.subtract(decimal.parse(request.to_quantity), quantity);
+      if (change === decimal.zero) return { position: present };
+      const fill = { ...fillOf(request, change), filled_at: format(at) };
+      return { position: (await bookFill(unit, fill, multiplier, at)) ?? present };
+    });
+    if ("denial" in answer) return { denial: answer.denial };
+    bells.position(fundId, symbol);
+    return positionMessageOf(answer.position, instrument, instruments.freshPrice(symbol));
+  };
+}
+
+function fillOf(request: AdjustPositionRequest, change: decimal.Decimal): Omit<Fill, "filled_at"> {
+  return {
+    fill_id: request.adjustment_id,
+    order_id: request.adjustment_id,
+    fund_id: request.fund_id,
+    strategy_id: request.strategy_id,
+    symbol: request.symbol,
+    side: decimal.sign(change) === 1 ? "BUY" : "SELL",
+    quantity: decimal.format(decimal.abs(change)),
+    price: request.price,
+    broker: request.broker,
+    kind: "ADJUSTMENT",
+  };
+}
+
+function mustBeReadable(request: AdjustPositionRequest): void {
+  const ids = [request.adjustment_id, request.fund_id, request.strategy_id];
+  const numbers = [request.from_quantity, request.to_quantity, request.price];
+  const isReadable =
+    ids.every((id) => idText.safeParse(id).success) &&
+    symbolText.safeParse(request.symbol).success &&
+    nameText.safeParse(request.broker).success &&
+    numbers.every((text) => decimalText.safeParse(text).success);
+  if (isReadable) return;
+  throw new Fault("INVALID_ARGUMENT", "An adjustment names fund, strategy, symbol, quantities and price.", {
+    retry: "never",
+  });
+}

@@ -1,0 +1,131 @@
+// Drives open orders: each has at most one driver at a time, which looks where the order stands, does the next step, and goes on until there
+// is nothing to do or the order has ended. Where an order stands is in the store and nowhere else, so a driver that died is simply begun
+// again, and a commit whose answer was lost is looked at like every other.
+//
+//  1. One order, one driver: two steps of one order never run at the same time.
+//  2. Trouble is waited out with back-off, for as long as it lasts; a bell ends the waiting early.
+//  3. A bell during a step is not lost: the driver looks once more before it rests.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { hasEnded } from "../../core/order-lifecycle.ts";
+import type { StoredOrder } from "../../ports/oms-records.ts";
+import type { OmsPorts, Step, StepOutcome } from "./oms-parts.ts";
+
+const backOffMs = { first: 100, max: 5_000 };
+
+export interface Drivers {
+  wake(orderId: string): void;
+  /** Resolves when the order stands as asked, or nobody drives it any more, or that much time has passed. */
+  settled(orderId: string, stands: (stored: StoredOrder) => boolean, msMax: number): Promise<void>;
+  count(): number;
+  stop(): Promise<void>;
+}
+
+interface Driver {
+  again: boolean;
+  sleeping: AbortController;
+  readonly watchers: Set<(stored: StoredOrder | undefined) => void>;
+  done: Promise<void>;
+}
+
+type DriverPorts = Pick<OmsPorts, "store" | "timers" | "log" | "crash">;
+
+export function createDrivers(ports: DriverPorts, stepOf: (stored: StoredOrder) => Step): Drivers {
+  const drivers = new Map<string, Driver>();
+  let isStopping = false;
+
+  const look = (orderId: string): Promise<StoredOrder | undefined> =>
+    ports.store.transact("oms.look", (unit) => unit.oms.order(orderId));
+
+  async function drive(orderId: string, driver: Driver): Promise<void> {
+    let waitMs = backOffMs.first;
+    let known: StoredOrder | undefined;
+    while (!isStopping) {
+      try {
+        const stored: StoredOrder | undefined = known ?? (await look(orderId));
+        for (const watcher of driver.watchers) watcher(stored);
+        if (stored === undefined) return;
+        if (hasEnded(stored.state)) {
+          // The order that it is a slice of goes on.
+          if (stored.parentOrderId !== undefined) wake(stored.parentOrderId);
+          return;
+        }
+        const outcome: StepOutcome = await stepOf(stored)(stored);
+        known = undefined;
+        if (outcome === "rest") {
+          if (!driver.again) return;
+          driver.again = false;
+        } else if (outcome === "later") {
+          waitMs = await pause(driver, waitMs);
+        } else {
+          known = outcome;
+          waitMs = backOffMs.first;
+        }
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        known = undefined;
+        ports.log.warn("an order cannot go on", { order_id: orderId, error: messageOf(thrown) });
+        waitMs = await pause(driver, waitMs);
+      }
+    }
+  }
+
+  /** Gives how long to wait the next time. */
+  async function pause(driver: Driver, waitMs: number): Promise<number> {
+    if (!driver.again) await ports.timers.sleep(waitMs, driver.sleeping.signal);
+    driver.again = false;
+    if (!driver.sleeping.signal.aborted) return Math.min(waitMs * 2, backOffMs.max);
+    if (!isStopping) driver.sleeping = new AbortController();
+    return backOffMs.first;
+  }
+
+  function wake(orderId: string): void {
+    if (isStopping) return;
+    const running = drivers.get(orderId);
+    if (running !== undefined) {
+      running.again = true;
+      running.sleeping.abort();
+      return;
+    }
+    const driver: Driver = {
+      again: false,
+      sleeping: new AbortController(),
+      watchers: new Set(),
+      done: Promise.resolve(),
+    };
+    drivers.set(orderId, driver);
+    driver.done = drive(orderId, driver).finally(() => {
+      drivers.delete(orderId);
+      for (const watcher of driver.watchers) watcher(undefined);
+      // A bell that rang while it ended.
+      if (driver.again) wake(orderId);
+    });
+  }
+
+  async function settled(orderId: string, stands: (stored: StoredOrder) => boolean, msMax: number): Promise<void> {
+    const driver = drivers.get(orderId);
+    if (driver === undefined) return;
+    const patience = new AbortController();
+    await new Promise<void>((resolve) => {
+      const watcher = (stored: StoredOrder | undefined): void => {
+        if (stored === undefined || stands(stored)) resolve();
+      };
+      driver.watchers.add(watcher);
+      void ports.timers.sleep(msMax, patience.signal).then(() => {
+        driver.watchers.delete(watcher);
+        resolve();
+      });
+    });
+    patience.abort();
+  }
+
+  return {
+    wake,
+    settled,
+    count: () => drivers.size,
+    stop: async () => {
+      isStopping = true;
+      for (const driver of drivers.values()) driver.sleeping.abort();
+      await Promise.all([...drivers.values()].map(({ done }) => done));
+    },
+  };
+}

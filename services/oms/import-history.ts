@@ -1,0 +1,25 @@
+// Puts the trades of the year before the paper platform began among the others, when treasury has told of it. They sum to zero everywhere, so no
+// position changes and nobody else hears of them; the entry of the audit log is the one with the hash of the whole.
+import type { SeedImported } from "../../contracts/src/records/fund.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Subscription } from "../../ports/bus.ts";
+import { historyName, paperHistory } from "../paper-history.ts";
+import type { ServicePorts } from "../service.ts";
+
+export type ImportPorts = Pick<ServicePorts, "bus" | "log" | "store" | "marketHistory" | "sha256">;
+
+/** It is made again here from the same market and the same last day, and counts only when its hash is the one that was told. */
+export function hearHistory(ports: ImportPorts): Promise<Subscription> {
+  const options = { name: "oms.history", subjects: [subjects.seedImported.name] };
+  return ports.bus.subscribe(options, async ({ payload }) => {
+    const told = payload as SeedImported;
+    if (told.name !== historyName) return;
+    const history = await paperHistory(ports, told.to);
+    if (history.hash !== told.hash) {
+      ports.log.warn("the history that was told is another one than this market's", { told: told.hash });
+      return;
+    }
+    const fills = await ports.store.transact("oms.history", (unit) => unit.oms.importFills(history.fills));
+    if (fills > 0) ports.log.info("the paper platform's past trades were put in", { fills });
+  });
+}

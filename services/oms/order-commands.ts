@@ -1,0 +1,120 @@
+// The procedures that change open orders: cancel one, cancel all, amend. Each wish is durable before it is answered.
+import * as decimal from "../../contracts/src/decimal.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import type {
+  AmendOrderRequest,
+  CancelAllRequest,
+  CancelOrderRequest,
+  OrderStatus,
+  OrderStatuses,
+} from "../../contracts/src/generated/svc/v1/platform.ts";
+import { decimalText, idText, lineText, positiveDecimalText } from "../../contracts/src/records/fields.ts";
+import { hasEnded } from "../../core/order-lifecycle.ts";
+import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import type { Amending, Terms } from "./amending.ts";
+import { type Attempted, tellAttempt } from "./attempted.ts";
+import type { Cancelling } from "./cancelling.ts";
+import type { Drivers } from "./drive.ts";
+import type { OmsPorts } from "./oms-parts.ts";
+import { statusOf } from "./order-status.ts";
+
+const answerMsMax = 3_000;
+const confirmationWord = "CANCEL";
+const keyText = lineText(200).min(1);
+
+type Call = Pick<RpcCall, "identity">;
+
+export interface OrderCommandsParts {
+  readonly ports: OmsPorts;
+  readonly drivers: Drivers;
+  readonly cancelling: Cancelling;
+  readonly amending: Amending;
+}
+
+export function createOrderCommands({ ports, drivers, cancelling, amending }: OrderCommandsParts) {
+  const { clock, store } = ports;
+
+  const tells =
+    ({ identity }: Call, attempted: Attempted) =>
+    (unit: UnitOfWork): Promise<void> =>
+      tellAttempt(unit, identity, attempted, clock.now());
+
+  async function present(orderId: string): Promise<OrderStatus> {
+    const stored = await store.transact("oms.look", (unit) => unit.oms.order(orderId));
+    if (stored === undefined) throw noSuchOrder(orderId);
+    return statusOf(stored);
+  }
+
+  async function cancelOrder(request: CancelOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {
+    const { order_id: orderId, reason } = request;
+    const told = tells(call, { verb: "CancelOrder", target: orderId, reason });
+    const answer = await cancelling.request(orderId, wordsOf(reason, call), told);
+    if (answer === undefined) throw noSuchOrder(orderId);
+    if ("denial" in answer) return answer;
+    await drivers.settled(orderId, ({ state }) => hasEnded(state), answerMsMax);
+    return present(orderId);
+  }
+
+  async function cancelAll(request: CancelAllRequest, call: Call): Promise<OrderStatuses | DeniedAnswer> {
+    if (request.confirmation !== confirmationWord) {
+      const reason = `Cancelling every order is confirmed with the word ${confirmationWord}.`;
+      return { denial: { code: "CONFIRMATION_WRONG", reason } };
+    }
+    const target = request.fund_id ?? "";
+    await store.transact("oms.cancel-all", (unit) =>
+      tellAttempt(unit, call.identity, { verb: "CancelAll", target, reason: request.reason }, clock.now()),
+    );
+    const open = await store.transact("oms.look", (unit) => unit.oms.openOrders());
+    const wanted = open.filter(({ order }) => request.fund_id === undefined || order.fund_id === request.fund_id);
+    for (const { order } of wanted) await cancelling.request(order.order_id, wordsOf(request.reason, call));
+    await Promise.all(
+      wanted.map(({ order }) => drivers.settled(order.order_id, ({ state }) => hasEnded(state), answerMsMax)),
+    );
+    return { orders: await Promise.all(wanted.map(({ order }) => present(order.order_id))) };
+  }
+
+  async function amendOrder(request: AmendOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {
+    const { order_id: orderId, idempotency_key: key, reason } = request;
+    const terms = readTerms(request);
+    const told = tells(call, { verb: "AmendOrder", target: orderId, reason });
+    amending.refusal(orderId);
+    const answer = await amending.request(orderId, key, terms, told);
+    if (answer === undefined) throw noSuchOrder(orderId);
+    if ("denial" in answer) return answer;
+    drivers.wake(orderId);
+    await drivers.settled(orderId, ({ amendment }) => amendment?.idempotency_key !== key, answerMsMax);
+    const denial = amending.refusal(orderId);
+    return denial === undefined ? present(orderId) : { denial };
+  }
+
+  return { cancelOrder, cancelAll, amendOrder };
+}
+
+function wordsOf(reason: string, { identity }: Call): string {
+  return reason.trim() === "" ? `Cancelled by ${identity.actor}.` : reason;
+}
+
+export function noSuchOrder(orderId: string): Fault {
+  return new Fault("NOT_FOUND", `There is no order ${orderId.slice(0, 128)}.`, { retry: "never" });
+}
+
+function readTerms({ order_id, idempotency_key, quantity, limit_price, stop_price }: AmendOrderRequest): Terms {
+  const mistakes = [
+    idText.safeParse(order_id).success ? [] : ["order_id"],
+    keyText.safeParse(idempotency_key).success ? [] : ["idempotency_key"],
+    quantity === undefined || positiveDecimalText.safeParse(quantity).success ? [] : ["quantity"],
+    limit_price === undefined || decimalText.safeParse(limit_price).success ? [] : ["limit_price"],
+    stop_price === undefined || decimalText.safeParse(stop_price).success ? [] : ["stop_price"],
+  ].flat();
+  if (quantity === undefined && limit_price === undefined && stop_price === undefined) mistakes.push("no new term");
+  if (mistakes.length > 0) {
+    throw new Fault("INVALID_ARGUMENT", `This is no amendment: ${mistakes.join(", ")}.`, { retry: "never" });
+  }
+  const plain = (text: string): string => decimal.format(decimal.parse(text));
+  return {
+    ...(quantity !== undefined && { quantity: plain(quantity) }),
+    ...(limit_price !== undefined && { limit_price: plain(limit_price) }),
+    ...(stop_price !== undefined && { stop_price: plain(stop_price) }),
+  };
+}

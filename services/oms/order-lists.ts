@@ -1,0 +1,64 @@
+// What can be asked about orders, trades and positions.
+import type {
+  Fills,
+  GetOrderRequest,
+  ListFillsRequest,
+  ListOrdersRequest,
+  ListPositionsRequest,
+  OrderStatus,
+  OrderStatuses,
+  Positions,
+} from "../../contracts/src/generated/svc/v1/platform.ts";
+import type { Instruments } from "./instruments.ts";
+import type { OmsPorts } from "./oms-parts.ts";
+import { noSuchOrder } from "./order-commands.ts";
+import { fillMessageOf, positionMessageOf, statusOf } from "./order-status.ts";
+
+const countDefault = 100;
+const countMax = 1_000;
+
+function counted(asked: number): number {
+  return asked === 0 ? countDefault : Math.min(asked, countMax);
+}
+
+export function createOrderLists({ store, omsQueries }: OmsPorts, instruments: Instruments) {
+  return {
+    async getOrder({ order_id: orderId }: GetOrderRequest): Promise<OrderStatus> {
+      const stored = await store.transact("oms.look", (unit) => unit.oms.order(orderId));
+      if (stored === undefined) throw noSuchOrder(orderId);
+      return statusOf(stored);
+    },
+
+    async listOrders(request: ListOrdersRequest): Promise<OrderStatuses> {
+      const found = await omsQueries.orders({
+        openOnly: request.open_only,
+        countMax: counted(request.count_max),
+        ...(request.fund_id !== undefined && { fundId: request.fund_id }),
+        ...(request.after_order_id !== undefined && { afterOrderId: request.after_order_id }),
+      });
+      return { orders: found.map(statusOf) };
+    },
+
+    async listFills(request: ListFillsRequest): Promise<Fills> {
+      const found = await omsQueries.fills({
+        countMax: counted(request.count_max),
+        ...(request.fund_id !== undefined && { fundId: request.fund_id }),
+        ...(request.order_id !== undefined && { orderId: request.order_id }),
+        ...(request.after_fill_id !== undefined && { afterFillId: request.after_fill_id }),
+      });
+      return { fills: found.map(fillMessageOf) };
+    },
+
+    /** Those that are not flat. */
+    async listPositions({ fund_id: fundId }: ListPositionsRequest): Promise<Positions> {
+      const all = await store.transact("oms.look", (unit) => unit.oms.positions(fundId));
+      const held = all.filter(({ quantity }) => quantity !== 0n);
+      const positions = await Promise.all(
+        held.map(async (position) =>
+          positionMessageOf(position, await instruments.find(position.symbol), instruments.freshPrice(position.symbol)),
+        ),
+      );
+      return { positions };
+    },
+  };
+}

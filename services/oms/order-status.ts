@@ -1,0 +1,59 @@
+// Orders, trades and positions as people read them.
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Fill as FillMessage, OrderStatus, Position } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { format } from "../../contracts/src/instant.ts";
+import type { Instrument } from "../../contracts/src/records/market.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import { valued } from "../../core/position-book.ts";
+import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
+import { bookedPosition } from "./booking.ts";
+import type { Priced } from "./instruments.ts";
+import { remainingOf } from "./transitions.ts";
+
+export function statusOf(stored: StoredOrder): OrderStatus {
+  const { order, filledQuantity, filledValue } = stored;
+  const hasFilled = filledQuantity > decimal.zero;
+  return {
+    order,
+    state: stored.state,
+    filled_quantity: decimal.format(filledQuantity),
+    remaining_quantity: decimal.format(remainingOf(stored)),
+    ...(hasFilled && { average_price: decimal.format(decimal.divide(filledValue, filledQuantity, "half-even")) }),
+    ...(stored.decision !== undefined && { decision: stored.decision }),
+    updated_at: format(stored.updatedAt),
+    ...(stored.code !== undefined && { code: stored.code }),
+    ...(stored.reason !== undefined && { reason: stored.reason }),
+    ...(stored.brokerOrderId !== undefined && { broker_order_id: stored.brokerOrderId }),
+    ...(stored.parentOrderId !== undefined && { parent_order_id: stored.parentOrderId }),
+    created_at: format(stored.createdAt),
+  };
+}
+
+export function fillMessageOf(fill: Fill): FillMessage {
+  const { sequence, venue, kind, ...rest } = fill;
+  return { ...rest, kind: kind ?? "TRADE" };
+}
+
+export function positionMessageOf(
+  position: StoredPosition,
+  instrument: Instrument | undefined,
+  priced: Priced | undefined,
+): Position {
+  const multiplier = decimal.parse(instrument?.multiplier ?? "1");
+  const { fundId, strategyId, symbol, quantity, averagePrice } = position;
+  const worth = priced === undefined ? undefined : valued(bookedPosition(position), priced.price, multiplier);
+  return {
+    fund_id: fundId,
+    strategy_id: strategyId,
+    symbol,
+    quantity: decimal.format(quantity),
+    average_price: decimal.format(averagePrice),
+    ...(priced !== undefined && { mark_price: decimal.format(priced.price) }),
+    ...(worth !== undefined && {
+      market_value: decimal.format(worth.value),
+      unrealised_pnl: decimal.format(worth.unrealisedPnl),
+    }),
+    currency: instrument?.currency ?? "",
+    as_of: format(position.updatedAt),
+  };
+}

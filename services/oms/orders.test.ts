@@ -1,0 +1,321 @@
+// Order management in virtual time: the front door, checks whose answers are lost, routing, a broker that says nothing, trades.
+import { afterEach, describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { OrderStatus, OrderStatuses, Positions } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { DeniedAnswer } from "../../ports/rpc.ts";
+import { type OmsRig, omsRig, operator, orderOf } from "../../testkit/oms-rig.ts";
+import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";
+import { paperPositions } from "../paper-seeds.ts";
+
+const seed = 20_261_115;
+const rigs: OmsRig[] = [];
+let undo: () => void = () => undefined;
+
+async function rigged(): Promise<OmsRig> {
+  undo = ignoreEndedIncarnations();
+  const rig = await omsRig({ seed });
+  rigs.push(rig);
+  return rig;
+}
+
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+  undo();
+});
+
+const stateOf = async (rig: OmsRig, id: string) => (await rig.order(id))?.state;
+const becomes = (rig: OmsRig, id: string, state: string) =>
+  rig.until(`${id} is ${state}`, async () => (await stateOf(rig, id)) === state, 400_000);
+
+describe(`the front door, seed ${seed}`, () => {
+  it("takes an order to its broker, step by step, each with its event", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    const status = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"), operator);
+    expect(status).toMatchObject({ state: "WORKING", broker_order_id: "b-o-1", remaining_quantity: "10" });
+    rig.broker.trade("o-1", "4", "229.5");
+    rig.broker.trade("o-1", "6", "230");
+    await becomes(rig, "o-1", "FILLED");
+    const after = await oms.call<OrderStatus>("GetOrder", { order_id: "o-1" });
+    expect(after).toMatchObject({ filled_quantity: "10", average_price: "229.8", remaining_quantity: "0" });
+    const steps = [...rig.told(subjects.ordersAccepted), ...rig.told(subjects.ordersUpdated)];
+    expect(steps.map(({ from, to }) => `${from}>${to}`)).toEqual([
+      "PENDING_CHECK>ACCEPTED",
+      "ACCEPTED>ROUTED",
+      "ROUTED>WORKING",
+      "WORKING>PARTIALLY_FILLED",
+      "PARTIALLY_FILLED>FILLED",
+    ]);
+    expect(rig.told(subjects.ordersCreated).map(({ order_id }) => order_id)).toEqual(["o-1"]);
+    expect(rig.told(subjects.fillsCreated).map(({ fill_id, sequence }) => [fill_id, sequence])).toEqual([
+      ["paper:e-1", 1],
+      ["paper:e-2", 2],
+    ]);
+    expect(rig.told(subjects.operatorAttempted)).toMatchObject([{ verb: "SubmitOrder", operator: "operator:duty" }]);
+    expect(oms.deaths).toEqual([]);
+  });
+
+  it("the same key and body is the same order for five minutes, another body is a conflict, later it is a new order", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    const asked = { ...orderOf("x"), order_id: "" };
+    const first = await oms.call<OrderStatus>("SubmitOrder", asked);
+    const again = await oms.call<OrderStatus>("SubmitOrder", { ...asked });
+    expect(again.order?.order_id).toBe(first.order?.order_id);
+    expect(first.order?.order_id).toMatch(/^[0-9a-f-]{36}$/);
+    const other = await oms.call<DeniedAnswer>("SubmitOrder", { ...asked, quantity: "11" });
+    expect(other.denial.code).toBe("ORDER_KEY_CONFLICT");
+    await rig.time.timers.sleep(301_000);
+    const later = await oms.call<OrderStatus>("SubmitOrder", asked);
+    expect(later.order?.order_id).not.toBe(first.order?.order_id);
+    const taken = await oms.call<DeniedAnswer>("SubmitOrder", orderOf(later.order?.order_id ?? ""));
+    expect(taken.denial.code).toBe("ORDER_KEY_CONFLICT");
+  });
+
+  it("refuses what is no order and what has no broker, and keeps nothing of a dry run", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    const bad = oms.call("SubmitOrder", { ...orderOf("o-1"), side: "HOLD", quantity: "-1" });
+    await expect(bad).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringMatching(/side.*quantity/),
+    });
+    const nowhere = await oms.call<DeniedAnswer>("SubmitOrder", orderOf("o-2", { broker: "alpaca" }));
+    expect(nowhere.denial.code).toBe("ORDER_BROKER_UNKNOWN");
+    const dry = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-3", { dry_run: true }));
+    expect(dry).toMatchObject({ state: "ACCEPTED" });
+    expect(await rig.order("o-3")).toBeUndefined();
+    expect(rig.world.log).toEqual([]);
+  });
+
+  it("an order that a halt covers is refused at the door, with the risk engine down; a marked exit goes on", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    await rig.halt({ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" });
+    rig.risk.isDown = () => true;
+    const refused = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    expect(refused).toMatchObject({ state: "REJECTED", code: "ORDER_HALTED" });
+    expect(rig.told(subjects.ordersRejected)).toMatchObject([{ order_id: "o-1", from: "PENDING_CHECK" }]);
+    rig.risk.isDown = () => false;
+    const elsewhere = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-2", { strategy_id: "alpha-meanrev" }));
+    expect(elsewhere.state).toBe("WORKING");
+    const exit = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-3", { side: "SELL", reduce_only: true }));
+    expect(exit.state).toBe("WORKING");
+    expect(rig.risk.asked.map(({ order_id }) => order_id)).toEqual(["o-2", "o-3"]);
+  });
+});
+
+describe("the check", () => {
+  it("a lost answer is asked for again with the same key, and the first approval is ours", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    let lost = 2;
+    rig.risk.losesAnswer = () => lost-- > 0;
+    const status = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    expect(status).toMatchObject({ state: "WORKING", decision: { decision_id: "d-1" } });
+    expect(rig.risk.asked.length).toBe(3);
+    expect(rig.risk.decided.length).toBe(1);
+  });
+
+  it("a denial ends it under its own code", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    rig.risk.decide = () => "POSITION_LIMIT_EXCEEDED";
+    const status = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    expect(status).toMatchObject({ state: "REJECTED", code: "POSITION_LIMIT_EXCEEDED", decision: { approved: false } });
+    expect(rig.broker.arrivals.size).toBe(0);
+  });
+
+  it("an approval that ran out before it was heard is not used", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    let lost = 6;
+    rig.risk.losesAnswer = () => lost-- > 0;
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    await becomes(rig, "o-1", "REJECTED");
+    expect((await rig.order("o-1"))?.code).toBe("APPROVAL_EXPIRED");
+    expect(rig.broker.arrivals.size).toBe(0);
+  });
+
+  it("a check that nobody answers for five minutes ends the order, not before", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    rig.risk.isDown = () => true;
+    const status = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    expect(status.state).toBe("PENDING_CHECK");
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-2", { side: "SELL", reduce_only: true }));
+    await rig.time.timers.sleep(280_000);
+    expect(await stateOf(rig, "o-1")).toBe("PENDING_CHECK");
+    await becomes(rig, "o-1", "REJECTED");
+    await becomes(rig, "o-2", "REJECTED");
+    const unanswered = { code: "ORDER_CHECK_UNANSWERED" };
+    expect(rig.told(subjects.ordersRejected)).toMatchObject([unanswered, unanswered]);
+  });
+
+  it("an order that shall go before it was checked goes when its check is answered, and releases what was reserved", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    rig.risk.isDown = () => true;
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    const asked = await oms.call<OrderStatus>("CancelOrder", { order_id: "o-1", reason: "changed my mind" });
+    expect(asked.state).toBe("PENDING_CHECK");
+    rig.risk.isDown = () => false;
+    await becomes(rig, "o-1", "CANCELLED");
+    expect(rig.told(subjects.ordersCancelled)).toMatchObject([{ decision_id: "d-1", reason: "changed my mind" }]);
+    expect(rig.broker.arrivals.size).toBe(0);
+  });
+});
+
+describe("the broker", () => {
+  it("its refusal is REJECTED with its reason", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    rig.broker.refused.add("o-1");
+    const status = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    expect(status).toMatchObject({ state: "REJECTED", code: "ORDER_BROKER_REJECTED", reason: "we do not want it" });
+  });
+
+  it("its silence is UNKNOWN and an alarm, never rejected; asked by our id until it tells", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    let silent = true;
+    rig.broker.silence = () => (silent ? "after" : undefined);
+    const status = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    expect(status.state).toBe("UNKNOWN");
+    expect(rig.told(subjects.alarmRaised)).toMatchObject([{ code: "ORDER_FATE_UNKNOWN", facts: { about: "o-1" } }]);
+    await rig.time.timers.sleep(120_000);
+    expect(await stateOf(rig, "o-1")).toBe("UNKNOWN");
+    silent = false;
+    await becomes(rig, "o-1", "WORKING");
+    expect(rig.broker.arrivals.get("o-1")).toBe(1);
+    expect(rig.told(subjects.alarmRaised).filter(({ code }) => code === "ORDER_FATE_UNKNOWN").length).toBe(1);
+  });
+
+  it("what it never had is sent again while the approval holds, and refused when it does not", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    let deaf = 1;
+    rig.broker.silence = (question) => (question === "submit" && deaf-- > 0 ? "before" : undefined);
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    await becomes(rig, "o-1", "WORKING");
+    rig.broker.silence = (question) => (question === "submit" ? "before" : undefined);
+    rig.risk.validMs = 2_000;
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-2"));
+    await becomes(rig, "o-2", "REJECTED");
+    expect((await rig.order("o-2"))?.code).toBe("APPROVAL_EXPIRED");
+  });
+
+  it("reports that are hidden, repeated or not rung for are booked once, in order", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    rig.broker.repeatsReports = true;
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    rig.broker.hidden.add(3);
+    rig.broker.trade("o-1", "1", "230");
+    rig.broker.trade("o-1", "2", "230");
+    rig.broker.trade("o-1", "3", "230");
+    await rig.time.timers.sleep(5_000);
+    expect(rig.told(subjects.fillsCreated).map(({ quantity }) => quantity)).toEqual(["1"]);
+    rig.broker.hidden.clear();
+    await rig.until("all trades are booked", () => rig.told(subjects.fillsCreated).length === 3);
+    expect((await rig.order("o-1"))?.filledQuantity).toBe(decimal.parse("6"));
+    const [position] = await rig.positions();
+    expect(position).toMatchObject({ symbol: "AAPL", quantity: decimal.parse("6"), openedBy: "paper:e-1" });
+  });
+
+  it("trades are facts: late, before the acknowledgement, and beyond the quantity", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    await oms.call<OrderStatus>("CancelOrder", { order_id: "o-1", reason: "" });
+    expect(await stateOf(rig, "o-1")).toBe("CANCELLED");
+    rig.broker.trade("o-1", "3", "230");
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-2"));
+    rig.broker.trade("o-2", "12", "231");
+    await becomes(rig, "o-2", "FILLED");
+    expect(await rig.order("o-1")).toMatchObject({ state: "CANCELLED", filledQuantity: decimal.parse("3") });
+    expect(rig.told(subjects.alarmRaised)).toMatchObject([{ code: "ORDER_OVERFILLED", facts: { about: "o-2" } }]);
+    rig.broker.silence = (question) => (question === "submit" ? "after" : undefined);
+    const submitting = oms.call<OrderStatus>("SubmitOrder", orderOf("o-3"));
+    await rig.until("it arrived", () => rig.broker.kept.has("o-3"));
+    rig.broker.trade("o-3", "10", "231");
+    expect((await submitting).state).toBe("FILLED");
+    const [position] = await rig.positions();
+    expect(position?.quantity).toBe(decimal.parse("25"));
+  });
+});
+
+describe("lists and positions", () => {
+  it("positions are shown with fresh prices, and the first ones are put in once, as rows and events", async () => {
+    const rig = await rigged();
+    const first = await rig.start({ seedPaperPlatform: true });
+    first.kill();
+    const oms = await rig.start({ seedPaperPlatform: true });
+    expect((await rig.positions()).length).toBe(paperPositions.length);
+    expect(rig.told(subjects.fillsCreated).length).toBe(paperPositions.length);
+    expect(rig.told(subjects.fillsCreated).every(({ kind }) => kind === "SEED")).toBe(true);
+    const unpriced = await oms.call<Positions>("ListPositions", { fund_id: "alpha" });
+    expect(unpriced.positions[0]).not.toHaveProperty("mark_price");
+    const aapl = unpriced.positions.find(({ symbol }) => symbol === "AAPL");
+    rig.mark("AAPL", "240");
+    await rig.time.timers.sleep(500);
+    const { positions } = await oms.call<Positions>("ListPositions", { fund_id: "alpha" });
+    const quantity = decimal.parse(aapl?.quantity ?? "");
+    const paid = decimal.multiply(quantity, decimal.parse(aapl?.average_price ?? ""), "half-even");
+    const value = decimal.multiply(quantity, decimal.parse("240"), "half-even");
+    expect(positions.find(({ symbol }) => symbol === "AAPL")).toMatchObject({
+      mark_price: "240",
+      market_value: decimal.format(value),
+      unrealised_pnl: decimal.format(decimal.subtract(value, paid)),
+      currency: "USD",
+    });
+    await rig.time.timers.sleep(11_000);
+    const stale = await oms.call<Positions>("ListPositions", { fund_id: "alpha" });
+    expect(stale.positions.find(({ symbol }) => symbol === "AAPL")).not.toHaveProperty("mark_price");
+  });
+
+  it("an adjustment is a trade with its own id, once, and only from the quantity that it was meant for", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    const adjustment = {
+      adjustment_id: "adjust-1",
+      fund_id: "alpha",
+      strategy_id: "alpha-momentum",
+      symbol: "AAPL",
+      from_quantity: "0",
+      to_quantity: "-7",
+      price: "230",
+      broker: "paper",
+      reason: "off-system trade",
+    };
+    expect(await oms.call("AdjustPosition", adjustment)).toMatchObject({ quantity: "-7" });
+    expect(await oms.call("AdjustPosition", adjustment)).toMatchObject({ quantity: "-7" });
+    expect(rig.told(subjects.fillsCreated)).toMatchObject([{ kind: "ADJUSTMENT", side: "SELL", quantity: "7" }]);
+    const outdated = await oms.call<DeniedAnswer>("AdjustPosition", { ...adjustment, adjustment_id: "adjust-2" });
+    expect(outdated.denial.code).toBe("ADJUSTMENT_OUTDATED");
+  });
+
+  it("cancelling everything needs its word, and asks for every open order of the fund", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-2"));
+    const other = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", asset_class: "CRYPTO" } as const;
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-3", other));
+    const wrong = await oms.call<DeniedAnswer>("CancelAll", { confirmation: "cancel", reason: "" }, operator);
+    expect(wrong.denial.code).toBe("CONFIRMATION_WRONG");
+    const all = await oms.call<OrderStatuses>(
+      "CancelAll",
+      { fund_id: "alpha", confirmation: "CANCEL", reason: "end" },
+      operator,
+    );
+    expect(all.orders.map(({ order, state }) => [order?.order_id, state])).toEqual([
+      ["o-1", "CANCELLED"],
+      ["o-2", "CANCELLED"],
+    ]);
+    expect(await stateOf(rig, "o-3")).toBe("WORKING");
+    const late = await oms.call<DeniedAnswer>("CancelOrder", { order_id: "o-1", reason: "" });
+    expect(late.denial.code).toBe("ORDER_NOT_OPEN");
+  });
+});

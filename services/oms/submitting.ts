@@ -1,0 +1,170 @@
+// The front door for orders. An order is durable before anything else happens to it; from then on its driver takes it further, and the caller is
+// told how far it came.
+//
+//  1. The same key and body within five minutes is the same order, however often it comes; another body is a conflict; later it is a new order.
+//  2. An order that a halt covers is refused here, whether the risk engine is up or not, unless it is marked as an exit: those go on to be proven.
+//     The halts are those of the store in this very transaction; when the store cannot be asked nothing is taken in.
+import * as decimal from "../../contracts/src/decimal.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Order as OrderMessage } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import { type Order, order as orderSchema } from "../../contracts/src/records/order.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { haltCovers } from "../../core/may-send.ts";
+import type { StoredOrder } from "../../ports/oms-records.ts";
+import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import { tellAttempt } from "./attempted.ts";
+import { verdictOf } from "./checking.ts";
+import type { Drivers } from "./drive.ts";
+import { keyWindowMs, type OmsPorts } from "./oms-parts.ts";
+import { statusOf } from "./order-status.ts";
+import { hexOf } from "./slicing.ts";
+import { transitionOf } from "./transitions.ts";
+
+/** Slices are named after their order, so its name leaves room for theirs. */
+const orderIdLengthMax = 120;
+/** Orders that are being taken further at the same time; one more is refused early. */
+const drivenMax = 5_000;
+/** How long a caller waits to hear how far its order came. */
+const answerMsMax = 5_000;
+const triesMax = 3;
+
+/** States in which the order is still on its way to the broker. */
+const onItsWay: ReadonlySet<string> = new Set(["PENDING_CHECK", "ACCEPTED", "ROUTED"]);
+
+type Call = Pick<RpcCall, "identity">;
+
+export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
+  const { clock, store } = ports;
+
+  async function submit(request: OrderMessage, { identity }: Call): Promise<OrderStatus | DeniedAnswer> {
+    const bodyHash = hexOf(ports.sha256(canonical(request)));
+    const order = readOrder(request, () => ports.random.uuid());
+    if (!ports.brokers.some(({ name }) => name === order.broker)) {
+      const reason = `There is no broker ${order.broker} here.`;
+      return { denial: { code: "ORDER_BROKER_UNKNOWN", reason } };
+    }
+    if (order.dry_run === true) return dryRun(order, bodyHash, identity.actor);
+    if (drivers.count() >= drivenMax) {
+      throw new Fault("RESOURCE_EXHAUSTED", "As many orders as can be are under way.", { retry: "later" });
+    }
+    const told = (unit: UnitOfWork): Promise<void> =>
+      tellAttempt(
+        unit,
+        identity,
+        { verb: "SubmitOrder", target: order.fund_id, reason: order.thesis ?? "" },
+        clock.now(),
+      );
+    const taken = await takeIn(order, bodyHash, identity.actor, told);
+    if ("denial" in taken) return taken;
+    return answer(taken.stored);
+  }
+
+  /** A commit whose answer was lost is found under its key. */
+  async function takeIn(
+    order: Order,
+    bodyHash: string,
+    submittedBy: string,
+    told: (unit: UnitOfWork) => Promise<void>,
+  ): Promise<{ readonly stored: StoredOrder } | DeniedAnswer> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await store.transact("oms.submit", async (unit) => {
+          const at = clock.now();
+          const same = await unit.oms.lockKey(order.idempotency_key, minusMilliseconds(at, keyWindowMs));
+          if (same?.bodyHash === bodyHash) return { stored: same };
+          if (same !== undefined) return conflict(`The key belongs to order ${same.order.order_id}, which differs.`);
+          if ((await unit.oms.lockOrder(order.order_id)) !== undefined) {
+            return conflict(`The order_id ${order.order_id} belongs to another order.`);
+          }
+          await told(unit);
+          return { stored: await insert(unit, order, bodyHash, submittedBy) };
+        });
+      } catch (thrown) {
+        const isUnknown = thrown instanceof Fault && thrown.code === "STORE_COMMIT_UNKNOWN";
+        // The caller hears of trouble; the order may be there all the same, and then it goes on.
+        if (isUnknown) drivers.wake(order.order_id);
+        if (!isUnknown || tries >= triesMax) throw thrown;
+      }
+    }
+  }
+
+  async function insert(unit: UnitOfWork, order: Order, bodyHash: string, submittedBy: string): Promise<StoredOrder> {
+    const at = clock.now();
+    const { active } = await unit.oms.haltsAtSending();
+    const halt = order.reduce_only === true ? undefined : active.find((one) => haltCovers(one, order));
+    const pending: StoredOrder = {
+      order,
+      state: "PENDING_CHECK",
+      bodyHash,
+      filledQuantity: decimal.zero,
+      filledValue: decimal.zero,
+      submittedBy,
+      createdAt: at,
+      updatedAt: at,
+    };
+    if (halt === undefined) {
+      await unit.oms.insertOrder(pending);
+      await unit.events.publish(subjects.ordersCreated, order);
+      return pending;
+    }
+    const reason = `The halt ${halt.halt_id} (${halt.reason}) covers this order.`.slice(0, 2_000);
+    const refused: StoredOrder = { ...pending, state: "REJECTED", code: "ORDER_HALTED", reason };
+    await unit.oms.insertOrder(refused);
+    await unit.events.publish(subjects.ordersCreated, order);
+    await unit.events.publish(subjects.ordersRejected, transitionOf(pending, refused));
+    return refused;
+  }
+
+  /** Nothing is kept: what the risk engine would say, as a status. */
+  async function dryRun(order: Order, bodyHash: string, submittedBy: string): Promise<OrderStatus> {
+    const at = clock.now();
+    const verdict = verdictOf(await ports.riskChecks.check(order), order, at);
+    return statusOf({
+      order,
+      state: verdict.approved ? "ACCEPTED" : "REJECTED",
+      bodyHash,
+      filledQuantity: decimal.zero,
+      filledValue: decimal.zero,
+      decision: verdict.decision,
+      ...(verdict.approved ? {} : verdict.denial),
+      submittedBy,
+      createdAt: at,
+      updatedAt: at,
+    });
+  }
+
+  async function answer(stored: StoredOrder): Promise<OrderStatus> {
+    const { order_id: orderId } = stored.order;
+    if (!onItsWay.has(stored.state)) return statusOf(stored);
+    drivers.wake(orderId);
+    await drivers.settled(orderId, ({ state }) => !onItsWay.has(state), answerMsMax);
+    const now = await store.transact("oms.look", (unit) => unit.oms.order(orderId));
+    return statusOf(now ?? stored);
+  }
+
+  return submit;
+}
+
+/** The order as it was handed in, whatever the order of its fields. */
+function canonical(request: OrderMessage): string {
+  const given = Object.entries(request).filter(([, value]) => value !== undefined);
+  return JSON.stringify(given.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function readOrder(request: OrderMessage, newId: () => string): Order {
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  const read = orderSchema.safeParse({ ...given, order_id: request.order_id === "" ? newId() : request.order_id });
+  const mistakes = read.success
+    ? []
+    : read.error.issues.slice(0, 10).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  if (read.success && read.data.order_id.length <= orderIdLengthMax) return read.data;
+  if (read.success) mistakes.push(`order_id: expected at most ${orderIdLengthMax} characters`);
+  throw new Fault("INVALID_ARGUMENT", `This is no order: ${mistakes.join("; ")}.`, { retry: "never" });
+}
+
+function conflict(reason: string): DeniedAnswer {
+  return { denial: { code: "ORDER_KEY_CONFLICT", reason } };
+}

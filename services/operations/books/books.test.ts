@@ -1,0 +1,140 @@
+// The job that compares the books, on virtual time: a difference is believed at the second look, alarms once, and is forgotten when it is gone; nobody
+// answering is no agreement. The numbers are those of books.ts.
+import { afterEach, describe, expect, it } from "vitest";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { BooksLook, BooksMarks } from "../../../contracts/src/records/books.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { serviceRig } from "../../../testkit/virtual/service-rig.ts";
+import { type RunningBooks, startBooks } from "./books.ts";
+
+const seed = 20261115;
+const held = (amount: string) => [{ of: ["alpha", "one", "AAPL"], amount: decimal.parse(amount) }];
+const none: BooksMarks = { fills: {}, entries: 0, journal: 0 };
+const read: BooksMarks = { fills: { alpha: 7 }, entries: 3, journal: 9 };
+
+/** Books in which one trade of 5 is everything, and the position is as it is told to be. */
+function lookAt(since: BooksMarks, position: string): BooksLook {
+  const isNew = since.entries === 0;
+  const [journal] = held("5").map(({ amount }) => [{ of: ["alpha", "AAPL"], amount }]);
+  return {
+    marks: read,
+    since: {
+      fills: isNew ? held("5") : [],
+      entries: isNew ? held("5") : [],
+      foreignEntries: [],
+      postings: [],
+      journal: isNew && journal !== undefined ? journal : [],
+      foreignJournal: [],
+      rowCount: 1,
+    },
+    positions: held(position),
+    liveOrders: [],
+    holdings: [{ of: ["alpha", "AAPL"], amount: decimal.parse("5") }],
+    strategyHoldings: held("5"),
+    balances: [{ of: ["alpha", "cash", "USD"], amount: decimal.zero }],
+    navs: [],
+    newestCash: [],
+    newestJournal: [],
+    unbooked: [],
+    unheard: [],
+    unbalanced: [],
+    unequal: [],
+  };
+}
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+function begin() {
+  const rig = serviceRig(seed);
+  const state = { position: "5", engine: "5" as string | undefined, store: true };
+  const asked: BooksMarks[] = [];
+  const ports = rig.portsOf("operations");
+  const running: RunningBooks = startBooks({
+    ...ports,
+    booksQueries: {
+      look: async (since) => {
+        if (!state.store) throw new Fault("STORE_UNAVAILABLE", "gone", { retry: "later" });
+        asked.push(since);
+        return lookAt(since, state.position);
+      },
+    },
+    riskBooks: {
+      lines: async () => {
+        if (state.engine === undefined) throw new Fault("SERVICE_UNAVAILABLE", "silent", { retry: "later" });
+        return [{ fundId: "alpha", symbol: "AAPL", quantity: state.engine, pendingBuy: "0", pendingSell: "0" }];
+      },
+    },
+  });
+  stops.push(async () => {
+    await running.stop();
+    await rig.close();
+  });
+  const check = async (name: string) => (await running.getBooks()).checks.find((each) => each.name === name);
+  const alarms = () => rig.told(subjects.alarmRaised).map(({ code, sentence }) => `${code} ${sentence}`);
+  return { state, asked, running, check, alarms, sleep: (ms: number) => ports.timers.sleep(ms) };
+}
+
+describe("the comparison of the books", () => {
+  it("begins with nothing known, then agrees, and reads only what is new", async () => {
+    const { asked, check, sleep } = begin();
+    expect(await check("positions")).toMatchObject({ agrees: false, checked_at: "", difference: "" });
+    await sleep(21_000);
+    expect(await check("positions")).toMatchObject({ agrees: true, compared: 1 });
+    expect(asked).toEqual([none, read, read, read]);
+  });
+
+  it("1: believes a difference at the second look, which adds up everything anew, and alarms once with the figures", async () => {
+    const { state, asked, check, alarms, sleep } = begin();
+    await sleep(11_000);
+    state.position = "6";
+    await sleep(5_000);
+    // Seen once.
+    expect(alarms()).toEqual([]);
+    expect(await check("positions")).toMatchObject({ agrees: true });
+    await sleep(1_000);
+    expect(asked.at(-1)).toEqual(none);
+    const sentence = "alpha one AAPL: position is 6, its trades say 5.";
+    expect(await check("positions")).toMatchObject({ agrees: false, difference: sentence });
+    expect(await check("ledger")).toMatchObject({ agrees: true });
+    await sleep(10_000);
+    expect(alarms().filter((alarm) => alarm.includes("its trades say"))).toEqual([`BOOKS_DIFFER ${sentence}`]);
+    state.position = "5";
+    await sleep(6_000);
+    expect(await check("positions")).toMatchObject({ agrees: true, difference: "" });
+    state.position = "6";
+    await sleep(10_000);
+    expect(alarms().filter((alarm) => alarm.includes("its trades say"))).toHaveLength(2);
+  });
+
+  it("1: does not believe what is gone at the second look", async () => {
+    const { state, alarms, sleep } = begin();
+    await sleep(11_000);
+    state.position = "6";
+    await sleep(4_500);
+    state.position = "5";
+    await sleep(20_000);
+    expect(alarms()).toEqual([]);
+  });
+
+  it("2: keeps the moment of the last look at the engine while it is silent, and goes on after trouble", async () => {
+    const { state, check, alarms, sleep } = begin();
+    await sleep(6_000);
+    const { checked_at: before } = (await check("exposure")) ?? {};
+    expect(before).not.toBe("");
+    state.engine = undefined;
+    await sleep(20_000);
+    expect((await check("exposure"))?.checked_at).toBe(before);
+    expect((await check("positions"))?.checked_at).not.toBe(before);
+    state.store = false;
+    await sleep(60_000);
+    state.store = true;
+    state.engine = "4";
+    await sleep(30_000);
+    expect(await check("exposure")).toMatchObject({ agrees: false });
+    expect(alarms()).toEqual(["BOOKS_DIFFER The risk engine believes alpha AAPL to be 4, and its record says 5."]);
+  });
+});

@@ -1,0 +1,133 @@
+// The job that holds the books against each other, all the time: orders and trades, positions, ledger, values, and what the risk engine believes.
+//
+//  1. A difference is believed at the second look, which comes soon after the first and adds everything up anew. Then it alarms, with the figures.
+//  2. Nobody answering is no agreement: a check that could not be made keeps the moment of the last one that was.
+//  3. However much there is to read, the job takes a small share of the time.
+import { messageOf } from "../../../contracts/src/fault.ts";
+import type { Books } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
+import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { BelievedLine, BooksLook, LiveOrder } from "../../../contracts/src/records/books.ts";
+import {
+  addLook,
+  type BookCheckName,
+  type BookResult,
+  type BookTotals,
+  bookChecks,
+  compareBooks,
+  isQuiet,
+  noTotals,
+} from "../../../core/books.ts";
+import type { BooksQueries } from "../../../ports/books-queries.ts";
+import type { ServicePorts } from "../../service.ts";
+import { createWorkerAlarms } from "../worker-alarms.ts";
+import { startWorkerLoop } from "../worker-loop.ts";
+
+export interface BooksPorts extends Pick<ServicePorts, "riskBooks" | "clock" | "timers" | "log" | "crash" | "store"> {
+  readonly booksQueries: BooksQueries;
+}
+
+const everyMs = 5_000;
+/** After a first sight of a difference. */
+const secondLookMs = 1_000;
+/** A look that takes long is followed by a rest that is so many times as long. */
+const restTimes = 9;
+const restMsMax = 60_000;
+/** A trade that another book does not have after this is not on its way any more. */
+const onItsWayMsMax = 60_000;
+/** Everything is added up anew at least this often, also when all agrees. */
+const carriedMsMax = 600_000;
+const shownMax = 5;
+
+interface Check {
+  readonly at: Instant;
+  readonly compared: number;
+  /** Seen at the last look; believed when the look before saw it as well. */
+  readonly seen: ReadonlySet<string>;
+  readonly believed: string;
+}
+
+export interface RunningBooks {
+  getBooks(): Promise<Books>;
+  /** For tests: one look now. */
+  look(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const names = Object.keys(bookChecks) as readonly BookCheckName[];
+
+export function startBooks(ports: BooksPorts): RunningBooks {
+  const { booksQueries, clock, log } = ports;
+  const alarms = createWorkerAlarms(ports);
+  const checks = new Map<BookCheckName, Check>();
+  /** When each trade that is on its way was first seen to be. */
+  let onItsWay: ReadonlyMap<string, Instant> = new Map();
+  let carried: { readonly totals: BookTotals; readonly since: Instant } | undefined;
+  let previous: { readonly journal: number; readonly liveOrders: readonly LiveOrder[] } | undefined;
+
+  async function look(): Promise<number> {
+    const at = clock.now();
+    if (carried !== undefined && millisecondsBetween(carried.since, at) > carriedMsMax) carried = undefined;
+    const base = carried?.totals ?? noTotals;
+    const believed = await askEngine();
+    const found = await booksQueries.look(base.marks, previous?.journal);
+    const totals = addLook(base, found);
+    const late = lateOf(found, at);
+    const liveBefore = previous?.liveOrders ?? [];
+    const results = compareBooks({ totals, look: found, believed, liveBefore, late });
+    let isSeen = false;
+    for (const name of names) {
+      if (results[name].differences.length > 0) isSeen = true;
+      if (name === "exposure" && believed === undefined && results.exposure.differences.length === 0) continue;
+      await judge(name, results[name], at);
+    }
+    previous = { journal: found.marks.journal, liveOrders: found.liveOrders };
+    // What does not agree is added up from the beginning the next time.
+    if (isSeen) carried = undefined;
+    else if (isQuiet(found)) carried = { totals, since: carried?.since ?? at };
+    const tookMs = millisecondsBetween(at, clock.now());
+    return Math.min(Math.max(isSeen ? secondLookMs : everyMs, tookMs * restTimes), restMsMax);
+  }
+
+  async function askEngine(): Promise<readonly BelievedLine[] | undefined> {
+    try {
+      return await ports.riskBooks.lines();
+    } catch (thrown) {
+      log.debug("the risk engine does not say what it holds", { error: messageOf(thrown) });
+      return undefined;
+    }
+  }
+
+  function lateOf({ unbooked, unheard }: BooksLook, at: Instant): ReadonlySet<string> {
+    const ids = [...unbooked, ...unheard].map(({ fillId }) => fillId);
+    onItsWay = new Map(ids.map((id) => [id, onItsWay.get(id) ?? at]));
+    return new Set(ids.filter((id) => millisecondsBetween(onItsWay.get(id) ?? at, at) > onItsWayMsMax));
+  }
+
+  async function judge(name: BookCheckName, { differences, compared }: BookResult, at: Instant): Promise<void> {
+    const before = checks.get(name)?.seen ?? new Set();
+    const believed = differences.filter(({ about }) => before.has(about)).map(({ sentence }) => sentence);
+    const shown = believed.slice(0, shownMax).join(" ");
+    const more = believed.length > shownMax ? ` And ${believed.length - shownMax} more.` : "";
+    checks.set(name, { at, compared, seen: new Set(differences.map(({ about }) => about)), believed: shown + more });
+    if (believed.length === 0) alarms.clear("BOOKS_DIFFER", name);
+    else await alarms.raise("BOOKS_DIFFER", name, shown + more, { check: name, differences: believed.length });
+  }
+
+  const loop = startWorkerLoop({ ports, what: "the comparison of the books", firstAfterMs: everyMs, run: look });
+  return {
+    look,
+    getBooks: async () => ({ checks: names.map((name) => shownCheck(name, checks.get(name))) }),
+    stop: () => loop.stop(),
+  };
+}
+
+function shownCheck(name: BookCheckName, check: Check | undefined): Books["checks"][number] {
+  return {
+    name,
+    sentence: bookChecks[name],
+    agrees: check?.believed === "",
+    difference: check?.believed ?? "",
+    checked_at: check === undefined ? "" : format(check.at),
+    compared: check?.compared ?? 0,
+  };
+}

@@ -1,0 +1,138 @@
+// Tells people in chat what they must know: critical alarms, stops that fire and end, and differences with the broker that were worth an alert. It
+// listens durably, so an alert that was published before a crash is told after it.
+//
+// When the chat service does not take messages, the bus hands the same one over again until it does, and an alarm says so. One that is older than
+// `ageMsMax` by then is given up, counted and named in the log and in that alarm: never in silence, and never so that the outbox fills.
+import { alarms as registry } from "../../../contracts/src/codes/alarms.ts";
+import { Fault, messageOf } from "../../../contracts/src/fault.ts";
+import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { ReconcileDifference, StopEnded, StopTriggered } from "../../../contracts/src/records/operations.ts";
+import type { AlarmRaised } from "../../../contracts/src/records/platform.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { BusEvent } from "../../../ports/bus.ts";
+import type { Chat, ChatMessage } from "../../../ports/chat.ts";
+import type { ServicePorts } from "../../service.ts";
+import type { WorkerAlarms } from "../worker-alarms.ts";
+
+const sendMsMax = 15_000;
+const ageMsMax = 900_000;
+
+export interface AlertsToChatOptions {
+  readonly ports: Pick<ServicePorts, "bus" | "clock" | "log" | "metrics">;
+  readonly chat: Chat;
+  readonly alarms: WorkerAlarms;
+}
+
+export interface AlertsToChat {
+  stop(): Promise<void>;
+}
+
+export async function startAlertsToChat({ ports, chat, alarms }: AlertsToChatOptions): Promise<AlertsToChat> {
+  const given = ports.metrics.counter("portcullis_chat_given_up_total", "Chat messages that were given up.");
+  let lost = 0;
+
+  async function handle(event: BusEvent): Promise<void> {
+    const message = messageOfEvent(event);
+    if (message === undefined) return;
+    try {
+      await chat.send(message, sendMsMax);
+      alarms.clear("CHAT_UNDELIVERED", chat.name);
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      const isOld = millisecondsBetween(event.at, ports.clock.now()) > ageMsMax;
+      if (isOld) {
+        lost += 1;
+        given.add(1);
+        ports.log.error("a chat message is given up", { key: message.key, title: message.title, text: message.text });
+      }
+      const sentence = `${messageOf(thrown)} ${lost} messages were given up so far; the log names them.`;
+      await alarms.raise("CHAT_UNDELIVERED", chat.name, sentence, { chat: chat.name, given_up: lost });
+      // Not the event's fault: the bus tries it again until the service takes it.
+      if (!isOld) throw new Fault("SERVICE_UNAVAILABLE", messageOf(thrown), { retry: "later" });
+    }
+  }
+
+  const subscription = await ports.bus.subscribe(
+    {
+      name: "operations.chat",
+      subjects: [
+        subjects.alarmRaised.name,
+        subjects.reconcileDifference.name,
+        subjects.stopTriggered.name,
+        subjects.stopEnded.name,
+      ],
+      queueMax: 100,
+    },
+    handle,
+  );
+  return {
+    stop: async () => {
+      await subscription.close();
+      await chat.close();
+    },
+  };
+}
+
+/** These two are told with their difference. */
+const toldOtherwise: ReadonlySet<string> = new Set(["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"]);
+
+export function messageOfEvent({ id, subject, payload }: BusEvent): ChatMessage | undefined {
+  switch (subject) {
+    case subjects.alarmRaised.name:
+      return alarmMessage(id, payload as AlarmRaised);
+    case subjects.reconcileDifference.name:
+      return differenceMessage(payload as ReconcileDifference);
+    case subjects.stopTriggered.name:
+      return firedMessage(payload as StopTriggered);
+    case subjects.stopEnded.name:
+      return endedMessage(payload as StopEnded);
+    default:
+      return undefined;
+  }
+}
+
+function alarmMessage(eventId: string, { code, level, service, sentence }: AlarmRaised): ChatMessage | undefined {
+  const isWanted = level === "critical" || code === "CHAT_UNDELIVERED" || code === "RECONCILE_STUCK";
+  if (!isWanted || toldOtherwise.has(code)) return undefined;
+  const title = Object.hasOwn(registry, code) ? `${code}: ${registry[code as keyof typeof registry].sentence}` : code;
+  return { key: `alarm ${eventId}`, level, title, text: sentence, facts: { service } };
+}
+
+const differenceLevels = { SUSPECTED: "warning", CONFIRMED: "critical", CLEARED: "info", CORRECTED: "info" } as const;
+
+function differenceMessage(difference: ReconcileDifference): ChatMessage | undefined {
+  if (difference.alerted !== true) return undefined;
+  const { difference_id: id, status, fund_id: fund, symbol, broker, evidence } = difference;
+  return {
+    key: `difference ${id} ${status}`,
+    level: differenceLevels[status],
+    title: `Position of ${fund} in ${symbol}: difference with the broker ${status.toLowerCase()}`,
+    text: evidence,
+    facts: {
+      ...{ fund, symbol, broker, class: difference.class },
+      ...{ ours: difference.our_quantity, "the broker's": difference.broker_quantity, difference: id },
+    },
+  };
+}
+
+function firedMessage(stop: StopTriggered): ChatMessage {
+  const { stop_id: id, fund_id: fund, strategy_id: strategy = "", symbol, side, quantity } = stop;
+  return {
+    key: `stop ${id} fired`,
+    level: "critical",
+    title: `Stop fired: ${fund} ${symbol}`,
+    text: `${stop.observed_price} has reached ${stop.trigger_price}; ${side} ${quantity} is owed.`,
+    facts: { fund, strategy, symbol, entry: stop.fill_price, stop: id },
+  };
+}
+
+function endedMessage(stop: StopEnded): ChatMessage {
+  const { stop_id: id, fund_id: fund, strategy_id: strategy, symbol, outcome } = stop;
+  return {
+    key: `stop ${id} ended`,
+    level: "info",
+    title: `Stop over: ${fund} ${symbol}`,
+    text: `${outcome}; ${stop.exited_quantity} were closed.${stop.reason === undefined ? "" : ` ${stop.reason}`}`,
+    facts: { fund, strategy, symbol, stop: id },
+  };
+}

@@ -1,0 +1,60 @@
+// After a flatten: what the broker itself says is left, recorded with who asked and when. Without two complete answers there is no proof at all.
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { FlatProof, ProveFlatRequest } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
+import { earlier, format } from "../../../contracts/src/instant.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { Broker, BrokerAnswer } from "../../../ports/broker.ts";
+import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
+import type { ServicePorts } from "../../service.ts";
+import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
+
+export interface ProveFlatPorts extends Pick<ServicePorts, "store" | "clock" | "random"> {
+  readonly broker: Broker;
+}
+
+export function createProveFlat(ports: ProveFlatPorts, mustKnowFund: (fundId: string) => Promise<void>) {
+  const { broker, clock, random } = ports;
+  return async (
+    { fund_id: fundId, reason: given }: ProveFlatRequest,
+    { identity }: RpcCall,
+  ): Promise<FlatProof | DeniedAnswer> => {
+    const reason = givenReason(given);
+    if (reason === "") return { denial: missingReason("A fund is not proved flat") };
+    await mustKnowFund(fundId);
+    const askedAt = clock.now();
+    // Orders first: one that trades in between shows up in the positions.
+    const orders = completed(await broker.openOrders(fundId));
+    const positions = completed(await broker.positions(fundId));
+    const left = positions.items.filter(({ quantity }) => quantity !== 0n);
+    const flat = left.length === 0 && orders.items.length === 0;
+    const proof = {
+      proof_id: `flat-${random.uuid()}`,
+      ...{ fund_id: fundId, account: fundId, broker: broker.name, flat },
+      asked_at: format(askedAt),
+      broker_as_of: format(earlier(orders.asOf, positions.asOf)),
+      open_orders: orders.items.length,
+    };
+    await ports.store.transact("reconcile.flat", async (unit) => {
+      const at = clock.now();
+      await unit.events.publish(subjects.flatProved, {
+        ...proof,
+        asked_by: identity.actor,
+        left: Object.fromEntries(left.map(({ symbol, quantity }) => [symbol, decimal.format(quantity)])),
+        at: format(at),
+      });
+      await tellAttempt(unit, identity, { verb: "ProveFlat", target: fundId, reason, at });
+    });
+    return {
+      ...proof,
+      left: left.map(({ symbol, quantity }) => ({ symbol, quantity: decimal.format(quantity) })),
+    };
+  };
+}
+
+function completed<One>(answer: BrokerAnswer<One>): Extract<BrokerAnswer<One>, { readonly complete: true }> {
+  if (answer.complete) return answer;
+  throw new Fault("BROKER_UNAVAILABLE", `The broker's answer is not complete, so it proves nothing: ${answer.why}`, {
+    retry: "later",
+  });
+}

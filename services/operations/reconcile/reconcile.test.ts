@@ -1,0 +1,310 @@
+// The reconciler against a broker that differs in every way it can: each class is found, told once as suspected and once as confirmed or cleared, and
+// resolved; what is no answer is never read as flat.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { parse as d } from "../../../contracts/src/decimal.ts";
+import type { Differences, FlatProof, Reconciliation } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
+import type { Order } from "../../../contracts/src/records/order.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { BrokerOrderState } from "../../../ports/broker.ts";
+import type { RpcCall } from "../../../ports/rpc.ts";
+import type { ReconcileSettings } from "../../../ports/settings.ts";
+import { operator } from "../../../testkit/riskengine-rig.ts";
+import { type ScriptedBroker, scriptedBroker } from "../../../testkit/scripted-broker.ts";
+import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
+import { testSettings } from "../../../testkit/virtual/service-rig.ts";
+import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
+import { createWorkerAlarms } from "../worker-alarms.ts";
+import { startReconciler } from "./reconcile.ts";
+
+const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
+const closes: (() => Promise<void>)[] = [];
+let restore: () => void = () => undefined;
+beforeAll(() => {
+  restore = ignoreEndedIncarnations();
+});
+afterAll(() => restore());
+afterEach(async () => {
+  for (const close of closes.splice(0).reverse()) await close();
+});
+
+const held = { fundId: "alpha", strategyId: "alpha-momentum", symbol: "AAPL" };
+const order: Order = {
+  ...{ order_id: "o-1", idempotency_key: "o-1", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
+  ...{
+    side: "BUY",
+    quantity: "30",
+    order_type: "MARKET",
+    tif: "GTC",
+    broker: "paper",
+    asset_class: "EQUITY",
+    actor: "t",
+  },
+};
+
+/** Both sides hold 100 AAPL and agree. */
+async function open(reconcile: Partial<ReconcileSettings> = {}) {
+  const rig = await workerRig(seed);
+  closes.push(rig.close);
+  const script = scriptedBroker(rig.time.clock);
+  await rig.oms.trade("open", { ...held, quantity: "100", price: "200" });
+  script.hold("alpha", "AAPL", "100");
+  const begin = () => {
+    const life = rig.life({ reconcile: { ...testSettings.reconcile, ...reconcile } });
+    const alarms = createWorkerAlarms(life.ports);
+    return { life, running: startReconciler({ ports: life.ports, broker: script.broker, desk: rig.oms.desk, alarms }) };
+  };
+  let now = begin();
+  closes.push(() => now.running.stop());
+  await rig.time.timers.sleep(6_000);
+  const call = { identity: operator } as RpcCall;
+  type Ask = (request: object, call: RpcCall) => Promise<unknown>;
+  const ask = (name: "Reconcile" | "ListDifferences" | "ProveFlat", request: object) =>
+    (now.running.handlers as unknown as Record<string, Ask>)[name]?.(request, call);
+  const restart = (): void => {
+    now.life.kill();
+    now = begin();
+  };
+  return { rig, script, ask, restart };
+}
+
+/** How far our books have read its reports. */
+const readAll = ({ store }: WorkerRig, script: ScriptedBroker) =>
+  store.transact("test.cursor", (unit) => unit.oms.putReportCursor("paper", script.cursor()));
+
+const statuses = (rig: WorkerRig) => rig.told(subjects.reconcileDifference).map(({ status }) => status);
+const alarmsOf = (rig: WorkerRig) => rig.told(subjects.alarmRaised).map(({ code }) => code);
+const trade = { quantity: "30", price: "210" };
+
+/** Makes the sides differ, and agree again. */
+interface Way {
+  differ(rig: WorkerRig, script: ScriptedBroker): Promise<void>;
+  resolve(rig: WorkerRig, script: ScriptedBroker): Promise<unknown>;
+}
+
+const brokerFilled = (script: ScriptedBroker, state: BrokerOrderState = "FILLED", id = "o-1"): void => {
+  script.order({
+    clientOrderId: id,
+    account: "alpha",
+    symbol: "AAPL",
+    side: "BUY",
+    filled: "30",
+    quantity: "30",
+    state,
+  });
+  script.hold("alpha", "AAPL", "130");
+};
+
+const ways: Record<string, Way> = {
+  LOST_FILL: {
+    async differ(rig, script) {
+      await rig.oms.place(order, "WORKING");
+      brokerFilled(script);
+      script.report("o-1", trade);
+      await readAll(rig, script);
+    },
+    resolve: (rig) => rig.oms.fill("o-1", "210"),
+  },
+  "LOST_FILL that no report tells": {
+    async differ(rig, script) {
+      await rig.oms.place(order, "WORKING");
+      brokerFilled(script);
+    },
+    resolve: (rig) => rig.oms.fill("o-1", "210"),
+  },
+  "LOST_FILL that was never read": {
+    async differ(rig, script) {
+      await rig.oms.place(order, "WORKING");
+      brokerFilled(script);
+      script.report("o-1", trade);
+    },
+    resolve: async (rig, script) => [await rig.oms.fill("o-1", "210"), await readAll(rig, script)],
+  },
+  BROKER_LAG: {
+    async differ(rig, script) {
+      await rig.oms.place(order, "WORKING");
+      brokerFilled(script);
+      script.report("o-1", trade);
+      await rig.oms.fill("o-1", "210");
+      await readAll(rig, script);
+      script.hold("alpha", "AAPL", "100");
+    },
+    resolve: async (_rig, script) => script.hold("alpha", "AAPL", "130"),
+  },
+  OFF_SYSTEM_TRADE: {
+    differ: async (_rig, script) => script.hold("alpha", "AAPL", "70"),
+    resolve: async (_rig, script) => script.hold("alpha", "AAPL", "100"),
+  },
+  "OFF_SYSTEM_TRADE with an order of somebody": {
+    async differ(rig, script) {
+      brokerFilled(script, "FILLED", "by-hand");
+      script.report("by-hand", trade);
+      await readAll(rig, script);
+    },
+    resolve: async (_rig, script) => script.hold("alpha", "AAPL", "100"),
+  },
+  "OFF_SYSTEM_TRADE in a symbol that only the broker has": {
+    differ: async (_rig, script) => script.hold("alpha", "XOM", "-5"),
+    resolve: async (_rig, script) => script.hold("alpha", "XOM", "0"),
+  },
+  CANCELLATION_RACE: {
+    async differ(rig, script) {
+      await rig.oms.place(order, "CANCELLED");
+      brokerFilled(script);
+      script.report("o-1", trade);
+      await readAll(rig, script);
+    },
+    resolve: (rig) => rig.oms.trade("late", { ...held, quantity: "30", price: "210" }),
+  },
+  UNKNOWN: {
+    async differ(rig, script) {
+      brokerFilled(script, "FILLED", "by-hand");
+      script.report("by-hand", trade);
+      await readAll(rig, script);
+      script.mood = "forgets reports";
+    },
+    resolve: async (_rig, script) => script.hold("alpha", "AAPL", "100"),
+  },
+};
+
+describe.each(Object.entries(ways))("%s", (name, way) => {
+  const [expected = ""] = name.split(" ");
+
+  it("is told once as suspected, once as confirmed and once as cleared, and blocks in between", async () => {
+    const { rig, script, ask } = await open();
+    await way.differ(rig, script);
+    await rig.time.timers.sleep(120_000);
+    expect(statuses(rig)).toEqual(["SUSPECTED"]);
+    expect(await rig.store.transact("t", (unit) => unit.reconcile.confirmed())).toEqual([]);
+    await rig.time.timers.sleep(60_000);
+    expect(rig.told(subjects.reconcileDifference)).toMatchObject([
+      { status: "SUSPECTED", class: expected, fund_id: "alpha", account: "alpha", alerted: true },
+      { status: "CONFIRMED", class: expected },
+    ]);
+    expect((await rig.store.transact("t", (unit) => unit.reconcile.confirmed())).length).toBe(1);
+    expect(alarmsOf(rig)).toEqual(["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"]);
+    expect(((await ask("ListDifferences", { open_only: true, count_max: 0 })) as Differences).differences.length).toBe(
+      1,
+    );
+    await way.resolve(rig, script);
+    await rig.time.timers.sleep(240_000);
+    expect(statuses(rig)).toEqual(["SUSPECTED", "CONFIRMED", "CLEARED"]);
+    expect(await rig.store.transact("t", (unit) => unit.reconcile.confirmed())).toEqual([]);
+    expect(rig.oms.adjusted).toEqual([]);
+  });
+});
+
+describe("the reconciler", () => {
+  it("clears at the second look what is over by then, also after a restart in between", async () => {
+    const { rig, script, restart } = await open();
+    script.hold("alpha", "AAPL", "90");
+    await rig.time.timers.sleep(120_000);
+    restart();
+    script.hold("alpha", "AAPL", "100");
+    await rig.time.timers.sleep(20_000);
+    expect(statuses(rig)).toEqual(["SUSPECTED", "CLEARED"]);
+    expect(alarmsOf(rig)).toEqual(["RECONCILE_SUSPECTED"]);
+  });
+
+  it("never takes silence or half an answer for flat: nothing is found, cleared or corrected by it", async () => {
+    const { rig, script, ask } = await open({ autoCorrect: true });
+    for (const mood of ["silent", "incomplete"] as const) {
+      script.mood = mood;
+      await rig.time.timers.sleep(300_000);
+      const answer = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
+      expect([answer.compared, answer.unanswered.length, answer.differences]).toEqual([[], 1, []]);
+      await expect(ask("ProveFlat", { fund_id: "alpha", reason: "r" })).rejects.toMatchObject({
+        code: "BROKER_UNAVAILABLE",
+      });
+    }
+    expect(statuses(rig)).toEqual([]);
+    expect(rig.oms.adjusted).toEqual([]);
+    // One for each account, not one for each look.
+    expect(new Set(alarmsOf(rig))).toEqual(new Set(["BROKER_SILENT"]));
+    expect(alarmsOf(rig).length).toBe(3);
+    script.mood = "well";
+    script.hold("alpha", "AAPL", "0");
+    await rig.time.timers.sleep(30_000);
+    script.mood = "incomplete";
+    await rig.time.timers.sleep(300_000);
+    expect(statuses(rig)).not.toContain("CLEARED");
+  });
+
+  it("corrects ours when it may, once, by an adjustment with a name of its own, and says so", async () => {
+    const { rig, script } = await open({ autoCorrect: true });
+    script.hold("alpha", "AAPL", "130");
+    await rig.time.timers.sleep(300_000);
+    expect(rig.oms.adjusted).toMatchObject([{ strategyId: "alpha-momentum", fromQuantity: "100", toQuantity: "130" }]);
+    expect(rig.oms.position("alpha", "alpha-momentum", "AAPL")).toBe(d("130"));
+    expect(statuses(rig)).toEqual(["SUSPECTED", "CONFIRMED", "CORRECTED"]);
+    expect(rig.oms.orders()).toEqual([]);
+  });
+
+  it("corrects once although the answer was lost and the reconciler died in between", async () => {
+    const { rig, script, restart } = await open({ autoCorrect: true });
+    script.hold("alpha", "AAPL", "130");
+    rig.oms.mood = "answer lost";
+    await rig.time.timers.sleep(126_000);
+    restart();
+    await rig.time.timers.sleep(300_000);
+    expect(rig.oms.adjusted.length).toBe(1);
+    expect(statuses(rig)).toEqual(["SUSPECTED", "CONFIRMED", "CORRECTED"]);
+  });
+
+  it("is stuck, and says so once, while the difference keeps moving", async () => {
+    const { rig, script } = await open();
+    for (let step = 1; step < 30; step += 1) {
+      script.hold("alpha", "AAPL", String(100 + step));
+      await rig.time.timers.sleep(9_500);
+    }
+    expect(statuses(rig)).toEqual(["SUSPECTED"]);
+    expect(alarmsOf(rig)).toEqual(["RECONCILE_SUSPECTED", "RECONCILE_STUCK"]);
+  });
+
+  it("alerts from the threshold on, and records what is below it", async () => {
+    const { rig, script } = await open({ alertThreshold: 2 });
+    script.hold("alpha", "AAPL", "90");
+    await rig.time.timers.sleep(150_000);
+    expect(rig.told(subjects.reconcileDifference)).toMatchObject([{ alerted: false }, { alerted: false }]);
+    expect(alarmsOf(rig)).toEqual([]);
+    script.hold("alpha", "MSFT", "5");
+    await rig.time.timers.sleep(150_000);
+    expect(alarmsOf(rig)).toEqual(["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"]);
+  });
+
+  it("looks when it is told to, and refuses a fund that it does not know", async () => {
+    const { rig, script, ask } = await open({ enabled: false });
+    script.hold("alpha", "AAPL", "90");
+    const first = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
+    expect(first).toMatchObject({ compared: ["alpha"], unanswered: [], differences: [{ status: "SUSPECTED" }] });
+    await rig.time.timers.sleep(1_000);
+    const second = (await ask("Reconcile", {})) as Reconciliation;
+    expect(second.compared).toEqual(["alpha", "beta", "gamma"]);
+    expect(second.differences).toMatchObject([{ status: "CONFIRMED", our_quantity: "100", broker_quantity: "90" }]);
+    await expect(ask("Reconcile", { fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(rig.told(subjects.operatorAttempted).map(({ verb, target }) => [verb, target])).toEqual([
+      ["Reconcile", "alpha"],
+      ["Reconcile", ""],
+    ]);
+  });
+
+  it("proves a fund flat by the broker's own complete answers, open orders included", async () => {
+    const { rig, script, ask } = await open();
+    const prove = () => ask("ProveFlat", { fund_id: "alpha", reason: "After the flatten." }) as Promise<FlatProof>;
+    expect(await prove()).toMatchObject({ flat: false, left: [{ symbol: "AAPL", quantity: "100" }] });
+    script.hold("alpha", "AAPL", "0");
+    brokerFilled(script, "PARTIALLY_FILLED");
+    script.hold("alpha", "AAPL", "0");
+    expect(await prove()).toMatchObject({ flat: false, left: [], open_orders: 1 });
+    brokerFilled(script, "FILLED");
+    script.hold("alpha", "AAPL", "0");
+    expect(await prove()).toMatchObject({ flat: true, left: [], open_orders: 0, broker: "paper" });
+    expect(rig.told(subjects.flatProved).map(({ flat, asked_by }) => [flat, asked_by])).toEqual([
+      [false, "operator:duty"],
+      [false, "operator:duty"],
+      [true, "operator:duty"],
+    ]);
+    expect(await ask("ProveFlat", { fund_id: "alpha", reason: "" })).toMatchObject({
+      denial: { code: "REASON_MISSING" },
+    });
+  });
+});

@@ -1,0 +1,175 @@
+// The broker-exit reconciler: compares every account with our own books, tells of what differs, and asks again soon when something does. One look at a
+// time, whoever asks.
+import { Fault } from "../../../contracts/src/fault.ts";
+import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { FundReference } from "../../../contracts/src/records/reference.ts";
+import type { Broker } from "../../../ports/broker.ts";
+import type { Health } from "../../../ports/health.ts";
+import type { OrderDesk } from "../../../ports/peers.ts";
+import type { StoredDifference } from "../../../ports/reconcile-records.ts";
+import type { RpcService } from "../../../ports/rpc.ts";
+import type { ServicePorts } from "../../service.ts";
+import type { WorkerAlarms } from "../worker-alarms.ts";
+import { startWorkerLoop } from "../worker-loop.ts";
+import { correct } from "./correct.ts";
+import { gatherAccount } from "./gather-account.ts";
+import { createProveFlat } from "./prove-flat.ts";
+import { reconcileDesk } from "./reconcile-desk.ts";
+import { recordLook } from "./record-look.ts";
+
+/** Quotes, orders and seeds settle in the first seconds. */
+const firstLookMs = 5_000;
+/** While a platform starts, a broker that has not answered yet may only not have begun. */
+const beginningMsMax = 60_000;
+/** A broker that does not answer is asked again at least this often. */
+const silentEveryMs = 15_000;
+
+export interface ReconcileOptions {
+  readonly ports: Pick<
+    ServicePorts,
+    "store" | "clock" | "timers" | "random" | "log" | "crash" | "referenceData" | "settings" | "sha256"
+  >;
+  readonly broker: Broker;
+  readonly desk: OrderDesk;
+  readonly alarms: WorkerAlarms;
+}
+
+/** What a look over some accounts gave. */
+export interface Looked {
+  readonly compared: readonly string[];
+  readonly unanswered: readonly { readonly account: string; readonly why: string }[];
+  readonly symbols: number;
+  readonly differences: readonly StoredDifference[];
+  /** Something waits for another look soon. */
+  readonly isUnsettled: boolean;
+}
+
+export interface RunningReconciler {
+  readonly handlers: Pick<RpcService["handlers"], "Reconcile" | "ListDifferences" | "ProveFlat">;
+  health(): Health;
+  stop(): Promise<void>;
+}
+
+export function startReconciler(options: ReconcileOptions): RunningReconciler {
+  const { ports, broker } = options;
+  const { enabled, everyMs, confirmAfterMs } = ports.settings.reconcile;
+  const startedAt = ports.clock.now();
+  const answered = new Set<string>();
+  const mayBeBeginning = (fundId: string): boolean =>
+    !answered.has(fundId) && millisecondsBetween(startedAt, ports.clock.now()) < beginningMsMax;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Funds whose account is with this broker: the paper broker has those that trade paper. */
+  async function funds(): Promise<readonly FundReference[]> {
+    const reference = await ports.referenceData.read();
+    return reference.funds.filter(({ mode }) => (mode === "PAPER") === (broker.name === "paper"));
+  }
+
+  function look(fundId?: string): Promise<Looked> {
+    const turn = last.then(async () => {
+      const all = await funds();
+      const chosen = all.filter((fund) => fundId === undefined || fund.fund_id === fundId);
+      const looked = await lookAtAll({ ...options, mayBeBeginning }, chosen);
+      for (const account of looked.compared) answered.add(account);
+      return looked;
+    });
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async function mustKnowFund(fundId: string): Promise<void> {
+    if ((await funds()).some((fund) => fund.fund_id === fundId)) return;
+    const shown = JSON.stringify(fundId.slice(0, 128));
+    throw new Fault("NOT_FOUND", `There is no fund ${shown} with an account at ${broker.name}.`, { retry: "never" });
+  }
+
+  async function run(): Promise<number> {
+    const { isUnsettled, unanswered } = await look();
+    if (isUnsettled) return Math.min(confirmAfterMs, everyMs);
+    return unanswered.length > 0 ? Math.min(silentEveryMs, everyMs) : everyMs;
+  }
+
+  const loop = enabled
+    ? startWorkerLoop({ ports, what: "the reconciler", firstAfterMs: Math.min(firstLookMs, everyMs), run })
+    : undefined;
+  if (!enabled) ports.log.warn("the broker-exit reconciler is switched off");
+  return {
+    handlers: {
+      ...reconcileDesk({
+        ports,
+        mustKnowFund,
+        look: async (fundId) => {
+          const looked = await look(fundId);
+          if (looked.isUnsettled) loop?.hurry(confirmAfterMs);
+          return looked;
+        },
+      }),
+      ProveFlat: createProveFlat({ ...ports, broker }, mustKnowFund),
+    },
+    health: () =>
+      enabled ? { status: "ok" } : { status: "ok", complaint: "The broker-exit reconciler is switched off." },
+    stop: async () => {
+      await loop?.stop();
+      await last;
+    },
+  };
+}
+
+interface LookOptions extends ReconcileOptions {
+  readonly mayBeBeginning: (fundId: string) => boolean;
+}
+
+async function lookAtAll(options: LookOptions, funds: readonly FundReference[]): Promise<Looked> {
+  const compared: string[] = [];
+  const unanswered: { account: string; why: string }[] = [];
+  const differences: StoredDifference[] = [];
+  let symbols = 0;
+  let isUnsettled = false;
+  for (const fund of funds) {
+    const looked = await lookAtOne(options, fund);
+    if ("why" in looked) {
+      unanswered.push({ account: fund.fund_id, why: looked.why });
+      continue;
+    }
+    compared.push(fund.fund_id);
+    differences.push(...looked.differences);
+    symbols += looked.symbols;
+    isUnsettled ||= looked.isUnsettled;
+  }
+  return { compared, unanswered, symbols, differences, isUnsettled };
+}
+
+async function lookAtOne(
+  { ports, broker, desk, alarms, mayBeBeginning }: LookOptions,
+  { fund_id: fundId, strategies }: FundReference,
+): Promise<{ readonly why: string } | Omit<Looked, "compared" | "unanswered">> {
+  const gathered = await gatherAccount({ ...ports, broker }, fundId);
+  if ("unanswered" in gathered) {
+    const { unanswered: why } = gathered;
+    if (mayBeBeginning(fundId)) return { why };
+    const sentence = `${broker.name} gives no complete answer about ${fundId}: ${why}`;
+    await alarms.raise("BROKER_SILENT", `${broker.name} ${fundId}`, sentence, { account: fundId, broker: broker.name });
+    return { why };
+  }
+  alarms.clear("BROKER_SILENT", `${broker.name} ${fundId}`);
+  const { facts } = gathered;
+  const looked = await ports.store.transact("reconcile.look", (unit) =>
+    recordLook(unit, { ports, fundId, broker: broker.name, facts }),
+  );
+  const symbols = new Set([...facts.ours.keys(), ...facts.brokers.keys()]).size;
+  let isCorrected = false;
+  if (ports.settings.reconcile.autoCorrect) {
+    const options = { ports, desk, facts, firstStrategyId: strategies[0] ?? "" };
+    for (const difference of looked.correctable) isCorrected = (await correct(options, difference)) || isCorrected;
+  }
+  for (const { symbol, status, class: kind, evidence } of looked.differences) {
+    ports.log.warn("our position and the broker's differ, or did", {
+      fund: fundId,
+      symbol,
+      status,
+      class: kind,
+      evidence,
+    });
+  }
+  return { differences: looked.differences, symbols, isUnsettled: looked.hasSuspected || isCorrected };
+}

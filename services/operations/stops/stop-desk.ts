@@ -1,0 +1,136 @@
+// The procedures about stops: what rests and what is owed, and an operator's word that one shall end without its exit.
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import type {
+  EndStopRequest,
+  ListStopsRequest,
+  Stop,
+  Stops,
+} from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { hasEnded } from "../../../core/order-lifecycle.ts";
+import type { OrderDesk } from "../../../ports/peers.ts";
+import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
+import type { StoredStop } from "../../../ports/stop-records.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import type { ServicePorts } from "../../service.ts";
+import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
+import type { StopDriver } from "./drive-stops.ts";
+import { exitedQuantity } from "./owed-facts.ts";
+import { stopIdOf } from "./stop-order.ts";
+import type { PositionWatch, WatchedStop } from "./watch-positions.ts";
+
+export interface StopDeskOptions {
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "crash" | "settings" | "sha256">;
+  readonly desk: OrderDesk;
+  readonly watch: PositionWatch;
+  readonly driver: StopDriver;
+}
+
+export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
+  const { store, clock } = ports;
+
+  async function list(unit: UnitOfWork, { fund_id: fundId, owed_only: owedOnly }: ListStopsRequest): Promise<Stop[]> {
+    const owed = (await unit.stops.owed()).filter((stop) => fundId === undefined || stop.fundId === fundId);
+    const shown = await Promise.all(owed.map((stop) => shownStop(unit, stop, driver)));
+    if (owedOnly) return shown;
+    const held = await watch.judgeAll(unit, fundId);
+    const ids = held.map(({ position }) => stopIdOf(ports.sha256, position));
+    const fired = new Map((await unit.stops.find(ids)).map((stop) => [stop.stopId, stop]));
+    for (const [index, watched] of held.entries()) {
+      const stop = fired.get(ids[index] ?? "");
+      if (stop === undefined) shown.push(restingStop(watched));
+      else if (stop.ended !== undefined) shown.push(await shownStop(unit, stop, driver));
+    }
+    return shown;
+  }
+
+  return {
+    ListStops: (request: ListStopsRequest): Promise<Stops> =>
+      store.transact("stops.list", async (unit) => ({
+        stops: await list(unit, request),
+        enabled: ports.settings.stops.enabled,
+      })),
+
+    async EndStop(
+      { stop_id: stopId, reason: given }: EndStopRequest,
+      { identity }: RpcCall,
+    ): Promise<Stop | DeniedAnswer> {
+      const reason = givenReason(given);
+      if (reason === "") return { denial: missingReason("A stop is not ended") };
+      const ended = await store.transact("stops.end", async (unit) => {
+        const stop = await unit.stops.lock(stopId);
+        if (stop === undefined || stop.ended !== undefined) return undefined;
+        const at = clock.now();
+        const exited = await exitedQuantity(unit, stop);
+        const over: StoredStop = { ...stop, ended: { outcome: "ENDED_BY_OPERATOR", exitedQuantity: exited, at } };
+        await unit.stops.update(over);
+        await unit.events.publish(subjects.stopEnded, {
+          ...{ stop_id: stopId, fund_id: stop.fundId, strategy_id: stop.strategyId, symbol: stop.symbol },
+          ...{ outcome: "ENDED_BY_OPERATOR" as const, exited_quantity: decimal.format(exited) },
+          ...{ ended_by: identity.actor, reason, at: format(at) },
+        });
+        await tellAttempt(unit, identity, { verb: "EndStop", target: stopId, reason, at });
+        return { shown: await shownStop(unit, over, driver), orderId: stop.attempt?.orderId };
+      });
+      if (ended === undefined) {
+        return {
+          denial: {
+            code: "STOP_NOT_OPEN",
+            reason: `There is no stop ${JSON.stringify(stopId.slice(0, 64))} that waits for its exit.`,
+          },
+        };
+      }
+      if (ended.orderId !== undefined) await withdraw(ended.orderId, reason);
+      return ended.shown;
+    },
+  };
+
+  /** The stop is over either way; an exit that trades all the same is a trade like every other. */
+  async function withdraw(orderId: string, reason: string): Promise<void> {
+    try {
+      await desk.cancel(orderId, reason);
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      ports.log.warn("the exit of a stop that was ended could not be cancelled", {
+        ...{ order_id: orderId, error: messageOf(thrown) },
+      });
+    }
+  }
+}
+
+async function shownStop(unit: UnitOfWork, stop: StoredStop, driver: StopDriver): Promise<Stop> {
+  const order = stop.attempt === undefined ? undefined : await unit.oms.order(stop.attempt.orderId);
+  const isExiting = order !== undefined && !hasEnded(order.state);
+  const complaint = stop.ended === undefined ? driver.complaint(stop.stopId) : stop.ended.outcome;
+  return {
+    ...{ stop_id: stop.stopId, fund_id: stop.fundId, strategy_id: stop.strategyId, symbol: stop.symbol },
+    quantity: decimal.format(stop.quantity),
+    basis_price: decimal.format(stop.basisPrice),
+    trigger_price: decimal.format(stop.triggerPrice),
+    state: stop.ended !== undefined ? "ENDED" : isExiting ? "EXITING" : "OWED",
+    observed_price: decimal.format(stop.observedPrice),
+    observed_at: format(stop.observedAt),
+    fired_at: format(stop.firedAt),
+    attempts: stop.attempt?.number ?? 0,
+    ...(stop.attempt !== undefined && { order_id: stop.attempt.orderId }),
+    ...(complaint !== undefined && { complaint }),
+  };
+}
+
+function restingStop({ position, judgement }: WatchedStop): Stop {
+  const { fundId, strategyId, symbol, quantity, averagePrice } = position;
+  return {
+    ...{ stop_id: "", fund_id: fundId, strategy_id: strategyId, symbol },
+    quantity: decimal.format(quantity),
+    basis_price: decimal.format(averagePrice),
+    trigger_price: decimal.format(judgement.triggerPrice),
+    // One that is reached fires at the next look.
+    state: judgement.state === "UNPRICED" ? "UNPRICED" : "RESTING",
+    attempts: 0,
+    ...(judgement.state === "UNPRICED"
+      ? { complaint: judgement.complaint }
+      : { observed_price: decimal.format(judgement.observedPrice), observed_at: format(judgement.observedAt) }),
+  };
+}

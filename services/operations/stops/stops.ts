@@ -1,0 +1,85 @@
+// Synthetic stops: watches every position's price, fires, and sees every exit through. Switched off it fires nothing, but what had fired before is
+// still owed and still brought to its end.
+import type { Quote } from "../../../contracts/src/records/market.ts";
+import type { Health } from "../../../ports/health.ts";
+import type { OrderDesk } from "../../../ports/peers.ts";
+import type { RpcService } from "../../../ports/rpc.ts";
+import type { ServicePorts } from "../../service.ts";
+import type { WorkerAlarms } from "../worker-alarms.ts";
+import { startWorkerLoop } from "../worker-loop.ts";
+import { createStopDriver } from "./drive-stops.ts";
+import { type QuoteBoard, startQuoteBoard } from "./quote-board.ts";
+import { stopDesk } from "./stop-desk.ts";
+import { watchPositions } from "./watch-positions.ts";
+
+/** The first quotes come within a second or two of the start. */
+const firstLookMs = 3_000;
+const driveEveryMs = 1_000;
+/** With nothing owed; a stop that fires wakes it. */
+const idleMs = 30_000;
+
+export interface StopsOptions {
+  readonly ports: Pick<
+    ServicePorts,
+    "store" | "clock" | "timers" | "log" | "crash" | "referenceData" | "riskStore" | "settings" | "sha256"
+  >;
+  /** The newest quote of each symbol, as it came. */
+  readonly newest: ReadonlyMap<string, Quote>;
+  readonly desk: OrderDesk;
+  /** Which broker exits go to. */
+  readonly broker: string;
+  readonly alarms: WorkerAlarms;
+}
+
+export interface RunningStops {
+  readonly handlers: Pick<RpcService["handlers"], "ListStops" | "EndStop">;
+  health(): Health;
+  stop(): Promise<void>;
+}
+
+export function startStops({ ports, newest, desk, broker, alarms }: StopsOptions): RunningStops {
+  const { enabled, cryptoEveryMs, othersEveryMs } = ports.settings.stops;
+  const board: QuoteBoard = startQuoteBoard(ports, newest);
+  const watch = watchPositions({ ports, board, alarms });
+  const driver = createStopDriver({ ports, desk, broker, board, alarms });
+  const driving = startWorkerLoop({
+    ports,
+    what: "the exits of stops that fired",
+    firstAfterMs: 0,
+    run: async () => {
+      // What an exit looks like depends on its instrument.
+      await board.ready();
+      return (await driver.drive()) > 0 ? driveEveryMs : idleMs;
+    },
+  });
+
+  function watching(what: string, everyMs: number, isCrypto: boolean) {
+    const run = async (): Promise<number> => {
+      try {
+        if (await watch.look((assetClass) => (assetClass === "CRYPTO") === isCrypto)) driving.wake();
+      } catch (thrown) {
+        // A commit whose end is not known may have fired one.
+        driving.wake();
+        throw thrown;
+      }
+      return everyMs;
+    };
+    return startWorkerLoop({ ports, what, firstAfterMs: Math.min(firstLookMs, everyMs), run });
+  }
+
+  const loops = enabled
+    ? [
+        watching("the stops of crypto", cryptoEveryMs, true),
+        watching("the stops of equities and options", othersEveryMs, false),
+      ]
+    : [];
+  if (!enabled) ports.log.warn("synthetic stops are switched off");
+  return {
+    handlers: stopDesk({ ports, desk, watch, driver }),
+    health: () => (enabled ? { status: "ok" } : { status: "ok", complaint: "Synthetic stops are switched off." }),
+    stop: async () => {
+      for (const loop of loops) await loop.stop();
+      await Promise.all([board.stop(), driving.stop()]);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// Looks at every position's price and fires the stops that were reached. Firing is one transaction: the intent to close is durable, or nothing
+// has happened.
+import type { Decimal } from "../../../contracts/src/decimal.ts";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { format, type Instant, tryParse } from "../../../contracts/src/instant.ts";
+import type { Quote } from "../../../contracts/src/records/market.ts";
+import type { AssetClass } from "../../../contracts/src/records/values.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { closingSide, judgeStop, type StopJudgement, type StopQuote } from "../../../core/synthetic-stops.ts";
+import type { StoredPosition } from "../../../ports/oms-records.ts";
+import type { StoredStop } from "../../../ports/stop-records.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import type { ServicePorts } from "../../service.ts";
+import type { WorkerAlarms } from "../worker-alarms.ts";
+import type { QuoteBoard } from "./quote-board.ts";
+import { stopIdOf } from "./stop-order.ts";
+
+/** A position as the newest look saw it. */
+export interface WatchedStop {
+  readonly position: StoredPosition;
+  readonly judgement: StopJudgement;
+}
+
+export interface PositionWatch {
+  /** Looks at the positions of those classes now; true when one of them may have fired. */
+  look(isWatched: (assetClass: AssetClass | undefined) => boolean): Promise<boolean>;
+  /** Every position as it would be judged now, without firing. */
+  judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]>;
+}
+
+export interface PositionWatchOptions {
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "riskStore" | "settings" | "sha256">;
+  readonly board: Pick<QuoteBoard, "newest" | "instrument">;
+  readonly alarms: WorkerAlarms;
+}
+
+export function watchPositions({ ports, board, alarms }: PositionWatchOptions): PositionWatch {
+  const { store, clock } = ports;
+  const { quoteAgeMsMax } = ports.settings.stops;
+  /** Openings that have fired: nothing more can come of them here. Kept for what is still held. */
+  let fired: ReadonlySet<string> = new Set();
+
+  async function stopPcts(): Promise<ReadonlyMap<string, Decimal>> {
+    const envelopes = await ports.riskStore.envelopes();
+    return new Map(envelopes.map((one) => [one.fund_id, decimal.fromNumber(one.synthetic_stop_pct)]));
+  }
+
+  function judge(position: StoredPosition, pct: Decimal | undefined, at: Instant): StopJudgement {
+    const { quantity, averagePrice, symbol } = position;
+    if (pct === undefined) {
+      return { state: "UNPRICED", triggerPrice: averagePrice, complaint: "the fund has no limits" };
+    }
+    const watched = { quantity, basisPrice: averagePrice };
+    return judgeStop(watched, pct, stopQuoteOf(board.newest(symbol)), at, quoteAgeMsMax);
+  }
+
+  async function judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]> {
+    const pcts = await stopPcts();
+    const at = clock.now();
+    const held = (await unit.oms.positions(fundId)).filter(({ quantity }) => quantity !== 0n);
+    return held.map((position) => ({ position, judgement: judge(position, pcts.get(position.fundId), at) }));
+  }
+
+  /** Whether the stop fired in this transaction, had fired before, or has no reason to any more. */
+  async function fire(position: StoredPosition): Promise<"fired" | "known" | "not now"> {
+    return store.transact("stops.trigger", async (unit) => {
+      const watched = (await judgeAll(unit, position.fundId)).find(({ position: one }) => isSameOpening(one, position));
+      if (watched === undefined || watched.judgement.state !== "FIRES") return "not now";
+      const stop = firedStop(ports, watched.position, watched.judgement, clock.now());
+      if (!(await unit.stops.insert(stop))) return "known";
+      await unit.events.publish(subjects.stopTriggered, {
+        stop_id: stop.stopId,
+        fund_id: stop.fundId,
+        strategy_id: stop.strategyId,
+        symbol: stop.symbol,
+        side: stop.side,
+        quantity: decimal.format(decimal.abs(stop.quantity)),
+        fill_price: decimal.format(stop.basisPrice),
+        trigger_price: decimal.format(stop.triggerPrice),
+        observed_price: decimal.format(stop.observedPrice),
+        observed_at: format(stop.observedAt),
+        at: format(stop.firedAt),
+      });
+      return "fired";
+    });
+  }
+
+  async function tellUnpriced(watched: readonly WatchedStop[]): Promise<void> {
+    const unpriced = new Map(
+      watched.flatMap(({ position, judgement }) =>
+        judgement.state === "UNPRICED" ? [[position.symbol, judgement.complaint] as const] : [],
+      ),
+    );
+    for (const symbol of new Set(watched.map(({ position }) => position.symbol))) {
+      const complaint = unpriced.get(symbol);
+      if (complaint === undefined) alarms.clear("STOP_QUOTE_UNUSABLE", symbol);
+      else {
+        const sentence = `The stops in ${symbol} can neither fire nor rest: ${complaint}.`;
+        await alarms.raise("STOP_QUOTE_UNUSABLE", symbol, sentence, { symbol });
+      }
+    }
+  }
+
+  return {
+    judgeAll,
+    async look(isWatched) {
+      const all = await store.transact("stops.look", (unit) => judgeAll(unit));
+      const watched = all.filter(({ position }) => isWatched(board.instrument(position.symbol)?.asset_class));
+      const held = new Set(all.map(({ position }) => stopIdOf(ports.sha256, position)));
+      fired = new Set([...fired].filter((stopId) => held.has(stopId)));
+      await tellUnpriced(watched);
+      let hasFired = false;
+      for (const { position, judgement } of watched) {
+        const stopId = stopIdOf(ports.sha256, position);
+        if (judgement.state !== "FIRES" || fired.has(stopId)) continue;
+        // Whatever becomes of the commit: it may be owed from here on.
+        hasFired = true;
+        const outcome = await fire(position);
+        if (outcome === "fired") {
+          const { symbol, fundId, strategyId } = position;
+          ports.log.warn("a synthetic stop fired", { stop_id: stopId, fund: fundId, strategy: strategyId, symbol });
+        }
+        if (outcome !== "not now") fired = new Set([...fired, stopId]);
+      }
+      return hasFired;
+    },
+  };
+}
+
+function isSameOpening(one: StoredPosition, other: StoredPosition): boolean {
+  return one.strategyId === other.strategyId && one.symbol === other.symbol && one.openedBy === other.openedBy;
+}
+
+export function stopQuoteOf(quote: Quote | undefined): StopQuote | undefined {
+  if (quote === undefined) return undefined;
+  return { bid: decimal.tryParse(quote.bid), ask: decimal.tryParse(quote.ask), at: tryParse(quote.quoted_at) };
+}
+
+function firedStop(
+  { sha256 }: Pick<ServicePorts, "sha256">,
+  position: StoredPosition,
+  judgement: Exclude<StopJudgement, { readonly state: "UNPRICED" }>,
+  at: Instant,
+): StoredStop {
+  const { fundId, strategyId, symbol, openedBy, quantity, averagePrice } = position;
+  return {
+    stopId: stopIdOf(sha256, position),
+    fundId,
+    strategyId,
+    symbol,
+    openedBy,
+    side: closingSide(quantity),
+    quantity,
+    basisPrice: averagePrice,
+    triggerPrice: judgement.triggerPrice,
+    observedPrice: judgement.observedPrice,
+    observedAt: judgement.observedAt,
+    firedAt: at,
+  };
+}

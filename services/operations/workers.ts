@@ -1,0 +1,50 @@
+// The risk engine's workers, which run beside operations so that no check waits for them: synthetic stops, the broker-exit reconciler, the
+// alerts of both in chat, and the job that holds the books against each other.
+import type { Quote } from "../../contracts/src/records/market.ts";
+import type { Health } from "../../ports/health.ts";
+import type { RpcService } from "../../ports/rpc.ts";
+import type { ServicePorts } from "../service.ts";
+import { type RunningBooks, startBooks } from "./books/books.ts";
+import { startAlertsToChat } from "./chat/alerts-to-chat.ts";
+import { startReconciler } from "./reconcile/reconcile.ts";
+import { startStops } from "./stops/stops.ts";
+import { createWorkerAlarms } from "./worker-alarms.ts";
+
+export interface RunningWorkers {
+  readonly handlers: RpcService["handlers"];
+  health(): Health;
+  stop(): Promise<void>;
+}
+
+export async function startWorkers(ports: ServicePorts, newest: ReadonlyMap<string, Quote>): Promise<RunningWorkers> {
+  // Positions are kept with one broker at a time; the paper broker is the default.
+  const [broker] = ports.brokers;
+  if (broker === undefined) {
+    const complaint = "There is no broker here, so neither stops nor the reconciler run.";
+    return { handlers: {}, health: () => ({ status: "ok", complaint }), stop: async () => undefined };
+  }
+  const alarms = createWorkerAlarms(ports);
+  const { orderDesk: desk } = ports;
+  const chat = await startAlertsToChat({ ports, chat: ports.chat, alarms });
+  const stops = startStops({ ports, newest, desk, broker: broker.name, alarms });
+  const reconciler = startReconciler({ ports, broker, desk, alarms });
+  const books = booksOf(ports);
+  return {
+    handlers: { ...stops.handlers, ...reconciler.handlers, GetBooks: books.getBooks },
+    health() {
+      const complaints = [stops.health(), reconciler.health()].flatMap(({ complaint }) => complaint ?? []);
+      return complaints.length === 0 ? { status: "ok" } : { status: "ok", complaint: complaints.join(" ") };
+    },
+    stop: async () => {
+      await books.stop();
+      await stops.stop();
+      await reconciler.stop();
+      await chat.stop();
+    },
+  };
+}
+
+function booksOf({ booksQueries, ...ports }: ServicePorts): Pick<RunningBooks, "getBooks" | "stop"> {
+  if (booksQueries !== undefined) return startBooks({ ...ports, booksQueries });
+  return { getBooks: async () => ({ checks: [] }), stop: async () => undefined };
+}

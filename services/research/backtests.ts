@@ -1,0 +1,97 @@
+// Makes the strategies' backtests in the background, one after the other, when there is none or it was made of something else. Whoever asks before
+// is told to come back; nobody's start waits for it. Where the platform's past is not made, neither are they.
+
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { plusMilliseconds } from "../../contracts/src/instant.ts";
+import { strategies, strategiesVersion } from "../../core/strategies/index.ts";
+import type { Strategy } from "../../core/strategies/shape.ts";
+import type { StoredBacktest } from "../../ports/research-records.ts";
+import { backtestYear, dailyCloses, lastHistoryDay } from "../paper-history.ts";
+import type { ServicePorts } from "../service.ts";
+import { isPaperStrategy, type ReferenceReader } from "./fund-view.ts";
+
+export type BacktestPorts = Pick<
+  ServicePorts,
+  "clock" | "timers" | "crash" | "log" | "store" | "marketHistory" | "settings"
+>;
+
+const yearDays = 365;
+/** Prices before the year, for those who look back. */
+const daysBefore = 100;
+const firstAfterMs = 2_000;
+const againAfterMs = 60_000;
+
+export function keepBacktests(ports: BacktestPorts, references: ReferenceReader): { stop(): Promise<void> } {
+  const ending = new AbortController();
+  const working = ports.settings.seedPaperHistory ? work() : Promise.resolve();
+
+  async function work(): Promise<void> {
+    await ports.timers.sleep(firstAfterMs, ending.signal);
+    let troubled = false;
+    while (!ending.signal.aborted) {
+      try {
+        await makeMissing();
+        troubled = false;
+      } catch (error) {
+        if (error instanceof Defect) ports.crash.die(error);
+        if (!troubled) ports.log.warn("the backtests cannot be made", { error: messageOf(error) });
+        troubled = true;
+      }
+      await ports.timers.sleep(againAfterMs, ending.signal);
+    }
+  }
+
+  async function makeMissing(): Promise<void> {
+    const { reference, instruments } = await references.current();
+    for (const strategy of strategies) {
+      if (ending.signal.aborted || !isPaperStrategy(reference, strategy.fundId, strategy.name)) continue;
+      const madeOf = `seed ${ports.settings.market.seed}, version ${strategiesVersion}`;
+      const known = await ports.store.transact("research.look", (unit) => unit.research.backtest(strategy.name));
+      if (known?.madeOf === madeOf) continue;
+      const made = await make(strategy, madeOf, instruments, ports);
+      await ports.store.transact("research.backtest", (unit) => unit.research.putBacktest(made));
+      ports.log.info("a backtest was made", { strategy: strategy.name, days: made.days.length });
+    }
+  }
+
+  return {
+    stop: async () => {
+      ending.abort();
+      await working;
+    },
+  };
+}
+
+async function make(
+  strategy: Strategy,
+  madeOf: string,
+  instruments: Parameters<typeof dailyCloses>[2],
+  ports: BacktestPorts,
+): Promise<StoredBacktest> {
+  const now = ports.clock.now();
+  const to = lastHistoryDay(now);
+  const from = lastHistoryDay(plusMilliseconds(now, -(yearDays - 1) * 86_400_000));
+  const early = lastHistoryDay(plusMilliseconds(now, -(yearDays + daysBefore) * 86_400_000));
+  const closes = await dailyCloses(ports.marketHistory, strategy, instruments, early, to);
+  const { days, annualReturn, annualVolatility, sharpe, drawdownMax } = backtestYear(
+    strategy,
+    closes,
+    instruments,
+    from,
+  );
+  return {
+    strategyId: strategy.name,
+    madeOf,
+    from,
+    to,
+    annualReturn,
+    annualVolatility,
+    ...(sharpe === null ? {} : { sharpe }),
+    drawdownMax,
+    days: days.map(({ day, informationCoefficient, ...figures }) => ({
+      day,
+      return: figures.return,
+      ...(informationCoefficient === null ? {} : { informationCoefficient }),
+    })),
+  };
+}

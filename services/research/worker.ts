@@ -1,0 +1,72 @@
+// One strategy at work: it decides every so often, at moments of its own so that strategies do not all ask at once, and looks back at what it said. Trouble
+// with the store or with another service is said once and waited out, longer each time.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import type { Strategy } from "../../core/strategies/shape.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { ServicePorts } from "../service.ts";
+import { type DecideMemory, type DecidePorts, decide, signalEveryMs } from "./decide.ts";
+import type { ReferenceReader } from "./fund-view.ts";
+import type { MarketView } from "./market-view.ts";
+import { realise } from "./realise.ts";
+
+export type WorkerPorts = DecidePorts & Pick<ServicePorts, "crash" | "random"> & { readonly timers: Timers };
+
+/** The first decision comes when the first prices and values are there. */
+const firstAfterMs = 3_000;
+const pauseMsMax = 120_000;
+
+export function startWorker(
+  strategy: Strategy,
+  ports: WorkerPorts,
+  market: MarketView,
+  references: ReferenceReader,
+): { stop(): Promise<void> } {
+  const ending = new AbortController();
+  const { decideEveryMs } = ports.settings.research;
+  const began = ports.clock.now();
+  const memory: DecideMemory = {
+    signalledAt: minusMilliseconds(began, signalEveryMs),
+    quietUntil: began,
+    isStopping: () => ending.signal.aborted,
+  };
+  let failures = 0;
+  const working = work();
+
+  async function work(): Promise<void> {
+    await ports.timers.sleep(firstAfterMs + chance() * Math.min(decideEveryMs, 5_000), ending.signal);
+    while (!ending.signal.aborted) {
+      await once();
+      const longer = Math.min(pauseMsMax, decideEveryMs * 2 ** Math.min(failures, 10));
+      await ports.timers.sleep(longer * (0.8 + 0.4 * chance()), ending.signal);
+    }
+  }
+
+  async function once(): Promise<void> {
+    try {
+      await decide(strategy, ports, market, references, memory);
+      await realise(strategy, ports, market);
+      if (failures > 0) ports.log.info("the strategy works again", { strategy: strategy.name });
+      failures = 0;
+    } catch (error) {
+      if (error instanceof Defect) ports.crash.die(error);
+      if (failures === 0) {
+        ports.log.warn("the strategy cannot work", { strategy: strategy.name, error: messageOf(error) });
+      }
+      failures += 1;
+    }
+  }
+
+  /** From 0 up to 1. */
+  function chance(): number {
+    const [high = 0, low = 0] = ports.random.bytes(2);
+    return (high * 256 + low) / 65_536;
+  }
+
+  return {
+    stop: async () => {
+      ending.abort();
+      await working;
+    },
+  };
+}

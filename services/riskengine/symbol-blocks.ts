@@ -1,0 +1,61 @@
+// Symbols in which our position and the broker's differ for certain: no new risk is taken in them. Read before anything is served, and again every
+// half second, because the reconciler runs in another process. When the store does not answer, the last list stands; that halts are then
+// unknown is what stops new risk.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import type { Engine } from "../../core/engine.ts";
+import { line } from "../line.ts";
+import type { ServicePorts } from "../service.ts";
+
+const askEveryMs = 500;
+const reasonCharactersMax = 300;
+
+export interface SymbolBlockWatch {
+  stop(): Promise<void>;
+}
+
+type Ports = Pick<ServicePorts, "store" | "timers" | "log" | "crash">;
+
+/** Resolves when the engine has them. */
+export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<SymbolBlockWatch> {
+  const ending = new AbortController();
+  let known = "";
+  let troubled = false;
+
+  async function read(): Promise<void> {
+    const confirmed = await ports.store.transact("riskengine.blocks", (unit) => unit.reconcile.confirmed());
+    const blocks = confirmed.map(({ fundId, symbol, evidence }) => ({
+      fundId,
+      symbol,
+      reason: line(evidence, reasonCharactersMax),
+    }));
+    const content = JSON.stringify(blocks);
+    if (content === known) return;
+    known = content;
+    engine.setSymbolBlocks(blocks);
+    ports.log.info("symbols that differ from the broker have changed", { blocked: blocks.length });
+  }
+
+  async function watch(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await ports.timers.sleep(askEveryMs, ending.signal);
+      if (ending.signal.aborted) return;
+      try {
+        await read();
+        troubled = false;
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        if (!troubled) ports.log.warn("blocked symbols cannot be read", { error: messageOf(thrown) });
+        troubled = true;
+      }
+    }
+  }
+
+  await read();
+  const watching = watch();
+  return {
+    stop: async () => {
+      ending.abort();
+      await watching;
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// Deposits into paper funds and withdrawals from them. The same key is one flow for good; cash is never withdrawn that is not there; the books of
+// a live fund are not ours.
+import type { Denial } from "../../contracts/src/codes.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { Defect } from "../../contracts/src/fault.ts";
+import type { BookFlowRequest, LedgerEntry as LedgerMessage } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { idText, reasonText } from "../../contracts/src/records/fields.ts";
+import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
+import type { FundReference } from "../../contracts/src/records/reference.ts";
+import { flowEntry } from "../../core/ledger.ts";
+import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import type { ServicePorts } from "../service.ts";
+import { bookEntry, entryIdOf } from "./book-entry.ts";
+import { ledgerMessage } from "./list-ledger.ts";
+import type { ReferenceReader } from "./reference-view.ts";
+import { invalid, knownFund, quoted } from "./treasury-arguments.ts";
+
+export type FlowPorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
+
+export async function bookFlow(
+  request: BookFlowRequest,
+  call: Pick<RpcCall, "identity">,
+  ports: FlowPorts,
+  reader: ReferenceReader,
+): Promise<LedgerMessage | DeniedAnswer> {
+  const fund = knownFund(await reader.refresh(), request.fund_id);
+  if (fund.mode !== "PAPER") {
+    return denied("FLOW_NOT_PAPER", `${fund.fund_id} is a live fund: its books are its own treasury's.`);
+  }
+  const { key, amount } = checked(request, fund);
+  const reason = request.reason.trim();
+  if (reason === "") return denied("REASON_MISSING", "No money is moved without a reason.");
+  if (!reasonText.safeParse(reason).success) {
+    throw invalid("The reason is longer than 2000 characters or has control characters in it.");
+  }
+  return ports.store.transact("treasury.flow", async (unit) => {
+    const entry = flowEntry({
+      entryId: entryIdOf(ports.sha256, "flow", fund.fund_id, key),
+      fundId: fund.fund_id,
+      currency: fund.currency,
+      amount,
+      reason,
+      bookedBy: call.identity.actor,
+      at: ports.clock.now(),
+    });
+    return (await refusal(unit, entry, amount)) ?? ledgerMessage(await bookOnce(unit, entry));
+  });
+}
+
+function checked(request: BookFlowRequest, fund: FundReference): { key: string; amount: decimal.Decimal } {
+  if (!idText.safeParse(request.idempotency_key).success) {
+    throw invalid(
+      `idempotency_key is ${quoted(request.idempotency_key)}: make one up for this flow, such as deposit-2026-11-15.`,
+    );
+  }
+  if (request.currency !== fund.currency) {
+    throw invalid(`currency is ${quoted(request.currency)}: flows of ${fund.fund_id} are in ${fund.currency}.`);
+  }
+  const amount = decimal.tryParse(request.amount);
+  if (amount === undefined || amount === decimal.zero) {
+    throw invalid(`amount is ${quoted(request.amount)}: give a decimal such as 2500.50, or -2500.50 to withdraw.`);
+  }
+  return { key: request.idempotency_key, amount };
+}
+
+/** A flow that was booked before stays as it is, so only a new one can be refused for want of cash. */
+async function refusal(
+  unit: UnitOfWork,
+  entry: LedgerEntry,
+  amount: decimal.Decimal,
+): Promise<DeniedAnswer | undefined> {
+  const known = await unit.ledger.entry(entry.entryId);
+  if (known !== undefined) {
+    const isSame = sameFlow(known, entry);
+    return isSame
+      ? undefined
+      : denied("FLOW_KEY_CONFLICT", "The idempotency key belongs to another flow of this fund.");
+  }
+  const currency = entry.postings[0]?.currency ?? "";
+  const cash = await unit.ledger.lockHolding(entry.fundId, currency);
+  if (decimal.add(cash, amount) >= decimal.zero || amount > decimal.zero) return undefined;
+  const sentence = `${entry.fundId} has ${decimal.format(cash)} ${currency} in cash, less than the withdrawal.`;
+  return denied("FLOW_CASH_SHORT", sentence);
+}
+
+function sameFlow(known: LedgerEntry, wanted: LedgerEntry): boolean {
+  const bodyOf = ({ postings, reason }: LedgerEntry): string =>
+    JSON.stringify([reason, postings.map((one) => [one.account, one.currency, decimal.format(one.amount)])]);
+  return bodyOf(known) === bodyOf(wanted);
+}
+
+/** The entry as it was booked, now or before. */
+async function bookOnce(unit: UnitOfWork, entry: LedgerEntry): Promise<LedgerEntry> {
+  if (await bookEntry(unit, entry)) return entry;
+  const known = await unit.ledger.entry(entry.entryId);
+  if (known === undefined) throw new Defect(`the entry ${entry.entryId} is booked and is not there`);
+  return known;
+}
+
+function denied(code: Denial["code"], reason: string): DeniedAnswer {
+  return { denial: { code, reason } };
+}

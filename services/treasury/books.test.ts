@@ -1,0 +1,218 @@
+// The paper treasury's books: fills and flows become entries once, whatever is repeated, reordered or killed, and the accounts always add up.
+import { afterEach, describe, expect, it } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { LedgerEntry, ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Store } from "../../ports/store.ts";
+import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
+import { dice } from "../../testkit/virtual/dice.ts";
+import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import { paperCapital } from "../paper-seeds.ts";
+import type { RunningService } from "../service.ts";
+import { fillsSubscription } from "./book-fills.ts";
+
+const seed = 20_261_115;
+let books: TestBooks;
+
+function begin(): TestBooks {
+  books = testBooks(seed);
+  return books;
+}
+
+afterEach(() => books.close());
+
+const settle = () => books.rig.time.timers.sleep(2_000);
+const trades = [
+  { fill_id: "f-1", side: "BUY", quantity: "40", price: "189.2", fee: "0.2" },
+  { fill_id: "f-2", side: "SELL", quantity: "100", price: "190", fee: "0.5", strategy_id: "alpha-meanrev" },
+  { fill_id: "f-3", side: "BUY_TO_COVER", quantity: "60.5", price: "188.000000001" },
+  { fill_id: "f-4", fund_id: "gamma", strategy_id: "gamma-income", symbol: "SPY 281215C00650000", quantity: "2" },
+] as const;
+const afterTrades = {
+  "capital USD": "-10000000",
+  "cash USD": "10000057.2999999395",
+  "fees USD": "0.7",
+  "position:AAPL USD": "-57.9999999395",
+};
+
+describe(`the ledger of the paper funds, seed ${seed}`, () => {
+  it("begins with the capital, told once", async () => {
+    begin();
+    await books.start();
+    await books.start();
+    await settle();
+    const told = books.rig.told(subjects.ledgerBooked);
+    expect(told.map(({ fund_id, kind, amount }) => [fund_id, kind, amount])).toEqual(
+      paperCapital.map(({ fundId, amount }) => [fundId, "CAPITAL", amount]),
+    );
+    expect(await books.balances("beta")).toEqual({ "capital USD": "-2000000", "cash USD": "2000000" });
+  });
+
+  it.each([0, 1])(
+    "makes the same of fills in any order, repeated and after a lost cursor (order %i)",
+    async (order) => {
+      begin();
+      const first = await books.start();
+      const thrown = dice(seed + order);
+      const shuffled = [...trades, ...trades].sort(() => thrown.below(3) - 1);
+      await books.tell(...shuffled);
+      await settle();
+      await first.stop();
+      // As after a kill between the last commit and the writing of the cursor.
+      const cursor = books.rig.world.durables.get(fillsSubscription);
+      if (cursor === undefined) throw new Error("no cursor");
+      cursor.place = 0;
+      cursor.done.clear();
+      // What the store remembers of handled events is forgotten after a while; a ledger is not.
+      books.rig.world.handled.clear();
+      await books.start();
+      await settle();
+      expect(await books.balances("alpha")).toEqual(afterTrades);
+      expect(await books.held("alpha")).toEqual({ AAPL: "0.5", USD: "10000057.2999999395" });
+      expect((await books.balances("gamma"))["position:SPY 281215C00650000 USD"]).toBe("37840");
+      const made = await books.look((unit) => unit.ledger.strategyHoldings());
+      expect(made.map(({ strategyId, symbol }) => `${strategyId} ${symbol}`)).toEqual([
+        "alpha-meanrev AAPL",
+        "alpha-meanrev USD",
+        "alpha-momentum AAPL",
+        "alpha-momentum USD",
+        "gamma-income SPY 281215C00650000",
+        "gamma-income USD",
+      ]);
+      expect(books.rig.world.parked).toEqual([]);
+    },
+  );
+
+  it("puts no fill aside while the store is in trouble, also when answers to commits are lost", async () => {
+    begin();
+    const { store } = books.rig.portsOf("treasury");
+    const troubles = ["away", "lost", "lost", "lost", "lost", "lost", "lost", "away", "away", "away", "lost"];
+    const troubled: Store = {
+      ...store,
+      async transact(name, work) {
+        const trouble = name === "treasury.fill" ? troubles.shift() : undefined;
+        if (trouble === "away") throw new Fault("STORE_UNAVAILABLE", "planned", { retry: "later" });
+        const value = await store.transact(name, work);
+        if (trouble === undefined) return value;
+        throw new Fault("STORE_COMMIT_UNKNOWN", "planned", { retry: "never", facts: { transaction: "t" } });
+      },
+    };
+    await books.start({ store: troubled });
+    await books.tell(...trades);
+    await books.rig.time.timers.sleep(20_000);
+    expect(troubles).toEqual([]);
+    expect(books.rig.world.parked).toEqual([]);
+    expect(await books.balances("alpha")).toEqual(afterTrades);
+  });
+});
+
+const flow = {
+  fund_id: "alpha",
+  idempotency_key: "deposit-1",
+  currency: "USD",
+  amount: "2500.5",
+  reason: "a deposit",
+};
+const book = (running: RunningService, differs: object = {}) =>
+  call<LedgerEntry>(running, "BookFlow", { ...flow, ...differs });
+
+describe(`flows of the paper funds, seed ${seed}`, () => {
+  it("books a flow once per key, and says who and why", async () => {
+    begin();
+    const running = await books.start();
+    const entry = await book(running);
+    expect(entry).toMatchObject({ fund_id: "alpha", kind: "FLOW", reason: "a deposit", booked_by: "operator:duty" });
+    expect(entry.postings).toEqual([
+      { account: "flows", currency: "USD", amount: "-2500.5" },
+      { account: "cash", currency: "USD", amount: "2500.5" },
+    ]);
+    await books.rig.time.timers.sleep(1_000);
+    expect(await book(running, { reason: " a deposit " })).toEqual(entry);
+    const again = await books.start();
+    expect(await book(again)).toEqual(entry);
+    expect((await book(again, { amount: "2500.51" })).denial?.code).toBe("FLOW_KEY_CONFLICT");
+    // The same key is another flow in another fund.
+    expect((await book(again, { fund_id: "beta" })).entry_id).not.toBe(entry.entry_id);
+    expect((await books.balances("alpha"))["flows USD"]).toBe("-2500.5");
+    const told = books.rig.told(subjects.ledgerBooked).filter(({ kind }) => kind === "FLOW");
+    expect(told.map(({ fund_id, amount, booked_by }) => [fund_id, amount, booked_by])).toEqual([
+      ["alpha", "2500.5", "operator:duty"],
+      ["beta", "2500.5", "operator:duty"],
+    ]);
+  });
+
+  it("withdraws the last cent and not one more, however many ask at once", async () => {
+    begin();
+    const running = await books.start();
+    const asked = await Promise.all(
+      ["w-1", "w-2", "w-3"].map((key) =>
+        book(running, { fund_id: "beta", idempotency_key: key, amount: "-1000000", reason: "out" }),
+      ),
+    );
+    expect(asked.map(({ denial }) => denial?.code).filter((code) => code !== undefined)).toEqual(["FLOW_CASH_SHORT"]);
+    expect(await books.held("beta")).toEqual({ USD: "0" });
+    const short = await book(running, { fund_id: "beta", idempotency_key: "w-4", amount: "-0.000001" });
+    expect(short.denial?.reason).toBe("beta has 0 USD in cash, less than the withdrawal.");
+    // What was booked before is answered again, whatever the cash is now.
+    const done = ["w-1", "w-2", "w-3"].filter((_key, index) => asked[index]?.denial === undefined);
+    const repeated = await book(running, {
+      fund_id: "beta",
+      idempotency_key: done[0],
+      amount: "-1000000",
+      reason: "out",
+    });
+    expect(repeated.kind).toBe("FLOW");
+  });
+
+  it("refuses what makes no sense, and the books of a live fund", async () => {
+    begin();
+    const running = await books.start();
+    for (const [differs, sentence] of [
+      [{ fund_id: "omega" }, /no fund "omega"/],
+      [{ fund_id: "" }, /name a fund/],
+      [{ currency: "EUR" }, /flows of alpha are in USD/],
+      [{ amount: "1e3" }, /give a decimal/],
+      [{ amount: "0" }, /give a decimal/],
+      [{ idempotency_key: "" }, /idempotency_key/],
+      [{ reason: "a\u0007" }, /control characters/],
+    ] as const) {
+      await expect(book(running, differs)).rejects.toThrow(sentence);
+    }
+    expect((await book(running, { reason: " " })).denial?.code).toBe("REASON_MISSING");
+    const funds = await call<ReferenceDocument>(running, "GetReferenceData", { kind: "funds" });
+    const content_json = funds.content_json.replaceAll("PAPER", "LIVE");
+    await call(running, "SetReferenceData", { ...funds, version: 2, content_json, reason: "live" });
+    expect((await book(running)).denial).toEqual({
+      code: "FLOW_NOT_PAPER",
+      reason: "alpha is a live fund: its books are its own treasury's.",
+    });
+    expect((await books.balances("alpha"))["flows USD"]).toBeUndefined();
+  });
+});
+
+describe("lists of treasury", () => {
+  it("asks for what was wanted, and refuses what makes no sense", async () => {
+    begin();
+    const asked: (NavsQuery | LedgerQuery)[] = [];
+    const answer = async (query: NavsQuery | LedgerQuery) => {
+      asked.push(query);
+      return [];
+    };
+    const running = await books.start({ treasuryQueries: { navs: answer, ledger: answer } });
+    const now = books.rig.time.clock.now();
+    expect(await call(running, "ListNavs", { fund_id: "alpha", every: "", count_max: 0 })).toEqual({ navs: [] });
+    await call(running, "ListLedger", { fund_id: "beta", count_max: 7, after_entry_id: "fill:1" });
+    expect(asked).toEqual([
+      { fundId: "alpha", from: now - 86_400_000_000, to: now, every: "minute", countMax: 5_000 },
+      { fundId: "beta", countMax: 7, afterEntryId: "fill:1" },
+    ]);
+    const navs = (differs: object) =>
+      call(running, "ListNavs", { fund_id: "alpha", every: "", count_max: 0, ...differs });
+    await expect(navs({ every: "week" })).rejects.toThrow(/second, minute, hour or day/);
+    await expect(navs({ count_max: 5_001 })).rejects.toThrow(/at most 5000/);
+    await expect(navs({ from: "yesterday" })).rejects.toThrow(/from is "yesterday"/);
+    await expect(navs({ from: "2026-01-03T00:00:00Z", to: "2026-01-02T00:00:00Z" })).rejects.toThrow(/is empty/);
+    await expect(navs({ fund_id: "omega" })).rejects.toThrow(/no fund/);
+    await expect(call(running, "ListLedger", { fund_id: "alpha", after_entry_id: "" })).rejects.toThrow(/entry_id/);
+  });
+});

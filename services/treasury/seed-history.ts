@@ -1,0 +1,54 @@
+// Puts the year before the paper platform began in, in the background after the first start: nobody waits for it. A start that was killed before tries
+// again; once it is in, it is never made again.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { historyName, lastHistoryDay, paperHistory } from "../paper-history.ts";
+import { paperCapital } from "../paper-seeds.ts";
+import type { ServicePorts } from "../service.ts";
+import { importHistory } from "./import-history.ts";
+import type { ReferenceReader } from "./reference-view.ts";
+
+export type SeedHistoryPorts = Pick<
+  ServicePorts,
+  "clock" | "timers" | "crash" | "log" | "store" | "settings" | "marketHistory" | "sha256"
+>;
+
+/** The platform is up before this begins to work. */
+const firstAfterMs = 4_000;
+const againAfterMs = 30_000;
+
+export function seedHistory(ports: SeedHistoryPorts, reader: ReferenceReader): { stop(): Promise<void> } {
+  const ending = new AbortController();
+  const working = ports.settings.seedPaperHistory ? work() : Promise.resolve();
+
+  async function work(): Promise<void> {
+    let pauseMs = firstAfterMs;
+    while (!ending.signal.aborted) {
+      await ports.timers.sleep(pauseMs, ending.signal);
+      pauseMs = againAfterMs;
+      if (ending.signal.aborted) return;
+      try {
+        await once();
+        return;
+      } catch (error) {
+        if (error instanceof Defect) ports.crash.die(error);
+        ports.log.warn("the paper platform's history cannot be put in yet", { error: messageOf(error) });
+      }
+    }
+  }
+
+  async function once(): Promise<void> {
+    const view = reader.current();
+    // Where the funds are somebody's own, so is their past.
+    if (!paperCapital.every(({ fundId }) => view.funds.get(fundId)?.mode === "PAPER")) return;
+    const known = await ports.store.transact("treasury.look", (unit) => unit.ledger.imported(historyName));
+    if (known !== undefined) return;
+    await importHistory(ports, view, await paperHistory(ports, lastHistoryDay(ports.clock.now())));
+  }
+
+  return {
+    stop: async () => {
+      ending.abort();
+      await working;
+    },
+  };
+}

@@ -1,0 +1,295 @@
+// What treasury remembers from one value to the next: numbers, days, fees for borrowed shares and the history, also over restarts.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { FundStatus } from "../../contracts/src/generated/svc/v1/market.ts";
+import { format, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { exampleFill } from "../../contracts/src/records/examples.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { fillEntry } from "../../core/ledger.ts";
+import type { Store } from "../../ports/store.ts";
+import { dice } from "../../testkit/virtual/dice.ts";
+import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import type { PaperHistory } from "../paper-history.ts";
+import type { ServicePorts } from "../service.ts";
+import { createBorrowAccrual } from "./accrue-borrow.ts";
+import { bookEntry } from "./book-entry.ts";
+import { importHistory } from "./import-history.ts";
+import { createValuer } from "./publish-values.ts";
+import type { ReferenceView } from "./reference-view.ts";
+import { createThinner, keptMs } from "./thin-navs.ts";
+
+const seed = 20_261_116;
+const dayMs = 86_400_000;
+let books: TestBooks;
+let ports: ServicePorts;
+let view: ReferenceView;
+
+beforeEach(async () => {
+  books = testBooks(seed);
+  ({ ports, view } = await books.seeded());
+});
+afterEach(() => books.close());
+
+const pricesOf = (texts: Record<string, string>) =>
+  new Map(Object.entries(texts).map(([symbol, text]) => [symbol, books.price(text)]));
+const sleep = (ms: number) => books.rig.time.timers.sleep(ms);
+const valuesOf = (fundId: string) => books.rig.told(subjects.navUpdated).filter(({ fund_id }) => fund_id === fundId);
+const newest = (fundId: string): NavUpdated => {
+  const value = valuesOf(fundId).at(-1);
+  if (value === undefined) throw new Error(`${fundId} was not valued`);
+  return value;
+};
+
+/** Books a trade as treasury does when it hears of it. */
+function trade(differs: Partial<Fill>): Promise<boolean> {
+  const fill = { ...exampleFill, ...differs };
+  const instrument = view.instruments.get(fill.symbol);
+  if (instrument === undefined) throw new Error(fill.symbol);
+  const entry = fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy: "service:treasury" });
+  return ports.store.transact("treasury.fill", (unit) => bookEntry(unit, entry));
+}
+
+describe(`values, seed ${seed}`, () => {
+  it("are cash plus positions, and capital plus flows plus what the strategies made, to the last decimal", async () => {
+    const thrown = dice(seed);
+    const valuer = await createValuer(ports);
+    const symbols = ["AAPL", "SPY", "SPY 281215C00650000", "BTC-USD"];
+    for (let step = 1; step <= 40; step += 1) {
+      const [symbol = ""] = symbols.slice(thrown.below(symbols.length));
+      await trade({
+        fill_id: `f-${step}`,
+        strategy_id: thrown.chance(0.5) ? "alpha-momentum" : "alpha-meanrev",
+        symbol,
+        side: thrown.chance(0.5) ? "BUY" : "SELL",
+        quantity: `${thrown.below(1_000)}.${1 + thrown.below(99_998)}`,
+        price: `${thrown.below(90_000)}.${1 + thrown.below(98)}`,
+        ...(thrown.chance(0.7) && { fee: `${thrown.below(9) - 4}.${thrown.below(99)}` }),
+      });
+      await sleep(1_000);
+      const marks = symbols.map((one) => [one, `${1 + thrown.below(90_000)}.${1 + thrown.below(98)}`]);
+      await valuer.publish(view, pricesOf(Object.fromEntries(marks)));
+    }
+    const sum = (...texts: readonly string[]) =>
+      decimal.format(texts.map(decimal.parse).reduce<decimal.Decimal>(decimal.add, decimal.zero));
+    const values = valuesOf("alpha");
+    expect(values).toHaveLength(40);
+    for (const { nav, cash, positions_value, net_flows, strategy_pnl } of values) {
+      expect(nav).toBe(sum(cash ?? "", positions_value ?? ""));
+      expect(nav).toBe(sum("10000000", net_flows ?? "", ...Object.values(strategy_pnl ?? {})));
+    }
+  });
+
+  it("are numbered without gaps and repetitions, at most one a second, whatever is restarted or lost", async () => {
+    const lost: Store = {
+      ...ports.store,
+      async transact(name, work) {
+        await ports.store.transact(name, work);
+        throw new Fault("STORE_COMMIT_UNKNOWN", "planned", { retry: "never", facts: { transaction: "t" } });
+      },
+    };
+    for (let start = 0; start < 4; start += 1) {
+      const valuer = await createValuer({ ...ports, store: start === 2 ? lost : ports.store });
+      for (let time = 0; time < 3; time += 1) {
+        await valuer.publish(view, new Map()).catch(() => undefined);
+        await sleep(time === 2 ? 100 : 1_000);
+      }
+    }
+    const values = valuesOf("beta");
+    expect(values.map(({ sequence }) => sequence)).toEqual(values.map((_value, index) => index + 1));
+    const times = values.map(({ as_of }) => parse(as_of));
+    const apart = times.slice(1).map((at, index) => at - (times[index] ?? at));
+    expect(Math.min(...apart)).toBeGreaterThanOrEqual(900_000);
+    expect(values.length).toBeGreaterThanOrEqual(8);
+    const seconds = [...books.rig.world.ledger.navs.values()].filter(
+      ({ every, point }) => every === "second" && point.fundId === "beta",
+    );
+    expect(seconds).toHaveLength(new Set(times.map((at) => Math.floor(at / 1_000_000))).size);
+  });
+
+  it("count a day's profit from the last value before it, without flows, and remember it over restarts", async () => {
+    const running = await books.start();
+    const dayPnl = async () => {
+      const { funds } = await call<{ funds: FundStatus[] }>(running, "ListFunds");
+      return funds.find(({ fund_id }) => fund_id === "beta")?.day_pnl;
+    };
+    const buy = { fill_id: "f-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "1" };
+    await trade({ ...buy, price: "90000" });
+    const mark = async (price: string) => {
+      const at = format(books.rig.time.clock.now());
+      const { bus } = books.rig.portsOf("operations");
+      bus.broadcast(subjects.marketMarks, { symbol: "BTC-USD", price, source: "test", at });
+      await sleep(3_000);
+    };
+    await mark("90000");
+    await mark("90010.5");
+    expect(await dayPnl()).toBe("10.5");
+    await call(running, "BookFlow", {
+      fund_id: "beta",
+      idempotency_key: "k-1",
+      currency: "USD",
+      amount: "-500",
+      reason: "out",
+    });
+    await mark("90011");
+    expect(await dayPnl()).toBe("11");
+    expect(newest("beta")).toMatchObject({ net_flows: "-500", strategy_pnl: { "beta-trend": "11" } });
+    await running.stop();
+    // Nothing ran over midnight, and the price fell: that is the new day's loss.
+    await sleep(dayMs);
+    const next = await createValuer(ports);
+    await next.publish(view, pricesOf({ "BTC-USD": "89000" }));
+    expect(decimal.format(next.newest("beta")?.dayPnl ?? decimal.zero)).toBe("-1011");
+    await sleep(2_000);
+    const again = await createValuer(books.rig.portsOf("treasury"));
+    await again.publish(view, pricesOf({ "BTC-USD": "89001" }));
+    expect(decimal.format(again.newest("beta")?.dayPnl ?? decimal.zero)).toBe("-1010");
+    // After a long time nobody knows where the day began: it began with its first value.
+    await sleep(30 * dayMs);
+    await again.publish(view, pricesOf({ "BTC-USD": "70000" }));
+    expect(again.newest("beta")?.dayPnl).toBe(0n);
+  });
+});
+
+describe(`fees for borrowed shares, seed ${seed}`, () => {
+  const fees = () =>
+    books.rig
+      .told(subjects.ledgerBooked)
+      .filter(({ kind }) => kind === "BORROW_FEE")
+      .map(({ strategy_id, symbol, amount, reason }) => `${reason.slice(0, 10)} ${strategy_id} ${symbol} ${amount}`);
+  const marks = () => pricesOf({ NVDA: "146", AAPL: "232.5", "SPY 281215C00650000": "68.5" });
+
+  it("are charged once a day on what the fund is short of, shared by the strategies that are", async () => {
+    await trade({ fill_id: "1", symbol: "NVDA", side: "SELL_SHORT", quantity: "1000", price: "140" });
+    await trade({
+      fill_id: "2",
+      symbol: "NVDA",
+      side: "SELL_SHORT",
+      quantity: "500",
+      price: "140",
+      strategy_id: "alpha-meanrev",
+    });
+    await trade({ fill_id: "3", symbol: "AAPL", side: "SELL_SHORT", quantity: "100", price: "230" });
+    await trade({ fill_id: "4", symbol: "AAPL", quantity: "100", price: "230", strategy_id: "alpha-meanrev" });
+    const option = { fund_id: "gamma", strategy_id: "gamma-income", symbol: "SPY 281215C00650000", price: "68" };
+    await trade({ fill_id: "5", ...option, side: "SELL_SHORT", quantity: "3" });
+    const accrual = createBorrowAccrual(ports);
+    await accrual.accrue(view, marks());
+    expect(fees()).toEqual([]);
+    await sleep(dayMs);
+    // Without a fresh price it waits.
+    await accrual.accrue(view, new Map());
+    await accrual.accrue(
+      view,
+      new Map([["NVDA", { ...books.price("146"), at: plusMilliseconds(ports.clock.now(), -10_001) }]]),
+    );
+    expect(fees()).toEqual([]);
+    // 1500 x 146 x 0.005 / 365 is 3.00.
+    await accrual.accrue(view, marks());
+    await accrual.accrue(view, marks());
+    await createBorrowAccrual(books.rig.portsOf("treasury")).accrue(view, marks());
+    const first = ["2026-01-01 alpha-meanrev NVDA -1", "2026-01-01 alpha-momentum NVDA -2"];
+    expect(fees()).toEqual(first);
+    expect(await books.balances("alpha")).toMatchObject({ "borrow_fees USD": "3" });
+    // Days on which nothing ran are charged as well, each as its own entry.
+    await sleep(2 * dayMs);
+    await createBorrowAccrual(books.rig.portsOf("treasury")).accrue(view, marks());
+    expect(fees()).toEqual([
+      ...first,
+      ...["02", "03"].flatMap((day) => first.map((one) => one.replace("01-01", `01-${day}`))),
+    ]);
+    expect(await books.balances("alpha")).toMatchObject({ "borrow_fees USD": "9" });
+  });
+
+  it("are charged a month at a time after a long rest, and exactly once when the answer is lost", async () => {
+    await trade({ fill_id: "1", symbol: "NVDA", side: "SELL_SHORT", quantity: "1500", price: "140" });
+    await createBorrowAccrual(ports).accrue(view, marks());
+    await sleep(40 * dayMs);
+    const lost: Store = {
+      ...ports.store,
+      async transact(name, work) {
+        await ports.store.transact(name, work);
+        throw new Fault("STORE_COMMIT_UNKNOWN", "planned", { retry: "never", facts: { transaction: "t" } });
+      },
+    };
+    await expect(createBorrowAccrual({ ...ports, store: lost }).accrue(view, marks())).rejects.toThrow("planned");
+    expect(fees()).toHaveLength(31);
+    const accrual = createBorrowAccrual(ports);
+    await accrual.accrue(view, marks());
+    await sleep(1_000);
+    await accrual.accrue(view, marks());
+    expect(new Set(fees()).size).toBe(40);
+    expect(await books.balances("alpha")).toMatchObject({ "borrow_fees USD": "120" });
+  });
+});
+
+describe(`the history of values, seed ${seed}`, () => {
+  const history: PaperHistory = {
+    name: "paper-history",
+    from: "2025-12-30",
+    to: "2026-01-01",
+    fills: [],
+    backtests: [],
+    hash: "a".repeat(64),
+    navs: [
+      { fundId: "alpha", day: "2025-12-30", nav: "9999000.5", cash: "9999000", positionsValue: "0.5" },
+      { fundId: "alpha", day: "2025-12-31", nav: "9999500", cash: "9999500", positionsValue: "0" },
+      { fundId: "alpha", day: "2026-01-01", nav: "1", cash: "1", positionsValue: "0" },
+      { fundId: "omega", day: "2025-12-30", nav: "1", cash: "1", positionsValue: "0" },
+    ],
+  };
+
+  it("is put in once, with one entry that has its hash, and ends where today begins", async () => {
+    expect(await importHistory(ports, view, history)).toBe(true);
+    expect(await importHistory(books.rig.portsOf("treasury"), view, { ...history, hash: "b".repeat(64) })).toBe(false);
+    expect(books.rig.told(subjects.seedImported)).toEqual([
+      expect.objectContaining({
+        name: "paper-history",
+        hash: history.hash,
+        counts: { fills: 0, navs: 4, backtests: 0 },
+      }),
+    ]);
+    // It is still the first of January in New York.
+    const kept = [...books.rig.world.ledger.navs.values()].map(
+      ({ every, point }) => `${every} ${format(point.at)} ${decimal.format(point.nav)}`,
+    );
+    expect(kept).toEqual(["day 2025-12-31T04:59:59.999999Z 9999000.5", "day 2026-01-01T04:59:59.999999Z 9999500"]);
+  });
+
+  it("is thinned by age, once a minute", async () => {
+    const point = { fundId: "alpha", nav: decimal.one, cash: decimal.one, positionsValue: decimal.zero };
+    const rest = { netFlows: decimal.zero, currency: "USD", oldestPriceAgeMs: 0 };
+    const put = () =>
+      ports.store.transact("treasury.value", (unit) =>
+        unit.ledger.putNav({ ...point, ...rest, at: ports.clock.now() }),
+      );
+    const kept = () => [...books.rig.world.ledger.navs.values()].map(({ every }) => every).join(" ");
+    const thinner = createThinner(ports);
+    await put();
+    await thinner.thin();
+    expect(kept()).toBe("second minute hour day");
+    await sleep(59_000);
+    await thinner.thin();
+    for (const [index, [, ageMs]] of keptMs.entries()) {
+      await sleep(ageMs + 3_600_000);
+      await thinner.thin();
+      expect(kept()).toBe(["minute hour day", "hour day", "day"][index]);
+    }
+    const calls: string[] = [];
+    const watched: Store = {
+      ...ports.store,
+      transact: (name, work) => {
+        calls.push(name);
+        return ports.store.transact(name, work);
+      },
+    };
+    const busy = createThinner({ ...ports, store: watched });
+    await busy.thin();
+    await busy.thin();
+    await sleep(60_000);
+    await busy.thin();
+    expect(calls).toHaveLength(6);
+  });
+});

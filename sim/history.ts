@@ -1,0 +1,235 @@
+// What the platform has told so far, folded message by message into what must follow from it: a second bookkeeping, as plain as it can be, that
+// shares nothing with the services but the records. The invariants hold the platform's own books against it.
+import type { LogEntry } from "../adapters/memory/world.ts";
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
+import type { LedgerBooked } from "../contracts/src/records/fund.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
+import type { StopAttempted, StopEnded, StopTriggered } from "../contracts/src/records/operations.ts";
+import type {
+  DecisionMade,
+  Fill,
+  Order,
+  OrderCreated,
+  OrderTransition,
+  RiskDecision,
+} from "../contracts/src/records/order.ts";
+import type { OrderState } from "../contracts/src/records/values.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import { paperReference } from "../services/paper-seeds.ts";
+
+/** One message of the log, read. */
+export interface Told {
+  readonly id: string;
+  readonly subject: string;
+  readonly at: number;
+  readonly position: number;
+  readonly payload: unknown;
+}
+
+export interface ToldOrder {
+  readonly order: OrderCreated;
+  state: OrderState;
+  /** The newest approval under its id. */
+  approval: RiskDecision | undefined;
+  /** The most that any approval allowed, or what was told to be in force since. */
+  allowed: Decimal;
+  filled: Decimal;
+  /** Whether it was ever told to be on its way to the broker. */
+  routed: boolean;
+}
+
+export interface ToldStop {
+  readonly triggered: StopTriggered;
+  attempts: StopAttempted[];
+  ended: StopEnded | undefined;
+  /** What its exits have traded, and what the strategy bought on top of it since it fired. */
+  exited: Decimal;
+  added: Decimal;
+}
+
+export interface History {
+  /** In force, in the order of their epochs. */
+  readonly halts: ActiveHalt[];
+  /** By fund and version. */
+  readonly envelopes: Map<string, RiskEnvelope>;
+  readonly orders: Map<string, ToldOrder>;
+  /** By decision id: what was approved, and for what order. */
+  readonly approvals: Map<string, { readonly decision: RiskDecision; readonly order: Order }>;
+  readonly keys: Map<string, { readonly decisionId: string; readonly at: number }>;
+  readonly fills: Map<string, Fill>;
+  /** Sums of fills: by fund and symbol, and by fund, strategy and symbol. */
+  readonly positions: Map<string, Decimal>;
+  readonly strategyPositions: Map<string, Decimal>;
+  /** What each fund's cash must be. */
+  readonly cash: Map<string, Decimal>;
+  readonly stops: Map<string, ToldStop>;
+  /** When a fund's position was set to the broker's the last time, by fund and symbol. */
+  readonly adjustedAt: Map<string, number>;
+}
+
+export const envelopeKey = (fundId: string, version: number): string => `${fundId} ${version}`;
+export const positionKey = (fundId: string, symbol: string): string => `${fundId} ${symbol}`;
+export const strategyKey = (fundId: string, strategyId: string, symbol: string): string =>
+  `${fundId} ${strategyId} ${symbol}`;
+
+const ended: ReadonlySet<OrderState> = new Set(["REJECTED", "FILLED", "CANCELLED", "EXPIRED"]);
+export const isOver = (state: OrderState): boolean => ended.has(state);
+export const buys = (side: string): boolean => side === "BUY" || side === "BUY_TO_COVER";
+export const directed = (side: string, quantity: Decimal): Decimal =>
+  buys(side) ? quantity : decimal.negate(quantity);
+
+const multipliers = new Map(
+  paperReference("").instruments.map(({ symbol, multiplier }) => [symbol, decimal.parse(multiplier)]),
+);
+
+export function history(): History {
+  return {
+    halts: [],
+    envelopes: new Map(),
+    orders: new Map(),
+    approvals: new Map(),
+    keys: new Map(),
+    fills: new Map(),
+    positions: new Map(),
+    strategyPositions: new Map(),
+    cash: new Map(),
+    stops: new Map(),
+    adjustedAt: new Map(),
+  };
+}
+
+const decoder = new TextDecoder();
+
+/** The payload is read when somebody looks at it: most messages are looked at by nobody. */
+export function readTold({ id, subject, at, position, bytes }: LogEntry): Told {
+  let read: { readonly payload: unknown } | undefined;
+  return {
+    ...{ id, subject, at, position },
+    get payload() {
+      read ??= { payload: JSON.parse(decoder.decode(bytes)) as unknown };
+      return read.payload;
+    },
+  };
+}
+
+function add(sums: Map<string, Decimal>, key: string, amount: Decimal): void {
+  sums.set(key, decimal.add(sums.get(key) ?? decimal.zero, amount));
+}
+
+/** How a message changes what must be true. */
+const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
+  [subjects.riskHaltRequested.name]: (past, { payload }) => void past.halts.push(payload as ActiveHalt),
+  [subjects.envelopeUpdated.name]: (past, { payload }) => {
+    const envelope = payload as RiskEnvelope;
+    past.envelopes.set(envelopeKey(envelope.fund_id, envelope.version), envelope);
+  },
+  [subjects.ordersCreated.name]: (past, { payload }) => {
+    const order = payload as OrderCreated;
+    const before = past.orders.get(order.order_id);
+    const fresh: ToldOrder = {
+      order,
+      state: "PENDING_CHECK",
+      approval: undefined,
+      allowed: decimal.zero,
+      filled: decimal.zero,
+      routed: false,
+    };
+    past.orders.set(order.order_id, before ?? fresh);
+  },
+  [subjects.ordersAccepted.name]: foldTransition,
+  [subjects.ordersRejected.name]: foldTransition,
+  [subjects.ordersUpdated.name]: foldTransition,
+  [subjects.ordersCancelled.name]: foldTransition,
+  [subjects.ordersExpired.name]: foldTransition,
+  [subjects.decisionMade.name]: (past, { payload, at }) => {
+    const { order: asked, decision } = payload as DecisionMade;
+    if (!decision.approved || decision.dry_run === true) return;
+    const order = asked as unknown as Order;
+    past.approvals.set(decision.decision_id, { decision, order });
+    past.keys.set(order.idempotency_key, { decisionId: decision.decision_id, at });
+    const known = past.orders.get(order.order_id);
+    if (known === undefined) return;
+    known.approval = decision;
+    known.allowed = decimal.max(known.allowed, decimal.parse(order.quantity));
+  },
+  [subjects.fillsCreated.name]: foldFill,
+  [subjects.ledgerBooked.name]: (past, { payload }) => {
+    const { fund_id: fundId, amount } = payload as LedgerBooked;
+    add(past.cash, fundId, decimal.parse(amount));
+  },
+  [subjects.stopTriggered.name]: (past, { payload }) => {
+    const triggered = payload as StopTriggered;
+    if (past.stops.has(triggered.stop_id)) return;
+    const fresh: ToldStop = { triggered, attempts: [], ended: undefined, exited: decimal.zero, added: decimal.zero };
+    past.stops.set(triggered.stop_id, fresh);
+  },
+  [subjects.stopAttempted.name]: (past, { payload }) => {
+    const attempt = payload as StopAttempted;
+    past.stops.get(attempt.stop_id)?.attempts.push(attempt);
+  },
+  [subjects.stopEnded.name]: (past, { payload }) => {
+    const over = payload as StopEnded;
+    const stop = past.stops.get(over.stop_id);
+    if (stop !== undefined) stop.ended ??= over;
+  },
+};
+
+function foldTransition(past: History, { payload }: Told): void {
+  const { order_id: orderId, to, quantity } = payload as OrderTransition;
+  const known = past.orders.get(orderId);
+  if (known === undefined) return;
+  known.state = to;
+  // New terms are in force from here on.
+  if (quantity !== undefined) known.allowed = decimal.parse(quantity);
+  if (to === "ROUTED") known.routed = true;
+}
+
+function foldFill(past: History, { payload, at }: Told): void {
+  const fill = payload as Fill;
+  if (past.fills.has(fill.fill_id)) return;
+  past.fills.set(fill.fill_id, fill);
+  const quantity = decimal.parse(fill.quantity);
+  const change = directed(fill.side, quantity);
+  const { fund_id: fundId, strategy_id: strategyId, symbol } = fill;
+  add(past.positions, positionKey(fundId, symbol), change);
+  add(past.strategyPositions, strategyKey(fundId, strategyId, symbol), change);
+  const multiplier = multipliers.get(symbol) ?? decimal.one;
+  const paid = decimal.multiply(
+    decimal.multiply(change, multiplier, "half-even"),
+    decimal.parse(fill.price),
+    "half-even",
+  );
+  add(past.cash, fundId, decimal.negate(decimal.add(paid, decimal.parse(fill.fee ?? "0"))));
+  if (fill.kind === "ADJUSTMENT") past.adjustedAt.set(positionKey(fundId, symbol), at);
+  const known = past.orders.get(fill.order_id);
+  if (known !== undefined) known.filled = decimal.add(known.filled, quantity);
+  for (const stop of past.stops.values()) noteForStop(stop, fill, change);
+}
+
+function noteForStop(stop: ToldStop, fill: Fill, change: Decimal): void {
+  const { triggered } = stop;
+  const isItsPlace =
+    fill.fund_id === triggered.fund_id &&
+    fill.strategy_id === triggered.strategy_id &&
+    fill.symbol === triggered.symbol;
+  if (!isItsPlace) return;
+  if (isExitOf(triggered.stop_id, fill.order_id)) stop.exited = decimal.add(stop.exited, decimal.abs(change));
+  else if (buys(fill.side) !== buys(triggered.side)) stop.added = decimal.add(stop.added, decimal.abs(change));
+}
+
+/** An exit is named after its stop and the number of the attempt, and slices of it after that. */
+export function isExitOf(stopId: string, orderId: string): boolean {
+  return orderId.startsWith(`${stopId}-`);
+}
+
+export function fold(past: History, told: Told): void {
+  folds[told.subject]?.(past, told);
+}
+
+/** What an order may still trade, as far as it was told. */
+export function leftOf({ allowed, filled, state }: ToldOrder): Decimal {
+  if (isOver(state)) return decimal.zero;
+  return decimal.max(decimal.subtract(allowed, filled), decimal.zero);
+}

@@ -1,0 +1,145 @@
+// What is outside of the platform in a simulated run and outlives every process of it: the market, the broker's books, and what both are made to
+// suffer. The simulator may look into the books at any moment; the platform only asks.
+import { memoryPaperBooks } from "../adapters/paper-broker/memory-books.ts";
+import type { PaperBooks } from "../adapters/paper-broker/paper-books.ts";
+import { type PaperBroker, paperBroker } from "../adapters/paper-broker/paper-broker.ts";
+import { paperMarket } from "../adapters/paper-market.ts";
+import { paperMarketHistory } from "../adapters/paper-market-history.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import { format, type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
+import type { PaperWeather } from "../contracts/src/records/fund.ts";
+import { isBuy, isOpenState, type PaperOrder } from "../core/paper-matching.ts";
+import { movePosition, type PaperPosition } from "../core/paper-positions.ts";
+import { paperPrices } from "../core/paper-prices.ts";
+import type { MarketHistory } from "../ports/market-history.ts";
+import type { Quotes } from "../ports/quotes.ts";
+import type { MarketSettings } from "../ports/settings.ts";
+import { paperListings, paperPositions } from "../services/paper-seeds.ts";
+import type { Scheduler } from "../testkit/virtual/scheduler.ts";
+import { silentLog } from "./silent-ports.ts";
+
+export interface Outside {
+  readonly quotes: Quotes;
+  readonly history: MarketHistory;
+  /** A connection of one process to the broker. */
+  connect(): PaperBroker;
+  /** The broker's open orders, by our id, and what each account holds, by account and symbol. */
+  readonly open: ReadonlyMap<string, PaperOrder>;
+  readonly held: ReadonlyMap<string, PaperPosition>;
+  /** Orders that ever arrived, with how often each was new to the broker. */
+  readonly arrived: ReadonlyMap<string, number>;
+  /** How many reports the broker has made. */
+  reports(): number;
+  bidAsk(symbol: string): { readonly bid: number; readonly ask: number };
+  silence(forMs: number): void;
+  gap(symbol: string, pct: number): void;
+  loseReports(share: number): void;
+  /** From now on it answers everybody, and no report is lost. Prices stay where they are. */
+  clearUp(): void;
+}
+
+const latencyMs = 3;
+export const heldKey = (account: string, symbol: string): string => `${account} ${symbol}`;
+
+export function outside({ clock, timers }: Pick<Scheduler, "clock" | "timers">, market: MarketSettings): Outside {
+  const beganAt = clock.now();
+  let suffered: PaperWeather = { set_by: "sim", reason: "simulated", at: format(beganAt) };
+  const weather = (): PaperWeather => suffered;
+  const marketOptions = { clock, timers, ...market, listings: paperListings, beganAt, weather };
+  const prices = paperPrices({ ...marketOptions, speed: 1, gaps: () => suffered.gaps ?? [] });
+  const open = new Map<string, PaperOrder>();
+  const held = new Map<string, PaperPosition>();
+  const arrived = new Map<string, number>();
+  const told = { count: 0 };
+  const books = watchedBooks(open, held, arrived, told);
+  return {
+    quotes: paperMarket(marketOptions),
+    history: withoutYears(paperMarketHistory(marketOptions)),
+    connect: () =>
+      paperBroker({
+        clock,
+        timers,
+        log: silentLog,
+        books,
+        weather,
+        instruments: paperListings,
+        sessions: "always",
+        latencyMs,
+      }),
+    open,
+    held,
+    arrived,
+    reports: () => told.count,
+    bidAsk(symbol) {
+      const { bid, ask } = prices.quote(symbol, clock.now());
+      return { bid: Number(bid), ask: Number(ask) };
+    },
+    silence(forMs) {
+      suffered = { ...suffered, broker_silent_until: format(plusMilliseconds(clock.now(), forMs)) };
+    },
+    gap(symbol, pct) {
+      const gaps = [...(suffered.gaps ?? []), { symbol, pct, from: format(clock.now()) }].slice(-100);
+      suffered = { ...suffered, gaps };
+    },
+    loseReports(share) {
+      suffered = { ...suffered, report_loss_pct: share, report_repeat_pct: share };
+    },
+    clearUp() {
+      suffered = {
+        ...suffered,
+        report_loss_pct: 0,
+        report_repeat_pct: 0,
+        broker_silent_until: format(clock.now() as Instant),
+      };
+    },
+  };
+}
+
+/** The books, and what they hold after every change. */
+function watchedBooks(
+  open: Map<string, PaperOrder>,
+  held: Map<string, PaperPosition>,
+  arrived: Map<string, number>,
+  told: { count: number },
+): PaperBooks {
+  const books = memoryPaperBooks();
+  return {
+    ...books,
+    change: (selection, decide) =>
+      books.change(selection, (view) => {
+        const decided = decide(view);
+        told.count += decided.changes?.reports.length ?? 0;
+        for (const order of decided.changes?.orders ?? []) {
+          const id = order.clientOrderId;
+          if (view.order === undefined && selection.orderId === id) arrived.set(id, (arrived.get(id) ?? 0) + 1);
+          if (isOpenState(order.state)) open.set(id, order);
+          else open.delete(id);
+        }
+        for (const one of decided.changes?.positions ?? []) held.set(heldKey(one.account, one.symbol), one);
+        return decided;
+      }),
+  };
+}
+
+/** Backtests look at years of days, which take longer to compute than everything else of a run; here nobody traded before today. */
+function withoutYears(history: MarketHistory): MarketHistory {
+  return {
+    ...history,
+    bars: (symbol, interval, from, to, countMax) =>
+      interval === "1d"
+        ? Promise.resolve({ known: true, bars: [] })
+        : history.bars(symbol, interval, from, to, countMax),
+  };
+}
+
+/** What the broker holds when its books begin: an account is a fund, so strategies that hold the same are added up. */
+export function firstHoldings(): readonly PaperPosition[] {
+  const all = new Map<string, PaperPosition>();
+  for (const { fundId: account, symbol, side, quantity, price } of paperPositions) {
+    const key = heldKey(account, symbol);
+    const before = all.get(key) ?? { account, symbol, quantity: decimal.zero, averagePrice: decimal.zero };
+    const units = decimal.parse(quantity);
+    all.set(key, movePosition(before, isBuy(side) ? units : decimal.negate(units), decimal.parse(price)));
+  }
+  return [...all.values()];
+}

@@ -1,0 +1,163 @@
+// Mistakes that can be built in beside the product, each through a port or through the memory world as the simulator puts them together: the
+// product knows nothing of them. Every one must be found.
+import type { MemoryWorld } from "../adapters/memory/world.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import type { Order, OrderTransition } from "../contracts/src/records/order.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import type { Bus, BusEvent, Handler } from "../ports/bus.ts";
+import type { OrderDesk } from "../ports/peers.ts";
+import type { Store } from "../ports/store.ts";
+import type { ServiceName } from "../services/service.ts";
+import type { Dice } from "../testkit/virtual/dice.ts";
+import { buys } from "./history.ts";
+
+interface PlantedPorts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly orderDesk: OrderDesk;
+}
+
+export interface Plant {
+  readonly name: string;
+  readonly sentence: string;
+  /** Changes the world before anybody lives in it. */
+  world?(world: MemoryWorld, dice: Dice): void;
+  /** Gives a service other ports than it would have. */
+  ports?<Ports extends PlantedPorts>(service: ServiceName, ports: Ports): Ports;
+}
+
+/** What a durable subscription is handed goes through here first. */
+function overheard(bus: Bus, name: string, hand: (event: BusEvent, handler: Handler) => Promise<void>): Bus {
+  return {
+    ...bus,
+    subscribe: (options, handler) =>
+      bus.subscribe(options, options.name === name ? (event) => hand(event, handler) : handler),
+  };
+}
+
+const skipEpochCheck: Plant = {
+  name: "skip-epoch-check",
+  sentence: "Order management does not look at the halts again when it sends.",
+  ports: (service, ports) => {
+    if (service !== "oms") return ports;
+    const { store } = ports;
+    const isSending = (name: string): boolean => name === "oms.route" || name === "oms.resend";
+    const blind: Store = {
+      ...store,
+      transact: (name, work) =>
+        store.transact(name, (unit) => {
+          if (!isSending(name)) return work(unit);
+          const oms = {
+            ...unit.oms,
+            haltsAtSending: async () => ({ ...(await unit.oms.haltsAtSending()), active: [] }),
+          };
+          return work({ ...unit, oms });
+        }),
+    };
+    return { ...ports, store: blind };
+  },
+};
+
+const freeOnTimeout: Plant = {
+  name: "free-on-timeout",
+  sentence:
+    "The risk engine takes an order whose fate is unknown for one that was refused, and lets its reservation go.",
+  ports: (service, ports) => {
+    if (service !== "riskengine") return ports;
+    const bus = overheard(ports.bus, "riskengine.orders", (event, handler) => {
+      const step = event.payload as OrderTransition;
+      if (event.subject !== subjects.ordersUpdated.name || step.to !== "UNKNOWN") return handler(event);
+      return handler({ ...event, payload: { ...step, to: "REJECTED", remaining_quantity: "0" } });
+    });
+    return { ...ports, bus };
+  },
+};
+
+/** An order for nothing at all would be no order. */
+const least = decimal.parse("0.00001");
+
+const netPending: Plant = {
+  name: "net-pending",
+  sentence: "The risk engine takes pending sells off pending buys, as if both were sure to trade.",
+  ports: (service, ports) => {
+    if (service !== "riskengine") return ports;
+    /** Orders that rest, as they were last told. */
+    const resting = new Map<string, { readonly step: OrderTransition; readonly side: string }>();
+    const sides = new Map<string, string>();
+    const bus = overheard(ports.bus, "riskengine.orders", async (event, handler) => {
+      await handler(event);
+      if (event.subject === subjects.ordersCreated.name) {
+        const { order_id: id, side } = event.payload as Order;
+        sides.set(id, side);
+        return;
+      }
+      const step = event.payload as OrderTransition;
+      resting.delete(step.order_id);
+      if (step.to !== "WORKING") return;
+      const side = sides.get(step.order_id) ?? "";
+      resting.set(step.order_id, { step, side });
+      const opposite = [...resting.values()].find(
+        (one) => one.step.fund_id === step.fund_id && one.step.symbol === step.symbol && buys(one.side) !== buys(side),
+      );
+      if (opposite === undefined) return;
+      const left = decimal.subtract(
+        decimal.parse(opposite.step.remaining_quantity),
+        decimal.parse(step.remaining_quantity),
+      );
+      const quantity = decimal.format(left > 0n ? left : least);
+      const netted = { ...opposite.step, quantity, remaining_quantity: quantity, at: step.at };
+      await handler({ ...event, id: `${event.id} netted`, payload: netted });
+    });
+    return { ...ports, bus };
+  },
+};
+
+/** What order management tells of orders and trades. */
+const dropped: ReadonlySet<string> = new Set(
+  [subjects.ordersCreated, subjects.ordersAccepted, subjects.ordersUpdated, subjects.fillsCreated].map(
+    ({ name }) => name,
+  ),
+);
+
+const dropOutboxRow: Plant = {
+  name: "drop-outbox-row",
+  sentence: "One message that was written with its change never gets into the log.",
+  world(world, dice) {
+    const inner = world.append;
+    // Those before are of the setup.
+    let left = 20 + dice.below(30);
+    world.append = (events) => {
+      const told = events.filter(({ subject }) => dropped.has(subject)).length;
+      const isHit = left > 0 && left <= told;
+      left -= told;
+      inner(isHit ? events.filter(({ subject }) => !dropped.has(subject)) : events);
+    };
+  },
+};
+
+const fireStopTwice: Plant = {
+  name: "fire-stop-twice",
+  sentence: "A stop hands its exit in a second time, under another name.",
+  ports: (service, ports) => {
+    if (service !== "operations") return ports;
+    const { orderDesk } = ports;
+    const twice: OrderDesk = {
+      ...orderDesk,
+      async submit(order) {
+        const answered = await orderDesk.submit(order);
+        if (order.order_id.startsWith("stop-")) {
+          const again = {
+            ...order,
+            order_id: `${order.order_id}-again`,
+            idempotency_key: `${order.idempotency_key}-again`,
+          };
+          await orderDesk.submit(again).catch(() => undefined);
+        }
+        return answered;
+      },
+    };
+    return { ...ports, orderDesk: twice };
+  },
+};
+
+export const plants: readonly Plant[] = [skipEpochCheck, freeOnTimeout, netPending, dropOutboxRow, fireStopTwice];

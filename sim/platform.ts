@@ -1,0 +1,274 @@
+// The whole platform in one process and in virtual time: every service is a process of the memory world with ports of its own, which can be killed
+// at any moment as kill -9 does and is started again by a supervisor after a while. World, broker and market stay.
+
+import { z } from "zod";
+import { memoryAuditLog } from "../adapters/memory/audit-log.ts";
+import { type AuditWorld, auditWorld } from "../adapters/memory/audit-world.ts";
+import { memoryBus } from "../adapters/memory/bus.ts";
+import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
+import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
+import { memoryStore } from "../adapters/memory/store.ts";
+import { memorySubjectKeys, type SubjectKeyWorld } from "../adapters/memory/subject-keys.ts";
+import { type MemoryWorld, memoryWorld } from "../adapters/memory/world.ts";
+import { startPaperMatching } from "../adapters/paper-broker/matching.ts";
+import { askInProcess } from "../adapters/peers/in-process-peers.ts";
+import { type AskPeer, peersOver } from "../adapters/peers/peers.ts";
+import { systemCipher } from "../adapters/system-cipher.ts";
+import { systemSha256, systemSha256Binary } from "../adapters/system-hashing.ts";
+import { systemSha256OfBytes, systemSigning } from "../adapters/system-signing.ts";
+import { mayPublish } from "../contracts/src/authority.ts";
+import type { Subject } from "../contracts/src/subject.ts";
+import { subjectByName } from "../contracts/src/subjects.ts";
+import type { Identity } from "../ports/identity.ts";
+import type { RpcService, UnaryHandler } from "../ports/rpc.ts";
+import type { Secrets } from "../ports/secrets.ts";
+import type { Settings } from "../ports/settings.ts";
+import { services } from "../services/index.ts";
+import { takeLease } from "../services/lease.ts";
+import { paperListings } from "../services/paper-seeds.ts";
+import type { Service, ServiceName, ServicePorts } from "../services/service.ts";
+import { plainSecrets } from "../testkit/plain-secrets.ts";
+import { untoldInPlatform } from "../testkit/told-changes.ts";
+import { type Incarnation, incarnation } from "../testkit/virtual/incarnation.ts";
+import type { Scheduler } from "../testkit/virtual/scheduler.ts";
+import { type Outside, outside } from "./outside.ts";
+import type { Plant } from "./plants.ts";
+import { lossyAsk, lossyBroker, patienceMs } from "./roads.ts";
+import { notHere, silentChat, silentLog, silentMetrics, silentTracer } from "./silent-ports.ts";
+import type { Weather } from "./weather.ts";
+
+export interface Platform {
+  readonly world: MemoryWorld;
+  readonly audit: AuditWorld;
+  readonly outside: Outside;
+  /** Why a service ended by itself, each once. */
+  readonly defects: string[];
+  crashes(): number;
+  running(): readonly ServiceName[];
+  start(): void;
+  crash(service: ServiceName): void;
+  /** Cuts a service off from the store for a while. */
+  cutOff(service: ServiceName, forMs: number): void;
+  /** Ends it and does not start it again. */
+  retire(service: ServiceName): void;
+  /** Asks as that person or machine, over the same roads as the services. */
+  ask(identity: Identity): AskPeer;
+  /** Ports of somebody outside of every service, who is never killed. */
+  bystander(name: string): Pick<ServicePorts, "store" | "riskStore" | "referenceData" | "clock" | "log" | "sha256">;
+}
+
+interface Life {
+  readonly incarnation: Incarnation<Readonly<Record<string, object>>>;
+  readonly setReachable: (reachable: boolean) => void;
+}
+
+export interface PlatformOptions {
+  readonly time: Scheduler;
+  readonly weather: Weather;
+  readonly settings: Settings;
+  readonly plant?: Plant | undefined;
+  /** Told when somebody's answer leaves. */
+  readonly onAnswer?: (service: string, method: string, answer: unknown) => void;
+}
+
+export function platform(options: PlatformOptions): Platform {
+  const { time, weather, settings, plant } = options;
+  const { clock, timers } = time;
+  const world = memoryWorld(weather.faults);
+  plant?.world?.(world, time.dice.fork("plant"));
+  const disk = { audit: auditWorld(), secrets: plainSecrets(), subjectKeys: new Map() as SubjectKeyWorld };
+  const around = outside(time, settings.market);
+  const lives = new Map<ServiceName, Life>();
+  const answering = new Map<string, RpcService>();
+  const retired = new Set<ServiceName>();
+  const defects: string[] = [];
+  let starts = 0;
+  let crashes = 0;
+  const signing = systemSigning();
+
+  const ask = (identity: Identity): AskPeer =>
+    lossyAsk(
+      askInProcess({ timers, identity, find: (name) => answering.get(name), answerMsMax: patienceMs }),
+      weather,
+      timers,
+    );
+
+  /** What a kill ends: everything that can have an effect. */
+  function mortalPorts(name: ServiceName) {
+    const process = world.process(name);
+    const random = time.dice.fork(`${name} ${starts}`);
+    const tools = { process, clock, timers, random };
+    const allowed = (subject: string): boolean => mayPublish(name, subject);
+    const broker = lossyBroker(around.connect(), weather, timers);
+    const ports = {
+      clock,
+      timers,
+      random,
+      store: memoryStore({ ...tools, mayPublish: allowed, untoldChange: untoldInPlatform }),
+      bus: memoryBus({ ...tools, subjectByName: checkedAlready, mayPublish: allowed }),
+      riskStore: memoryRiskStore({ process, timers }),
+      referenceData: memoryReferenceData(process),
+      auditLog: memoryAuditLog({ process, timers, audit: disk.audit }),
+      secrets: disk.secrets as Secrets,
+      subjectKeys: memorySubjectKeys(disk.subjectKeys),
+      quotes: around.quotes,
+      marketHistory: around.history,
+      ...peersOver(ask(serviceIdentity(name))),
+      broker,
+    };
+    return { process, broker, ports: plant?.ports?.(name, ports) ?? ports };
+  }
+
+  function begin(service: Service): void {
+    starts += 1;
+    const { process, broker, ports } = mortalPorts(service.name);
+    const life = incarnation(`${service.name} ${starts}`, ports, (defect) => {
+      process.kill();
+      void broker.close();
+      lives.delete(service.name);
+      for (const [name, one] of answering) if (own.has(one)) answering.delete(name);
+      if (defect !== undefined) defects.push(`${service.name}: ${defect.message}`);
+      if (!retired.has(service.name)) timers.after(50 + time.dice.below(900), () => begin(service));
+    });
+    const own = new Set<RpcService>();
+    lives.set(service.name, { incarnation: life, setReachable: process.setReachable });
+    startLife(service, life.ports).then(
+      (rpc) => {
+        for (const one of rpc) {
+          own.add(one);
+          if (life.isAlive()) answering.set(one.name, one);
+        }
+      },
+      (thrown: unknown) => {
+        // The store was in trouble, and the supervisor tries again; anything else is a mistake.
+        if (!isTrouble(thrown)) defects.push(`${service.name} could not start: ${String(thrown)}`);
+        life.end();
+      },
+    );
+  }
+
+  async function startLife(
+    service: Service,
+    mortal: ReturnType<typeof mortalPorts>["ports"] & Pick<ServicePorts, "crash">,
+  ) {
+    const { broker, ...ports } = mortal;
+    if (service.name === "oms") {
+      const symbols = paperListings.map(({ symbol }) => symbol);
+      await startPaperMatching({ ...ports, log: silentLog, broker, symbols });
+    }
+    const all: ServicePorts = {
+      ...ports,
+      brokers: [broker],
+      log: silentLog,
+      metrics: silentMetrics,
+      tracer: silentTracer,
+      sha256: systemSha256,
+      sha256Binary: systemSha256Binary,
+      sha256OfBytes: systemSha256OfBytes,
+      stopwatch: () => 0,
+      signing,
+      cipher: systemCipher,
+      witnesses: undefined,
+      anchors: [],
+      stepUps: { redeem: async () => undefined },
+      languageModel: undefined,
+      riskQueries: notHere("queries about risk"),
+      omsQueries: notHere("queries about orders"),
+      treasuryQueries: notHere("queries about funds"),
+      // The job that holds the books against each other reads them all in one moment, which only a database can; here the invariants do it.
+      booksQueries: undefined,
+      chat: silentChat,
+      settings,
+    };
+    const running = await service.start(all);
+    await takeLease(service.name, { host: "sim", pid: starts }, all);
+    return running.rpc.map((one) => watched(one));
+  }
+
+  function watched(service: RpcService): RpcService {
+    const watch =
+      (method: string, handle: UnaryHandler): UnaryHandler =>
+      async (request, call) => {
+        const answer = await handle(request, call);
+        options.onAnswer?.(service.name, method, answer);
+        return answer;
+      };
+    const handlers = Object.entries(service.handlers).map(
+      ([method, handle]) => [method, watch(method, handle)] as const,
+    );
+    return { name: service.name, handlers: Object.fromEntries(handlers) };
+  }
+
+  return {
+    world,
+    audit: disk.audit,
+    outside: around,
+    defects,
+    crashes: () => crashes,
+    running: () => [...lives.keys()],
+    start() {
+      for (const service of services) begin(service);
+    },
+    crash(name) {
+      const life = lives.get(name);
+      if (life === undefined) return;
+      crashes += 1;
+      life.incarnation.end();
+    },
+    cutOff(name, forMs) {
+      const life = lives.get(name);
+      life?.setReachable(false);
+      timers.after(forMs, () => life?.setReachable(true));
+    },
+    retire(name) {
+      retired.add(name);
+      lives.get(name)?.incarnation.end();
+    },
+    ask,
+    bystander(name) {
+      const process = world.process(name);
+      const tools = { process, clock, timers, random: time.dice.fork(name) };
+      return {
+        clock,
+        log: silentLog,
+        sha256: systemSha256,
+        store: memoryStore(tools),
+        riskStore: memoryRiskStore({ process, timers }),
+        referenceData: memoryReferenceData(process),
+      };
+    },
+  };
+}
+
+const checked = new Map<string, Subject<unknown>>();
+
+/** Every payload was checked when it was published, and nobody changes bytes here: checking it again for each who hears it takes half of a run. */
+function checkedAlready(name: string): Subject<unknown> | undefined {
+  const known = checked.get(name);
+  const subject = known ?? subjectByName(name);
+  if (known !== undefined || subject === undefined) return known;
+  const trusting = { ...subject, schema: z.unknown() } as Subject<unknown>;
+  checked.set(name, trusting);
+  return trusting;
+}
+
+function isTrouble(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === "Fault";
+}
+
+export function serviceIdentity(name: string): Identity {
+  return { ...nobody, kind: "service", actor: `service:${name}`, name, subject: name, roles: [] };
+}
+
+export function operatorIdentity(name: string): Identity {
+  return {
+    ...nobody,
+    kind: "operator",
+    actor: `operator:${name}`,
+    name,
+    subject: name,
+    roles: ["operator", "risk_officer"],
+  };
+}
+
+const nobody = { issuer: "sim", tokenId: "sim", issuedAt: 0, expiresAt: 0 } as unknown as Identity;

@@ -1,0 +1,24 @@
+// The settings of a simulated platform: everything that a real one does every minute is done several times a second, so that a run of a few
+// virtual seconds has seen all of it.
+import type { Settings } from "../ports/settings.ts";
+import { testSettings } from "../testkit/virtual/service-rig.ts";
+
+export interface SimSettingsOptions {
+  readonly seed: number;
+  readonly autoCorrect: boolean;
+}
+
+export function simSettings({ seed, autoCorrect }: SimSettingsOptions): Settings {
+  return {
+    ...testSettings,
+    stops: { enabled: true, cryptoEveryMs: 150, othersEveryMs: 250, quoteAgeMsMax: 5_000 },
+    reconcile: { enabled: true, everyMs: 800, confirmAfterMs: 400, alertThreshold: 1, autoCorrect },
+    // Every entry is checked by the simulator itself; that the log looks at itself is tested elsewhere.
+    audit: { ...testSettings.audit, verifyFirstAfterMs: 3_600_000 },
+    risk: { ...testSettings.risk, approvalValidMs: 1_500, snapshotEveryEntries: 25 },
+    market: { seed, quoteEveryMs: 200 },
+    research: { decideEveryMs: 800 },
+    // The simulator puts the funds in before anything may fail.
+    seedPaperPlatform: false,
+  };
+}

@@ -1,0 +1,56 @@
+// What happens to a simulated platform from outside: processes are killed and cut off, the broker falls silent, prices jump through stops, reports
+// get lost, and somebody trades past us.
+import * as decimal from "../contracts/src/decimal.ts";
+import type { ServiceName } from "../services/service.ts";
+import type { Scheduler } from "../testkit/virtual/scheduler.ts";
+import type { Platform } from "./platform.ts";
+
+export interface StormOptions {
+  readonly time: Scheduler;
+  readonly platform: Platform;
+  readonly isStopping: () => boolean;
+  readonly everyMs: number;
+  /** Whether somebody trades past us in this run. */
+  readonly offSystem: boolean;
+}
+
+/** Oftener those that orders pass through. */
+const victims: readonly ServiceName[] = [
+  "oms",
+  "oms",
+  "riskengine",
+  "riskengine",
+  "operations",
+  "treasury",
+  "research",
+];
+const gapping = ["AAPL", "XOM", "ETH-USD", "BTC-USD", "SPY"];
+
+export async function storms({ time, platform, isStopping, everyMs, offSystem }: StormOptions): Promise<void> {
+  const dice = time.dice.fork("storms");
+  const broker = platform.outside.connect();
+  const victim = (): ServiceName => victims[dice.below(victims.length)] ?? "oms";
+  const symbol = (): string => gapping[dice.below(gapping.length)] ?? "AAPL";
+  while (!isStopping()) {
+    await time.timers.sleep(1 + dice.below(2 * everyMs));
+    if (isStopping()) return;
+    const thrown = dice.below(100);
+    if (thrown < 35) platform.crash(victim());
+    else if (thrown < 45) platform.cutOff(victim(), 50 + dice.below(2_500));
+    else if (thrown < 62) platform.outside.silence(100 + dice.below(2_500));
+    else if (thrown < 85)
+      platform.outside.gap(symbol(), (dice.chance(0.7) ? -1 : 1) * (0.02 + dice.below(100) / 1_000));
+    else if (thrown < 95 || !offSystem) platform.outside.loseReports(dice.below(5) / 10);
+    else {
+      const units = decimal.fromInteger(BigInt(1 + dice.below(20)));
+      const quantity = dice.chance(0.5) ? units : decimal.negate(units);
+      await broker.disturb({
+        kind: "OFF_SYSTEM_TRADE",
+        account: "alpha",
+        symbol: "MSFT",
+        quantity,
+        price: decimal.parse("428"),
+      });
+    }
+  }
+}

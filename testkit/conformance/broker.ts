@@ -1,0 +1,236 @@
+// The suite that every broker passes: one list of checks, each a promise of ports/broker.ts. The rig plays the market behind the broker.
+import { describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { Broker, BrokerOrder, BrokerReport } from "../../ports/broker.ts";
+import { eventually, type Patience, rejection } from "./waiting.ts";
+
+export interface BrokerRig extends Patience {
+  readonly broker: Broker;
+  /** A flat account that no other check uses, and a symbol that the broker trades. */
+  readonly account: string;
+  readonly symbol: string;
+  /** The same broker, as our process finds it after it was killed and started again. */
+  reopen(): Promise<Broker>;
+  /** The market shows these prices, with so much to trade on each side, and everything that is due has happened. */
+  show(bid: string, ask: string, size: string): Promise<void>;
+  /** The broker answers nobody until the given function is called. */
+  silence(): Promise<() => Promise<void>>;
+  now(): Instant;
+  close(): Promise<void>;
+}
+
+export interface BrokerCheck {
+  readonly sentence: string;
+  run(rig: BrokerRig): Promise<void>;
+}
+
+const q = decimal.parse;
+
+export function order(rig: BrokerRig, id: string, over: Partial<BrokerOrder> = {}): BrokerOrder {
+  return {
+    clientOrderId: `${rig.account}-${id}`,
+    account: rig.account,
+    symbol: rig.symbol,
+    side: "BUY",
+    quantity: q("100"),
+    orderType: "LIMIT",
+    limitPrice: q("50"),
+    tif: "GTC",
+    reduceOnly: false,
+    ...over,
+  };
+}
+
+async function position(rig: BrokerRig, broker: Broker = rig.broker): Promise<string> {
+  const answer = await broker.positions(rig.account);
+  if (!answer.complete) throw new Error(answer.why);
+  return decimal.format(answer.items.find(({ symbol }) => symbol === rig.symbol)?.quantity ?? decimal.zero);
+}
+
+async function cursorNow(rig: BrokerRig): Promise<number> {
+  const answer = await rig.broker.positions(rig.account);
+  if (!answer.complete) throw new Error(answer.why);
+  return answer.cursor;
+}
+
+/** Reports of this check's account after that cursor, read in pages. */
+async function reportsAfter(rig: BrokerRig, after: number, page = 3): Promise<readonly BrokerReport[]> {
+  const all: BrokerReport[] = [];
+  for (let cursor = after; ; ) {
+    const some = await rig.broker.reports(cursor, page);
+    expect(some.length).toBeLessThanOrEqual(page);
+    for (const [index, report] of some.entries()) expect(report.cursor).toBe(cursor + index + 1);
+    cursor += some.length;
+    all.push(...some.filter(({ status }) => status.account === rig.account));
+    if (some.length === 0) return all;
+  }
+}
+
+async function oneOrderPerId(rig: BrokerRig): Promise<void> {
+  const first = await rig.broker.submit(order(rig, "one"));
+  expect(first).toMatchObject({ state: "WORKING", account: rig.account, symbol: rig.symbol, side: "BUY" });
+  const again = await rig.broker.submit(order(rig, "one"));
+  expect(again.brokerOrderId).toBe(first.brokerOrderId);
+  const reopened = await rig.reopen();
+  expect((await reopened.submit(order(rig, "one"))).brokerOrderId).toBe(first.brokerOrderId);
+  expect(await reopened.order(first.clientOrderId)).toMatchObject({ brokerOrderId: first.brokerOrderId });
+  const open = await reopened.openOrders(rig.account);
+  expect(open.complete && open.items.map(({ clientOrderId }) => clientOrderId)).toEqual([first.clientOrderId]);
+  await rig.show("39.99", "40", "1000");
+  expect(await position(rig)).toBe("100");
+}
+
+async function silenceIsNotRefusal(rig: BrokerRig): Promise<void> {
+  const speak = await rig.silence();
+  const ids = ["a", "b", "c", "d", "e", "f"];
+  for (const id of ids) {
+    expect(await rejection(rig.broker.submit(order(rig, id)), "a submit in silence")).toMatchObject({
+      code: "BROKER_UNAVAILABLE",
+    });
+  }
+  const asks: readonly (() => Promise<unknown>)[] = [
+    () => rig.broker.order(`${rig.account}-a`),
+    () => rig.broker.cancel(`${rig.account}-a`),
+    () => rig.broker.reports(0, 1),
+    () => rig.broker.positions(rig.account),
+    () => rig.broker.openOrders(rig.account),
+  ];
+  for (const ask of asks) {
+    expect(await rejection(ask(), "a question in silence")).toMatchObject({ code: "BROKER_UNAVAILABLE" });
+  }
+  await speak();
+  for (const id of ids) await rig.broker.submit(order(rig, id));
+  const open = await rig.broker.openOrders(rig.account);
+  if (!open.complete) throw new Error(open.why);
+  // The one that was asked to be cancelled may have been.
+  const known = new Set(open.items.map(({ clientOrderId }) => clientOrderId));
+  expect(known.size).toBe(open.items.length);
+  expect(known.size).toBeGreaterThanOrEqual(ids.length - 1);
+}
+
+async function reportsAreNumbered(rig: BrokerRig): Promise<void> {
+  const before = await cursorNow(rig);
+  await rig.broker.submit(order(rig, "one", { quantity: q("250") }));
+  await rig.broker.submit(order(rig, "two", { side: "SELL", limitPrice: q("60") }));
+  await rig.show("39.99", "40", "100");
+  await rig.show("39.98", "39.99", "100");
+  await rig.broker.cancel(`${rig.account}-two`);
+  await rig.show("39.97", "39.98", "100");
+  const all = await reportsAfter(rig, before);
+  expect(all.map(({ status }) => [status.clientOrderId.slice(rig.account.length + 1), status.state])).toEqual([
+    ["one", "WORKING"],
+    ["two", "WORKING"],
+    ["one", "PARTIALLY_FILLED"],
+    ["one", "PARTIALLY_FILLED"],
+    ["two", "CANCELLED"],
+    ["one", "FILLED"],
+  ]);
+  expect(await reportsAfter(rig, before, 100)).toEqual(all);
+  const later = all[2];
+  if (later === undefined) throw new Error("there are reports");
+  expect(await reportsAfter(rig, later.cursor)).toEqual(all.slice(3));
+}
+
+async function executionsAreTrades(rig: BrokerRig): Promise<void> {
+  const before = await cursorNow(rig);
+  await rig.broker.submit(order(rig, "buy", { quantity: q("250"), orderType: "MARKET" }));
+  for (const ask of ["40", "41", "42", "43"])
+    await rig.show(decimal.format(decimal.subtract(q(ask), q("0.01"))), ask, "100");
+  const executions = (await reportsAfter(rig, before)).flatMap(({ execution }) => execution ?? []);
+  expect(new Set(executions.map(({ executionId }) => executionId)).size).toBe(executions.length);
+  const sum = executions.reduce((total, { quantity }) => decimal.add(total, quantity), decimal.zero);
+  expect(decimal.format(sum)).toBe("250");
+  for (const { fee, feeCurrency } of executions) {
+    expect(fee).toBeGreaterThanOrEqual(0n);
+    expect(feeCurrency).toMatch(/^[A-Z]{3,}$/);
+  }
+  expect(await position(rig)).toBe("250");
+  expect(await rig.broker.order(`${rig.account}-buy`)).toMatchObject({ state: "FILLED", filledQuantity: q("250") });
+  await rig.broker.submit(order(rig, "sell", { side: "SELL", quantity: q("300"), orderType: "MARKET" }));
+  await rig.show("44", "44.01", "1000");
+  expect(await position(rig, await rig.reopen())).toBe("-50");
+}
+
+async function accountsAreWhole(rig: BrokerRig): Promise<void> {
+  expect(await rig.broker.positions(rig.account)).toMatchObject({ complete: true, items: [] });
+  await rig.broker.submit(order(rig, "rests"));
+  await rig.broker.submit(order(rig, "trades", { limitPrice: q("61") }));
+  await rig.show("59.99", "60", "1000");
+  const open = await rig.broker.openOrders(rig.account);
+  expect(open.complete && open.items.map(({ clientOrderId }) => clientOrderId)).toEqual([`${rig.account}-rests`]);
+  const held = await rig.broker.positions(rig.account);
+  expect(held.complete && held.items).toEqual([{ symbol: rig.symbol, quantity: q("100"), averagePrice: q("60") }]);
+}
+
+async function timesAreTheBrokers(rig: BrokerRig): Promise<void> {
+  const before = await cursorNow(rig);
+  const begun = rig.now();
+  await rig.broker.submit(order(rig, "one", { orderType: "MARKET" }));
+  await rig.show("39.99", "40", "1000");
+  let newest = 0;
+  for (const report of await reportsAfter(rig, before)) {
+    expect(report.at).toBeGreaterThanOrEqual(Math.max(newest, begun - 5_000_000));
+    expect(report.at).toBeLessThanOrEqual(rig.now() + 5_000_000);
+    newest = report.at;
+  }
+  expect(newest).toBeGreaterThan(0);
+}
+
+async function endingsAreKept(rig: BrokerRig): Promise<void> {
+  await rig.broker.submit(order(rig, "gone"));
+  expect(await rig.broker.cancel(`${rig.account}-gone`)).toMatchObject({ state: "CANCELLED" });
+  expect(await rig.broker.cancel(`${rig.account}-gone`)).toMatchObject({ state: "CANCELLED" });
+  await rig.broker.submit(order(rig, "amended"));
+  const amended = await rig.broker.amend(`${rig.account}-amended`, { quantity: q("70"), limitPrice: q("45") });
+  expect(amended).toMatchObject({ state: "WORKING", quantity: q("70") });
+  await rig.show("46.99", "47", "1000");
+  expect(await position(rig)).toBe("0");
+  await rig.show("44.99", "45", "1000");
+  expect(await position(rig)).toBe("70");
+  expect(await rig.broker.cancel(`${rig.account}-amended`)).toMatchObject({ state: "FILLED" });
+  expect(await rig.broker.order(`${rig.account}-never`)).toBeUndefined();
+}
+
+async function theBellRings(rig: BrokerRig): Promise<void> {
+  const rung = { kept: 0, stopped: 0 };
+  const count = (which: keyof typeof rung) => () => {
+    rung[which] += 1;
+  };
+  const stop = rig.broker.onReport(count("stopped"));
+  const stopOther = rig.broker.onReport(count("kept"));
+  await rig.broker.submit(order(rig, "one"));
+  await eventually(rig, "the bell for an order", () => rung.stopped > 0);
+  stop();
+  const { stopped, kept } = { ...rung };
+  await rig.show("39.99", "40", "1000");
+  await eventually(rig, "the bell for a trade", () => rung.kept > kept);
+  expect(rung.stopped).toBe(stopped);
+  stopOther();
+}
+
+export const brokerChecks: readonly BrokerCheck[] = [
+  { sentence: "promise 1: an id is one order, however often it is sent, also after a crash", run: oneOrderPerId },
+  { sentence: "promise 2: silence is BROKER_UNAVAILABLE, and afterwards there is one order", run: silenceIsNotRefusal },
+  { sentence: "promise 3: reports are numbered without gaps and can be read again", run: reportsAreNumbered },
+  { sentence: "promise 4: executions have ids of their own and sum to what was traded", run: executionsAreTrades },
+  { sentence: "promise 5: positions and open orders are whole", run: accountsAreWhole },
+  { sentence: "promise 6: everything carries the broker's time, which does not go back", run: timesAreTheBrokers },
+  { sentence: "what has ended stays as it ended, and an amendment counts", run: endingsAreKept },
+  { sentence: "the bell rings for reports and stops when it is told to", run: theBellRings },
+];
+
+export function brokerConformance(name: string, open: () => Promise<BrokerRig>): void {
+  describe(`broker: ${name}`, () => {
+    for (const check of brokerChecks) {
+      it(check.sentence, async () => {
+        const rig = await open();
+        try {
+          await check.run(rig);
+        } finally {
+          await rig.close();
+        }
+      });
+    }
+  });
+}

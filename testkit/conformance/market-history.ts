@@ -1,0 +1,116 @@
+// The suite that every source of a market's past passes: one list of checks, each a promise of ports/market-history.ts.
+import { describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { format, type Instant, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
+import { type BarInterval, bar, barInterval, newsItem } from "../../contracts/src/records/market.ts";
+import type { MarketHistory } from "../../ports/market-history.ts";
+
+export interface MarketHistoryRig {
+  readonly history: MarketHistory;
+  /** It was traded at some time in the days before now. */
+  readonly known: string;
+  readonly unknown: string;
+  now(): Instant;
+  close(): Promise<void>;
+}
+
+export interface MarketHistoryCheck {
+  readonly sentence: string;
+  run(rig: MarketHistoryRig): Promise<void>;
+}
+
+const lengthMs: Readonly<Record<BarInterval, number>> = {
+  "1m": 60_000,
+  "5m": 300_000,
+  "15m": 900_000,
+  "1h": 3_600_000,
+  "1d": 86_400_000,
+};
+
+export const marketHistoryChecks: readonly MarketHistoryCheck[] = [
+  {
+    sentence: "promise 1: bars come oldest first, begin on whole intervals and hold their opening and closing",
+    async run({ history, known, now }) {
+      for (const interval of barInterval.options) {
+        const from = minusMilliseconds(now(), lengthMs[interval] * 20);
+        const { known: isKnown, bars } = await history.bars(known, interval, from, now(), 100);
+        expect(isKnown).toBe(true);
+        expect(bars.length, interval).toBeGreaterThan(0);
+        const starts = bars.map((each) => parse(each.start));
+        expect(starts).toEqual([...new Set(starts)].sort((left, right) => left - right));
+        for (const each of bars) {
+          expect(bar.parse(each)).toEqual(each);
+          expect(parse(each.start) % (lengthMs[interval] * 1_000)).toBe(0);
+          expect(parse(each.start)).toBeGreaterThanOrEqual(from);
+          const [low, high] = [decimal.parse(each.low), decimal.parse(each.high)];
+          for (const price of [each.open, each.close]) {
+            expect(low <= decimal.parse(price) && decimal.parse(price) <= high, JSON.stringify(each)).toBe(true);
+          }
+        }
+      }
+    },
+  },
+  {
+    sentence: "promise 1: no more bars than were asked for, the oldest of them",
+    async run({ history, known, now }) {
+      const from = minusMilliseconds(now(), 10 * lengthMs["1d"]);
+      const all = (await history.bars(known, "1d", from, now(), 100)).bars;
+      expect((await history.bars(known, "1d", from, now(), 3)).bars).toEqual(all.slice(0, 3));
+      expect((await history.bars(known, "1d", now(), from, 3)).bars).toEqual([]);
+    },
+  },
+  {
+    sentence: "promise 2: what is over is told the same again",
+    async run({ history, known, now }) {
+      const to = minusMilliseconds(now(), 3 * lengthMs["1d"]);
+      const from = minusMilliseconds(to, 20 * lengthMs["1d"]);
+      const ask = async () => [
+        await history.bars(known, "1h", from, to, 50),
+        await history.news(undefined, from, to, 50),
+      ];
+      expect(await ask()).toEqual(await ask());
+    },
+  },
+  {
+    sentence: "promise 3: a symbol that it does not know has no past, and is said to be unknown",
+    async run({ history, unknown, now }) {
+      const from = minusMilliseconds(now(), lengthMs["1d"]);
+      expect(await history.bars(unknown, "1h", from, now(), 10)).toEqual({ known: false, bars: [] });
+      expect(await history.news(unknown, from, now(), 10)).toEqual([]);
+    },
+  },
+  {
+    sentence: "news come newest first, within the time that was asked for, and of one symbol when one was named",
+    async run({ history, known, now }) {
+      const from = minusMilliseconds(now(), 10 * lengthMs["1d"]);
+      const all = await history.news(undefined, from, now(), 100);
+      const own = await history.news(known, from, now(), 100);
+      for (const items of [all, own]) {
+        for (const item of items) {
+          expect(newsItem.parse(item)).toEqual(item);
+          expect(item.at >= format(from) && item.at <= format(now())).toBe(true);
+        }
+        const times = items.map(({ at }) => at);
+        expect(times).toEqual([...times].sort().reverse());
+        expect(new Set(items.map(({ news_id }) => news_id)).size).toBe(items.length);
+      }
+      expect(new Set(own.map(({ symbol }) => symbol)).size).toBeLessThanOrEqual(1);
+      expect(await history.news(undefined, from, now(), 2)).toEqual(all.slice(0, 2));
+    },
+  },
+];
+
+export function marketHistoryConformance(name: string, open: () => Promise<MarketHistoryRig>): void {
+  describe(`market history: ${name}`, () => {
+    for (const check of marketHistoryChecks) {
+      it(check.sentence, async () => {
+        const rig = await open();
+        try {
+          await check.run(rig);
+        } finally {
+          await rig.close();
+        }
+      });
+    }
+  });
+}
