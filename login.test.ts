@@ -53,7 +53,9 @@ const runFileIn = (dataFolder: string): RunFile =>
 async function http(url: string, token: string | undefined, method = "GET"): Promise<number> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const answer = await fetch(url, { method, headers });
-  await answer.arrayBuffer();
+  // An answer that goes on telling has no end to read to.
+  if (answer.headers.get("content-type")?.startsWith("text/event-stream")) await answer.body?.cancel();
+  else await answer.arrayBuffer();
   return answer.status;
 }
 
