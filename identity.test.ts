@@ -1,5 +1,6 @@
 // Who may call, from outside: the running platform's every route and procedure against every kind of caller, restarts, revocations,
 // and a search through everything it wrote for what it must never write.
+
 import { createPublicKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -14,6 +15,7 @@ import { systemClock } from "./adapters/system-clock.ts";
 import { systemRandom } from "./adapters/system-random.ts";
 import { systemTimers } from "./adapters/system-timers.ts";
 import { mayCall, type Operation, operations, type Role, roles } from "./contracts/src/authority.ts";
+import { allOr } from "./testkit/full-count.ts";
 import { quietLog } from "./testkit/global-setup.ts";
 import {
   askToken,
@@ -232,12 +234,15 @@ describe("from outside", { timeout: 120_000 }, () => {
     const good = (await logIn("duty")).access_token;
     const callers = [...(await honestCallers()), ...(await forgeries(good))];
     const more = await signedCallers(good);
-    for (const { method, path, operation } of all) {
+    for (const [place, { method, path, operation }] of all.entries()) {
       // These would end the sessions and keys of the callers that are still to come; they are tested by themselves.
       const ends = ["LogOut", "RevokeSessions", "RotateSigningKeys"].includes(operation);
       // Where codes can be tried, an address may come only so often, and other tests want to come as well.
       const isBounded = ["EnrolSecondFactor", "StepUp"].includes(operation);
-      for (const caller of isBounded ? callers : [...callers, ...more]) {
+      const everybody = isBounded ? callers : [...callers, ...more];
+      // The short run tries the forgeries in turn, each on a part of the routes.
+      const few = everybody.filter(({ as }, index) => as !== undefined || (index + place) % 6 === 0);
+      for (const caller of allOr(everybody, few)) {
         const allowed = mayCall(operation, caller.as);
         if (ends && allowed) continue;
         const answer = await http(path, caller.token, { method });

@@ -1,5 +1,6 @@
 // The command line and its logins on the running platform: by device flow and as a development operator, with the embedded provider and
 // with an issuer that is not ours, through kill -9 on either side, and the second factor from its enrolment on.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,6 +14,7 @@ import type { RunFile } from "./adapters/run-file.ts";
 import { mayCall, type Operation, type Role } from "./contracts/src/authority.ts";
 import { type Ctl, type CtlAnswer, ctlIn, type DeviceLogin, type Person, personAt } from "./testkit/ctl.ts";
 import { openBrowser } from "./testkit/form-browser.ts";
+import { allOr } from "./testkit/full-count.ts";
 import { askToken, developmentOperator } from "./testkit/login.ts";
 import {
   eventually,
@@ -360,7 +362,9 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
     });
   });
 
-  test("kill -9 of the gateway at any point of a login: it goes on where it was, and nothing is left half-open", async () => {
+  const atAnyPoint =
+    "kill -9 of the gateway at any point of a login: it goes on where it was, and nothing is left half-open";
+  test.each(allOr([atAnyPoint], []))("%s", async () => {
     const before = await openLogins();
     const asked = await askForCode();
     const profiles = ["code-shown", "password-entered", "approved"];

@@ -61,7 +61,7 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
     const platform = start();
     await platform.ready();
     const before = platform.runFile();
-    for (const part of allOr(parts, ["operations", "gateway"])) {
+    for (const part of allOr(parts, ["operations"])) {
       const pid = platform.runFile().processes[part] ?? 0;
       process.kill(pid, "SIGKILL");
       await eventually(`health is not ok without ${part}`, async () => (await platform.health()) !== 200, 5_000);

@@ -10,7 +10,6 @@ const longestFirst = [
   "login.test.ts",
   "identity.test.ts",
   "adapters/postgres/embedded/server.test.ts",
-  "audit-crash.test.ts",
   "paper-crash.test.ts",
   "sim/sim.test.ts",
   "adapters/nats/bus.test.ts",

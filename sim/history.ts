@@ -44,7 +44,7 @@ export interface ToldStop {
   readonly triggered: StopTriggered;
   attempts: StopAttempted[];
   ended: StopEnded | undefined;
-  /** What its exits have traded, and what the strategy bought on top of it since it fired. */
+  /** What its exits have traded, and what the strategy bought on top of it since the position was looked at. */
   exited: Decimal;
   added: Decimal;
 }
@@ -162,7 +162,12 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
   [subjects.stopTriggered.name]: (past, { payload }) => {
     const triggered = payload as StopTriggered;
     if (past.stops.has(triggered.stop_id)) return;
-    const fresh: ToldStop = { triggered, attempts: [], ended: undefined, exited: decimal.zero, added: decimal.zero };
+    const { fund_id: fundId, strategy_id: strategyId = "", symbol } = triggered;
+    const held = past.strategyPositions.get(strategyKey(fundId, strategyId, symbol)) ?? decimal.zero;
+    // A trade may come between the look at the position and the word that it fired; the exit is of what is held by then.
+    const since = decimal.subtract(decimal.abs(held), decimal.abs(decimal.parse(triggered.quantity)));
+    const added = decimal.max(decimal.zero, since);
+    const fresh: ToldStop = { triggered, attempts: [], ended: undefined, exited: decimal.zero, added };
     past.stops.set(triggered.stop_id, fresh);
   },
   [subjects.stopAttempted.name]: (past, { payload }) => {
