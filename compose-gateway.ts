@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { createHealthDirectory, type GrpcDirectory } from "./adapters/grpc/health-directory.ts";
 import { createRpcClient, type RpcClient } from "./adapters/grpc/rpc-client.ts";
+import { joinedOpenApi } from "./adapters/http/joined-open-api.ts";
 import type { HttpMount } from "./adapters/http/mount.ts";
 import { openApiOf } from "./adapters/http/open-api.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "./adapters/http/server.ts";
@@ -25,7 +26,7 @@ import type { Health } from "./ports/health.ts";
 import type { Route } from "./ports/http.ts";
 import type { Log } from "./ports/log.ts";
 import { services } from "./services/index.ts";
-import { takeLease } from "./services/lease.ts";
+import { type Lease, takeLease } from "./services/lease.ts";
 
 /**
  * Called before any part listens: in production and with another issuer nothing that the development operators held may be believed,
@@ -77,17 +78,20 @@ export async function startGateway(
   stops.push(async () => directory.close());
   const calls = createRpcClient({ targets, clock: ports.clock });
   stops.push(async () => calls.close());
-  const routes = routesOf(input, ports, identity, { directory, calls }, Object.keys(targets), metrics);
+  const routes = routesOf(input, ports, identity, { directory, calls }, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
-  // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
-  const lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store });
-  stops.push(() => lease.retire());
+  // Given back after the listeners have drained.
+  let lease: Lease | undefined;
+  stops.push(async () => lease?.retire());
   const server = await listen(input, { ...ports, tellRefusal: refused.tell }, identity, routes, addresses);
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses["gateway"] = addressText(server.addresses.operator);
   addresses["gateway.public"] = addressText(server.addresses.public);
   await identity.begin(configuration.http.base_url ?? `http://${addresses["gateway"]}`);
+  // Taken when it is ready: a start that takes long on a busy machine would let it run out and be told as a lost process.
+  // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
+  lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store });
 }
 
 function routesOf(
@@ -97,8 +101,10 @@ function routesOf(
   { directory, calls }: { readonly directory: GrpcDirectory; readonly calls: RpcClient },
   expectedServices: readonly string[],
   metrics: MetricsRegistry,
+  addresses: Readonly<Record<string, string>>,
 ): readonly Route[] {
   const expected: Health = expectedServices.length > 0 ? { status: "ok" } : knowsNobody;
+  let publicDocument: Promise<object> | undefined;
   let openApi: Promise<object> | undefined;
   const routes = gatewayRoutes({
     log: ports.log,
@@ -115,12 +121,25 @@ function routesOf(
     serviceTokens: identity.serviceTokens,
     sessions: identity.sessions,
     signingKeys: identity.signingKeys,
+    publicOpenApi,
     openApi: () => {
-      openApi ??= openApiOf(routes, "operator");
+      openApi ??= (async () =>
+        joinedOpenApi(await openApiOf(routes, "operator"), await publicOpenApi(), publicUrlOf(identity, addresses)))();
       return openApi;
     },
   });
+  function publicOpenApi(): Promise<object> {
+    publicDocument ??= openApiOf(routes, "public");
+    return publicDocument;
+  }
   return routes;
+}
+
+/** Where the operators' listener is reached, with the other port. */
+function publicUrlOf(identity: GatewayIdentity, addresses: Readonly<Record<string, string>>): string {
+  const url = new URL(identity.baseUrl());
+  url.port = String(pinnedPort(addresses, "gateway.public") ?? "");
+  return url.origin;
 }
 
 function loginFacts({ configuration, development }: PartInput, identity: GatewayIdentity): LoginFacts {

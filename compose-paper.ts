@@ -1,6 +1,7 @@
 // The paper platform's outside world as services get it: quotes, the market's past, and the broker. Orders trade in the process of order management.
 import { openPaper } from "./adapters/open-paper.ts";
 import type { Transport } from "./adapters/open-transport.ts";
+import type { PaperBeginnings } from "./adapters/paper-broker/paper-beginnings.ts";
 import type { basePorts, PartInput, Stops } from "./compose-shared.ts";
 import * as decimal from "./contracts/src/decimal.ts";
 import { isBuy } from "./core/paper-matching.ts";
@@ -13,12 +14,12 @@ export interface PaperInput {
   readonly input: PartInput;
   readonly place: Transport["paperPlace"];
   readonly chosen: readonly Service[];
-  /** Whether the paper platform's first positions are put in. */
-  readonly seeded: boolean;
+  /** Whether the paper platform's first positions are put in, and how fast its market has run. */
+  readonly beginnings: PaperBeginnings;
 }
 
 export async function paperPorts(
-  { base, input, place, chosen, seeded }: PaperInput,
+  { base, input, place, chosen, beginnings }: PaperInput,
   stops: Stops,
 ): Promise<Pick<ServicePorts, "quotes" | "marketHistory" | "brokers">> {
   const paper = await openPaper({
@@ -26,8 +27,11 @@ export async function paperPorts(
     configuration: input.configuration,
     place,
     listings: paperListings,
+    speeds: beginnings.speeds,
     followsWeather: chosen.some(({ name }) => name !== "riskengine"),
-    ...(chosen.some(({ name }) => name === "oms") && { matching: { firstPositions: firstPositions(seeded) } }),
+    ...(chosen.some(({ name }) => name === "oms") && {
+      matching: { firstPositions: firstPositions(beginnings.seeded) },
+    }),
   });
   stops.push(() => paper.close());
   return { quotes: paper.quotes, marketHistory: paper.history, brokers: [paper.broker] };

@@ -21,7 +21,6 @@ import { systemSha256OfBytes, systemSigning } from "./adapters/system-signing.ts
 import { systemStopwatch } from "./adapters/system-stopwatch.ts";
 import { toldSecrets } from "./adapters/told-secrets.ts";
 import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
-import { startGateway } from "./compose-gateway.ts";
 import { paperPorts } from "./compose-paper.ts";
 import { openPeers } from "./compose-peers.ts";
 import {
@@ -73,7 +72,11 @@ export async function compose(input: PartInput): Promise<Composition> {
   try {
     const chosen = services.filter((service) => input.parts.includes(service.name));
     if (chosen.length > 0) await startServices(chosen, input, log, addresses, stops);
-    if (input.parts.includes("gateway")) await startGateway(input, log, addresses, stops);
+    if (input.parts.includes("gateway")) {
+      // Its routes and pages are much code that no other part needs to read.
+      const { startGateway } = await import("./compose-gateway.ts");
+      await startGateway(input, log, addresses, stops);
+    }
     return composition;
   } catch (error) {
     await composition.stop();
@@ -105,12 +108,12 @@ async function startServices(
   const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
   const secrets = toldSecrets(opened, { ...base.ports, store, source: name });
   stops.push(() => secrets.close());
-  const settings = settingsOf(configuration, configuration.database.url === undefined);
+  const beginnings = await place.beginnings({ configuration, now: base.ports.clock.now() });
+  const settings = settingsOf(configuration, beginnings.seeded);
   // Only operations writes the audit log, and so only it keeps its anchors.
   const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log);
   stops.push(anchors.close);
-  const seeded = settings.seedPaperPlatform;
-  const paper = await paperPorts({ base: base.ports, input, place, chosen, seeded }, stops);
+  const paper = await paperPorts({ base: base.ports, input, place, chosen, beginnings }, stops);
   const tools = {
     sha256: systemSha256,
     sha256Binary: systemSha256Binary,

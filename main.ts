@@ -15,7 +15,6 @@ import { systemTimers } from "./adapters/system-timers.ts";
 import { banner } from "./banner.ts";
 import { compose, plans } from "./compose.ts";
 import { tellConfiguration } from "./compose-configuration.ts";
-import { forgetDevelopmentOperators } from "./compose-gateway.ts";
 import { logFor, type PartInput, type PartName } from "./compose-shared.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
@@ -137,6 +136,7 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     foundation.onRestart(refresh);
     if (stopping.asked()) return 0;
     if (!development(configuration)) {
+      const { forgetDevelopmentOperators } = await import("./compose-gateway.ts");
       await forgetDevelopmentOperators(partInput(configuration, foundation, [], {}), ports.log);
     }
     await tellConfiguration(partInput(configuration, foundation, configuration.services, {}), ports.log);

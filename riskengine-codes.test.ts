@@ -352,9 +352,12 @@ describe("around the denials", () => {
     expect(decision.reason).toContain('"YEN"');
   });
 
-  test("a price that the order type does not need is no mistake", async () => {
-    await approved(ground, { limit_price: "100" });
-    await approved(ground, { order_type: "LIMIT", limit_price: "100", stop_price: "100" });
+  test("a price that the order type does not use is a mistake, not a wish that is passed over", async () => {
+    const stray = [{ limit_price: "100" }, { order_type: "LIMIT", limit_price: "100", stop_price: "100" }];
+    for (const terms of stray) {
+      const decision = await ground.client.check(ground.order(terms));
+      expect(decision).toMatchObject({ approved: false, rejecting_gate: "schema", code: "SCHEMA_FIELD_INVALID" });
+    }
   });
 
   test("the room of a cancelled order can be used again", async () => {

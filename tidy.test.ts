@@ -49,7 +49,9 @@ describe("the repository is tidy", () => {
         .map((entry) => (entry.isDirectory() ? `./${entry.name}/` : `./${entry.name}`))
         .filter(
           (name) =>
-            !/\.test\.ts$|\/(index|service|lease|readiness|line|paper-seeds|paper-history|shape|verb)\.ts$/.test(name),
+            !/\.test\.ts$|\/(index|service|lease|readiness|line|must-know-fund|paper-seeds|paper-history|shape|verb)\.ts$/.test(
+              name,
+            ),
         )
         .filter((name) => !text.includes(`"${name}`));
       expect(missing, `${folder} against ${list}`).toEqual([]);

@@ -1,6 +1,7 @@
 // Opens the paper platform's outside world in a process: the market's quotes and past, and the broker. One process lets orders trade; the others
 // only ask.
 
+import type { SpeedChange } from "../core/market-time.ts";
 import type { PaperPosition } from "../core/paper-positions.ts";
 import type { PaperListing } from "../core/paper-prices.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -26,6 +27,8 @@ export interface OpenPaperOptions {
   readonly configuration: Pick<Configuration, "market" | "paper">;
   readonly place: PaperPlace;
   readonly listings: readonly PaperListing[];
+  /** How fast the market has run from when on. */
+  readonly speeds: readonly SpeedChange[];
   /** False in a process that uses neither market nor broker: then it is not asked for all the time. */
   readonly followsWeather: boolean;
   /** In the process where orders trade: what the broker's books begin with, if they have not begun. */
@@ -53,7 +56,7 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
     ...options,
     seed: market.seed,
     quoteEveryMs: market.quote_every_ms,
-    speed: market.speed,
+    speeds: options.speeds,
     sessions: market.sessions,
     beganAt,
     weather: weather.now,

@@ -1,6 +1,12 @@
 // The paper market's past keeps the promises of every past, is the past of what was quoted, and looks like a market over a year.
 import { describe, expect, it } from "vitest";
-import { format, fromUnixMs, minusMilliseconds, plusMilliseconds } from "../contracts/src/instant.ts";
+import {
+  format,
+  fromUnixMs,
+  millisecondsBetween,
+  minusMilliseconds,
+  plusMilliseconds,
+} from "../contracts/src/instant.ts";
 import type { Quote } from "../contracts/src/records/market.ts";
 import { paperListings } from "../services/paper-seeds.ts";
 import { marketHistoryConformance } from "../testkit/conformance/market-history.ts";
@@ -45,6 +51,25 @@ describe("the paper market's past", () => {
     await time.timers.sleep(10_000);
     expect((await history.bars("BTC-USD", "1m", noon, time.clock.now(), 10)).bars[0]).toEqual(bars[0]);
     await stream.stop();
+    await close();
+  });
+
+  it("costs little the second time, and is made anew when a gap of the weather moves it", async () => {
+    let gaps: { symbol: string; pct: number; from: string }[] = [];
+    const { history, time, close } = rig({ weather: () => ({ gaps }) as never });
+    const from = minusMilliseconds(noon, 60 * dayMs);
+    const ask = async () => {
+      const began = time.clock.now();
+      const { bars } = await history.bars("AAPL", "1d", from, noon, 100);
+      return { bars, pausedMs: millisecondsBetween(began, time.clock.now()) };
+    };
+    const [first, second] = [await ask(), await ask()];
+    expect(second.bars).toEqual(first.bars);
+    expect(first.pausedMs).toBeGreaterThan(20);
+    expect(second.pausedMs).toBeLessThan(10);
+    gaps = [{ symbol: "AAPL", pct: -0.5, from: format(from) }];
+    const moved = await ask();
+    expect(Number(moved.bars[3]?.close)).toBeCloseTo(Number(first.bars[3]?.close) / 2, 1);
     await close();
   });
 

@@ -18,6 +18,11 @@ const intervals: Readonly<Record<BarInterval, { readonly lengthUs: number; reado
 };
 /** After so much work others get their turn. */
 const workPerTurn = 250;
+/** Bars are made in this many looks at a time, a few milliseconds, and then everybody else gets as long. */
+const barLooksPerTurn = 96;
+const barPauseMs = 4;
+/** Bars that are over do not change, so that asking for them again costs nothing. */
+const keptBarsMax = 20_000;
 /** No answer looks at more than this, however empty the time is that was asked about. */
 const workMax = 200_000;
 
@@ -57,6 +62,24 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     };
   }
 
+  const kept = new Map<string, Bar>();
+  let keptUnder = "";
+
+  /** A gap of the weather moves prices of the past as well, for as long as it is there. */
+  function forgetOtherWeather(): void {
+    const gaps = JSON.stringify(options.weather?.()?.gaps ?? []);
+    if (gaps !== keptUnder) kept.clear();
+    keptUnder = gaps;
+  }
+
+  function keep(name: string, bar: Bar): void {
+    for (const oldest of kept.keys()) {
+      if (kept.size < keptBarsMax) break;
+      kept.delete(oldest);
+    }
+    kept.set(name, bar);
+  }
+
   /** As the bar closes: its last moment that is looked at and in which the symbol was traded. */
   function closeAt(symbol: string, interval: BarInterval, start: number, end: number): string | undefined {
     const { lengthUs, looks } = intervals[interval];
@@ -83,18 +106,30 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
       }
       return { known: true, closes };
     },
-    async bars(symbol, interval, from, to, countMax) {
+    async bars(symbol, interval, from, to, countMax, signal) {
       if (!prices.listings.has(symbol)) return { known: false, bars: [] };
       const { lengthUs, looks } = intervals[interval];
       const until = Math.min(to, newest());
       const bars: Bar[] = [];
+      forgetOtherWeather();
       let work = 0;
+      let sincePause = 0;
       for (let start = Math.ceil(later(from, fromUnixMs(0)) / lengthUs) * lengthUs; start < until; start += lengthUs) {
-        const bar = barAt(symbol, interval, start, Math.min(start + lengthUs, newest()));
+        const name = `${symbol} ${interval} ${start}`;
+        const known = kept.get(name);
+        const quotedUntil = newest();
+        const bar = known ?? barAt(symbol, interval, start, Math.min(start + lengthUs, quotedUntil));
+        if (known === undefined && bar !== undefined && start + lengthUs <= quotedUntil) keep(name, bar);
         if (bar !== undefined) bars.push(bar);
-        work += looks;
+        const cost = known === undefined ? looks : 1;
+        work += cost;
+        sincePause += cost;
         if (bars.length >= countMax || work >= workMax) break;
-        if (work % workPerTurn < looks) await timers.sleep(0);
+        if (sincePause < barLooksPerTurn) continue;
+        sincePause = 0;
+        await timers.sleep(barPauseMs, signal);
+        if (signal?.aborted === true) break;
+        forgetOtherWeather();
       }
       return { known: true, bars };
     },
@@ -105,9 +140,9 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
       const until = Math.min(to, clock.now());
       const items: NewsItem[] = [];
       let work = 0;
-      const lowest = Math.floor(prices.marketSeconds(from) / slotS) - 1;
+      const lowest = Math.floor(prices.time.secondsAt(from) / slotS) - 1;
       for (
-        let slot = Math.floor(prices.marketSeconds(fromMicroseconds(Math.floor(until))) / slotS);
+        let slot = Math.floor(prices.time.secondsAt(fromMicroseconds(Math.floor(until))) / slotS);
         slot >= lowest;
         slot -= 1
       ) {
@@ -124,7 +159,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
   function newsIn(symbol: string, slot: number): readonly NewsItem[] {
     const headline = headlineIn(prices.flow(symbol), slot);
     if (headline === undefined) return [];
-    const at = fromUnixMs((headline.atS / (options.speed ?? 1)) * 1_000);
+    const at = fromUnixMs(prices.time.unixMsOf(headline.atS));
     return [
       {
         news_id: `paper-${symbol}-${slot}`,

@@ -5,6 +5,7 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { format, fromUnixMs, type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { PaperWeather } from "../contracts/src/records/fund.ts";
 import type { Quote } from "../contracts/src/records/market.ts";
+import { paperPrices } from "../core/paper-prices.ts";
 import { paperListings } from "../services/paper-seeds.ts";
 import { quotesConformance } from "../testkit/conformance/quotes.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
@@ -151,9 +152,9 @@ describe("the paper market", () => {
       return own.slice(1).reduce((sum, each, index) => sum + Math.abs(each - (own[index] ?? each)), 0);
     };
     const slow = await heardFrom(noon, 60_000);
-    const fast = await heardFrom(noon, 60_000, { speed: 60 });
+    const fast = await heardFrom(noon, 60_000, { speeds: [{ from: noon, speed: 60 }] });
     expect(travelled(fast)).toBeGreaterThan(3 * travelled(slow));
-    expect(await heardFrom(noon, 60_000, { speed: 60 })).toEqual(fast);
+    expect(await heardFrom(noon, 60_000, { speeds: [{ from: noon, speed: 60 }] })).toEqual(fast);
   });
 
   it("a listener that throws does not silence the market", async () => {
@@ -168,4 +169,45 @@ describe("the paper market", () => {
     await stream.stop();
     expect(calls).toBe(3);
   });
+
+  it("shows an option's greeks with its quote, and none of anything else", async () => {
+    const heard = await heardFrom(noon, 1_000);
+    const greeks = (symbol: string) => heard.find((one) => one.symbol === symbol)?.greeks;
+    expect(greeks("SPY")).toBeUndefined();
+    const { delta = 0, gamma = 0, theta = 0, vega = 0 } = greeks("SPY 281215C00650000") ?? {};
+    expect(delta).toBeGreaterThan(0.2);
+    expect(delta).toBeLessThan(0.8);
+    expect(gamma).toBeGreaterThan(0);
+    expect(theta).toBeLessThan(0);
+    expect(vega).toBeGreaterThan(0);
+  });
+
+  it("moves shares together, each by how much of the shared walk it takes", () => {
+    const prices = paperPrices({ seed, beganAt: noon, speeds: [], listings: paperListings, gaps: () => [] });
+    const shares = ["AAPL", "MSFT", "JPM", "XOM", "SPY"];
+    const days = Array.from({ length: 401 }, (_none, day) => plusMilliseconds(noon, (day - 400) * 86_400_000));
+    const returns = shares.map((symbol) => {
+      const closes = days.map((at) => decimal.toNumber(prices.middle(symbol, at)));
+      return closes.slice(1).map((close, index) => Math.log(close / (closes[index] ?? close)));
+    });
+    for (const [one, mine = []] of returns.entries()) {
+      for (const [other, theirs = []] of returns.entries()) {
+        if (other <= one) continue;
+        const [left, right] = [shares[one] ?? "", shares[other] ?? ""];
+        const expected = shareOf(left) * shareOf(right);
+        expect(Math.abs(correlation(mine, theirs) - expected), `${left} ${right}`).toBeLessThan(0.15);
+      }
+    }
+  });
 });
+
+const shareOf = (symbol: string): number => paperListings.find((one) => one.symbol === symbol)?.correlation ?? 0;
+
+function correlation(left: readonly number[], right: readonly number[]): number {
+  const mean = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0) / all.length;
+  const spread = (one: readonly number[], other: readonly number[]): number => {
+    const [at, to] = [mean(one), mean(other)];
+    return mean(one.map((value, index) => (value - at) * ((other[index] ?? 0) - to)));
+  };
+  return spread(left, right) / Math.sqrt(spread(left, left) * spread(right, right));
+}

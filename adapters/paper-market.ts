@@ -4,6 +4,7 @@ import { isOpen, type TradingCalendar } from "../contracts/src/calendar.ts";
 import { calendarByName } from "../contracts/src/calendars.ts";
 import { fromUnixMs, type Instant, toUnixMs } from "../contracts/src/instant.ts";
 import type { PaperWeather } from "../contracts/src/records/fund.ts";
+import type { SpeedChange } from "../core/market-time.ts";
 import { type PaperListing, type PaperPrices, paperPrices } from "../core/paper-prices.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { QuoteStream, Quotes } from "../ports/quotes.ts";
@@ -17,8 +18,8 @@ export interface PaperMarketOptions {
   readonly listings: readonly PaperListing[];
   /** When prices were those of the listings; the same for everybody who plays this market. */
   readonly beganAt: Instant;
-  /** How many times as fast the course of a day runs; once when absent. */
-  readonly speed?: number;
+  /** How many times as fast the course of a day runs, from when on; once when absent. */
+  readonly speeds?: readonly SpeedChange[];
   /** `real` quotes only while the instruments' markets are open; `always` when absent. */
   readonly sessions?: "always" | "real";
   /** What it is made to suffer; fair when absent. */
@@ -64,7 +65,7 @@ export function pricesOf(options: PaperMarketOptions): PaperPrices {
   return paperPrices({
     seed: options.seed,
     beganAt: options.beganAt,
-    speed: options.speed ?? 1,
+    speeds: options.speeds ?? [],
     listings: options.listings,
     gaps: () => options.weather?.()?.gaps ?? [],
   });

@@ -6,7 +6,7 @@ import { type Amount, parseAmount } from "./amount.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import { amendsFigure, lowersWord, windowFigure } from "./engine-check.ts";
 import type { EngineState } from "./engine-state.ts";
-import { countOrder } from "./order-rate.ts";
+import { countOrder, ordersInSecond } from "./order-rate.ts";
 import { amend, isSameOrder, rememberTerms, reopen, reserve } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
 import { countApproval } from "./throttle.ts";
@@ -19,7 +19,9 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   const amends = figureOf(schema, amendsFigure);
   const addsRisk = decision.classification !== "REDUCE" && amends !== lowersWord;
   if (addsRisk && limits?.result === "PASSED") {
-    countOrder(fundBookOf(state.books, order.fund_id), strategyBookOf(state.books, order.strategy_id), at);
+    const fund = fundBookOf(state.books, order.fund_id);
+    const strategy = strategyBookOf(state.books, order.strategy_id);
+    countOrder(fund, strategy, at, ordersInSecond(fund, at), ordersInSecond(strategy, at));
   }
   // One that was denied because the throttle had tripped before says so, and trips nothing.
   const trips = decision.code === "THROTTLE_TRIPPED" && figureOf(limits, "throttle") === undefined;

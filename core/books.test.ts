@@ -1,6 +1,7 @@
 // What must be reserved and what may be on its way, as core/books.ts numbers it; the rest is shown on PostgreSQL by adapters/postgres/books-queries.test.ts.
 import { describe, expect, it } from "vitest";
 import * as decimal from "../contracts/src/decimal.ts";
+import { parse } from "../contracts/src/instant.ts";
 import type { BelievedLine, BooksLook, LiveOrder } from "../contracts/src/records/books.ts";
 import { addLook, type BookTotals, compareBooks, noTotals } from "./books.ts";
 
@@ -23,7 +24,8 @@ const empty: BooksLook = {
   strategyHoldings: [],
   balances: [],
   navs: [],
-  newestCash: [],
+  newestEntries: [],
+  instruments: [],
   newestJournal: [],
   unbooked: [],
   unheard: [],
@@ -48,7 +50,9 @@ const line = (quantity: string, pendingBuy = "0", pendingSell = "0"): BelievedLi
 function exposure(differs: Partial<BooksLook>, believed: BelievedLine, liveBefore: readonly LiveOrder[] = []) {
   const look = { ...empty, ...differs };
   const totals: BookTotals = addLook(noTotals, look);
-  const { differences } = compareBooks({ totals, look, believed: [believed], liveBefore, late: new Set() }).exposure;
+  const moment = { at: parse("2026-11-15T12:00:00Z"), ledgerBefore: [] };
+  const compared = compareBooks({ totals, look, believed: [believed], liveBefore, late: new Set(), ...moment });
+  const { differences } = compared.exposure;
   return differences.map(({ sentence }) => sentence);
 }
 

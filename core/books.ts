@@ -5,7 +5,7 @@
 //  1. positions: a position is the sum of its trades, for every strategy in every symbol.
 //  2. ledger: every entry sums to zero in every currency; balances and holdings are the sums of what was booked.
 //  3. holdings: treasury holds what order management holds, but for trades that it has not booked yet.
-//  4. value: a fund's newest value is its cash plus its positions, to the last decimal, and its cash is the ledger's.
+//  4. value: a fund's newest value is its cash plus its positions, recomputed from the ledger and its prices (book-values.ts).
 //  5. exposure: the risk engine holds what order management holds, but for trades that are on their way, and whatever may still trade is reserved.
 // A trade that has been on its way for too long is a difference as well: which ones these are is the caller's to say.
 import type { Decimal } from "../contracts/src/decimal.ts";
@@ -19,12 +19,13 @@ import type {
   MissingFill,
   Summed,
 } from "../contracts/src/records/books.ts";
+import { compareValues, type ValuesCompared } from "./book-values.ts";
 
 export const bookChecks = {
   positions: "Every position is the sum of its trades.",
   ledger: "Every entry of the ledger sums to zero, and balances and holdings are the sums of what was booked.",
   holdings: "Treasury holds what order management holds.",
-  value: "Every fund's newest value is its cash plus its positions, and its cash is the ledger's.",
+  value: "Every fund's newest value is the ledger's cash plus the ledger's positions at the value's prices.",
   exposure: "The risk engine holds and reserves what order management holds and has in the market.",
 } as const;
 export type BookCheckName = keyof typeof bookChecks;
@@ -38,6 +39,8 @@ export interface BookDifference {
 export interface BookResult {
   readonly compared: number;
   readonly differences: readonly BookDifference[];
+  /** What could not be compared, and why: a sentence each. */
+  readonly notCompared?: readonly string[];
 }
 
 export type BookResults = Readonly<Record<BookCheckName, BookResult>>;
@@ -51,10 +54,9 @@ export interface BookTotals {
 type SummedBook = Exclude<keyof BooksSince, "rowCount">;
 type Sums = ReadonlyMap<string, Decimal>;
 
-export interface Comparison {
+export interface Comparison extends ValuesCompared {
   /** Everything up to this look. */
   readonly totals: BookTotals;
-  readonly look: BooksLook;
   /** What the engine said before this look; undefined when it did not answer. */
   readonly believed: readonly BelievedLine[] | undefined;
   /** The orders that the look before this one found. */
@@ -139,47 +141,6 @@ function compareHoldings({ totals, look, late }: Comparison): BookResult {
   const held = regrouped(sumsOf(look.holdings), (of) => (money.has(keyOf(of)) || !booked.has(of[0]) ? undefined : of));
   const result = agreement("treasury's holding", "order management says", held, expected);
   return { ...result, differences: [...result.differences, ...lateFills("treasury", look.unbooked, late)] };
-}
-
-function compareValues({ look }: Comparison): BookResult {
-  const cash = new Map(
-    look.balances
-      .filter(({ of: [, account] }) => account === "cash")
-      .map(({ of: [fund = "", , currency = ""], amount }) => [keyOf([fund, currency]), amount]),
-  );
-  const differences = look.navs.flatMap((nav) => {
-    const found: BookDifference[] = [];
-    const sum = decimal.add(nav.cash, nav.positionsValue);
-    if (sum !== nav.nav) {
-      const parts = `${decimal.format(nav.cash)} + ${decimal.format(nav.positionsValue)} = ${decimal.format(sum)}`;
-      found.push({
-        about: nav.fundId,
-        sentence: `${nav.fundId} is valued ${decimal.format(nav.nav)}, its parts are ${parts}.`,
-      });
-    }
-    // Money in another currency is in the value at a rate that is not kept.
-    const others = look.balances.some(
-      ({ of: [fund, account, currency], amount }) =>
-        fund === nav.fundId && account === "cash" && currency !== nav.currency && amount !== decimal.zero,
-    );
-    const now = cash.get(keyOf([nav.fundId, nav.currency])) ?? decimal.zero;
-    const newest = look.newestCash.filter(
-      ({ of: [fund, currency] }) => fund === nav.fundId && currency === nav.currency,
-    );
-    if (
-      !others &&
-      !isReachable(
-        nav.cash,
-        now,
-        newest.map(({ amount }) => decimal.negate(amount)),
-      )
-    ) {
-      const sentence = `${nav.fundId} is valued with cash of ${decimal.format(nav.cash)}, the ledger has ${decimal.format(now)}.`;
-      found.push({ about: `${nav.fundId} cash`, sentence });
-    }
-    return found;
-  });
-  return { compared: look.navs.length, differences };
 }
 
 function compareExposure({ totals, look, believed, liveBefore, late }: Comparison): BookResult {

@@ -57,6 +57,8 @@ export interface FundBook {
   envelope: Envelope | undefined;
   nav: Amount | undefined;
   navAt: number;
+  /** When the oldest price in it was true: so old is the NAV. */
+  navPricedAt: number;
   /** The envelope's limits at this NAV, or at the one before. */
   limits: NavLimits | undefined;
   readonly sheet: FundSheet;
@@ -184,6 +186,7 @@ function createFundBook(id: string): FundBook {
     envelope: undefined,
     nav: undefined,
     navAt: Number.NaN,
+    navPricedAt: Number.NaN,
     limits: undefined,
     sheet: createFundSheet(),
     sumPlace: 0,

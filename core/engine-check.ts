@@ -18,7 +18,7 @@ import { gates } from "./gates/index.ts";
 import { isNewRisk } from "./gates/new-risk.ts";
 import { type NoteBook, type NoteColumns, noNotes } from "./notes.ts";
 import type { Hash } from "./order-hash.ts";
-import { countOrder, uncountOrder } from "./order-rate.ts";
+import { countOrder, ordersInSecond, uncountOrder } from "./order-rate.ts";
 import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "./reservations.ts";
 import { countApproval, uncountApproval } from "./throttle.ts";
 import type { FundView, Verdict } from "./view.ts";
@@ -204,7 +204,10 @@ function namedBy({ found }: EngineState): { fund: FundBook; strategy: StrategyBo
 
 function countPace(state: EngineState, undo: CheckUndo, at: Instant): void {
   const { fund, strategy } = namedBy(state);
-  undo.pace = countOrder(fund, strategy, at);
+  // The view was filled at this moment, and nothing was counted since. It does not know of a strategy that has left its fund meanwhile.
+  const { strategyKnown, fundOrdersInSecond, strategyOrdersInSecond } = state.view;
+  const ofStrategy = strategyKnown ? strategyOrdersInSecond : ordersInSecond(strategy, at);
+  undo.pace = countOrder(fund, strategy, at, fundOrdersInSecond, ofStrategy);
 }
 
 function trip(state: EngineState, undo: CheckUndo, at: Instant): void {

@@ -172,6 +172,8 @@ export function setNav({ books }: EngineState, nav: NavUpdated): void {
   const isOwn = fund.currency === "" || fund.currency === nav.currency;
   fund.nav = isOwn ? parseAmount(nav.nav) : undefined;
   fund.navAt = at;
+  // A value that was computed just now from old prices is an old one.
+  fund.navPricedAt = instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0);
 }
 
 /** Marks of symbols that nobody knows or holds are not kept. */

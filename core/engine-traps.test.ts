@@ -2,6 +2,7 @@
 // twice or too large, unknown fates, amendments, claims to reduce, and keys.
 import { describe, expect, it } from "vitest";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
+import * as instant from "../contracts/src/instant.ts";
 import {
   engineRig,
   fillOf,
@@ -15,6 +16,7 @@ import {
 import { decisionMessage } from "./decision.ts";
 import type { Engine } from "./engine.ts";
 import { compileEnvelope } from "./envelope.ts";
+import { inputAgesDefault } from "./gates/gate.ts";
 import { bytesOfHash } from "./order-hash.ts";
 
 /** 1,000 shares at 200 are 20 % of NAV: the position limit, with room for the collar of a market order. */
@@ -388,6 +390,19 @@ describe("what is told late", () => {
     if (envelope === undefined) return;
     engine.setEnvelope(compileEnvelope({ ...envelope.record, version: 0, max_notional: 1 }));
     expect(engine.check(orderOf("b"), moment(1)).outcome).toBe("approved");
+  });
+
+  it("a value that was computed now from old prices is as old as they are", () => {
+    const engine = engineRig({}, { ages: { ...inputAgesDefault, nav: 60_000 } });
+    const as_of = instant.format(moment(0));
+    const tell = (oldest_price_age_ms: number) =>
+      engine.setNav({ fund_id: "alpha", nav: "10000000", currency: "USD", as_of, oldest_price_age_ms });
+    tell(60_000);
+    expect(engine.check(orderOf("a"), moment(0)).outcome).toBe("approved");
+    tell(60_001);
+    expect(engine.check(orderOf("b"), moment(0))).toMatchObject({ code: "NAV_STALE" });
+    tell(0);
+    expect(engine.check(orderOf("c"), moment(0)).outcome).toBe("approved");
   });
 
   it("a position without a price denies new risk in every other symbol, and says which", () => {

@@ -9,7 +9,7 @@ import * as exact from "./exact.ts";
 import { worthless } from "./exact.ts";
 import { catchUp, firstUnpriced, type LineValue, lineValue, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
 import * as sheets from "./fund-sheet.ts";
-import { noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fund-sheet.ts";
+import { noRow, pendingBuyAt, pendingSellAt, pendingsOf, positionAt, rowOf, sumOf } from "./fund-sheet.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
 import { navLimits } from "./nav-limits.ts";
 import { ordersInSecond } from "./order-rate.ts";
@@ -136,12 +136,12 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
 /** Everything but the key and the classification. */
 export function fillView(view: FundView, source: ViewSource, found: Found, order: Order, at: Instant): void {
   const { books } = source;
+  const book = books.symbols.get(order.symbol);
   const strategy = books.strategies.get(order.strategy_id);
-  // Mostly the strategy is the fund's, and then it knows where its fund is.
+  // Mostly the strategy is the fund's, and then it knows where its fund is. Its name is compared after everything was looked at once.
+  found.touched = strategy !== undefined && book !== undefined ? touch(strategy, book.slot) : 0;
   const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
   const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
-  const book = books.symbols.get(order.symbol);
-  found.touched = isOwn && book !== undefined ? touch(strategy, book.slot) : 0;
   if (fund !== undefined) catchUp(books, fund);
   const open = source.orders.open.get(order.order_id);
   found.fund = fund;
@@ -176,10 +176,11 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
 function touch({ pace, fund, trippedAt }: StrategyBook, slot: number): number {
   if (fund === undefined) return 0;
   const { sheet, limits } = fund;
+  const row = rowOf(sheet, slot);
+  const line = (sheet.cells[row] ?? 0) + (sheet.cells[pendingsOf(sheet, row)] ?? 0) + (sheet.cells[sheets.gross] ?? 0);
   const paces = (pace.instants[0] ?? 0) + (fund.pace.instants[0] ?? 0);
-  const sums = (sheet.cells[rowOf(sheet, slot)] ?? 0) + (sheet.cells[sheets.gross] ?? 0);
-  const moments = fund.navAt + fund.oldestMarkAt + fund.oldestFxAt + trippedAt;
-  const touched = paces + sums + moments + (fund.envelope?.version ?? 0);
+  const moments = fund.navPricedAt + fund.oldestMarkAt + fund.oldestFxAt + trippedAt;
+  const touched = line + paces + moments + (fund.envelope?.version ?? 0) + fund.id.length;
   if (limits === undefined || !amounts.isIdentical(limits.nav, fund.nav)) return touched;
   return typeof limits.gross === "number" ? touched + limits.gross : touched;
 }
@@ -237,7 +238,7 @@ function fillPrices(
 function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant): void {
   const { fund } = found;
   view.nav = fund?.nav;
-  view.navAgeMs = fund === undefined ? Number.NaN : (at - fund.navAt) / 1_000;
+  view.navAgeMs = fund === undefined ? Number.NaN : (at - fund.navPricedAt) / 1_000;
   view.grossOthers = worthless;
   view.netHighOthers = worthless;
   view.netLowOthers = worthless;

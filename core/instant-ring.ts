@@ -68,10 +68,15 @@ export interface AddedInstant {
 
 /** Adds a moment, and lets those go that are out of the window. A moment before the newest is taken as the newest. */
 export function addInstant(ring: InstantRing, at: Instant, windowMicroseconds: number): AddedInstant {
+  return addCounted(ring, at, windowMicroseconds, countWithin(ring, at, windowMicroseconds));
+}
+
+/** The same for whoever has just counted those that are within the window at that moment. */
+export function addCounted(ring: InstantRing, at: Instant, windowMicroseconds: number, counted: number): AddedInstant {
   const sizeBefore = ring.size;
   const newest = sizeBefore === 0 ? at : instantAt(ring, sizeBefore - 1);
   const value = newest > at ? newest : at;
-  ring.size = countWithin(ring, value, windowMicroseconds);
+  ring.size = value === at ? counted : countWithin(ring, value, windowMicroseconds);
   if (ring.size === ring.instants.length) {
     if (ring.size < slotsMax) grow(ring);
     else ring.size -= 1;

@@ -1,6 +1,10 @@
 // The open orders by their ids. They come and go by the thousand, and a map that is rebuilt while they do leaves tables behind that hold on
-// to everything that was in them until old memory is swept: every order would survive, and be moved about, long after it ended. So the map
-// holds places only, and the orders stand in a list that forgets them at once.
+// to everything that was in them until old memory is swept: every order would survive, and be moved about, long after it ended. So there is
+// a table of numbers that says where in a list an order stands, and the list forgets it at once. Nearly every id that is asked about is new,
+// and the table alone says so, in one or two looks at memory that is near.
+//
+// Whoever chooses ids could choose them so that all want the same slot. A search therefore ends after a few slots, and orders that find no
+// room in theirs stand in a map beside the table.
 import type { OpenOrder } from "./reservations.ts";
 
 export interface OpenOrders {
@@ -12,29 +16,98 @@ export interface OpenOrders {
   values(): Iterable<OpenOrder>;
 }
 
-export function createOpenOrders(): OpenOrders {
-  const places = new Map<string, number>();
+/** Numbers of a slot: the id's hash, and the order's place in the list counted from 1; 0 is an empty slot. */
+const slotNumbers = 2;
+const slotsFirst = 1_024;
+/** In a table that is at most half full hardly a search is ever as long. */
+const searchMaxDefault = 32;
+const noSlot = -1;
+
+function hashOf(id: string): number {
+  let hash = id.length;
+  for (let index = 0; index < id.length; index += 1) hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
+  return hash ^ (hash >>> 15);
+}
+
+// tidy: long because the table is one object whose parts move the same numbers.
+export function createOpenOrders(searchMax = searchMaxDefault): OpenOrders {
   const orders: (OpenOrder | undefined)[] = [];
   const free: number[] = [];
+  const crowded = new Map<string, number>();
+  let table = new Int32Array(slotsFirst * slotNumbers);
+  let slots = slotsFirst;
+  let size = 0;
+
+  /** The slot of the id, or the empty one where it would go, or `noSlot`. */
+  function slotOf(id: string, hash: number): number {
+    for (let step = 0; step < searchMax; step += 1) {
+      const slot = (hash + step) & (slots - 1);
+      const number = table[slot * slotNumbers + 1] ?? 0;
+      if (number === 0) return slot;
+      if (table[slot * slotNumbers] === hash && orders[number - 1]?.id === id) return slot;
+    }
+    return noSlot;
+  }
+
+  function placeOf(id: string): number | undefined {
+    const slot = slotOf(id, hashOf(id));
+    const number = slot === noSlot ? 0 : (table[slot * slotNumbers + 1] ?? 0);
+    if (number !== 0) return number - 1;
+    return crowded.size === 0 ? undefined : crowded.get(id);
+  }
+
+  function put(id: string, place: number): void {
+    const hash = hashOf(id);
+    const slot = slotOf(id, hash);
+    if (slot === noSlot) crowded.set(id, place);
+    else {
+      table[slot * slotNumbers] = hash;
+      table[slot * slotNumbers + 1] = place + 1;
+    }
+  }
+
+  function grow(): void {
+    slots *= 2;
+    table = new Int32Array(slots * slotNumbers);
+    crowded.clear();
+    for (const [place, order] of orders.entries()) if (order !== undefined) put(order.id, place);
+  }
+
+  /** Empties a slot and moves up those behind it that would no longer be found. */
+  function empty(slot: number): void {
+    const mask = slots - 1;
+    let hole = slot;
+    for (let next = (hole + 1) & mask; table[next * slotNumbers + 1] !== 0; next = (next + 1) & mask) {
+      const home = (table[next * slotNumbers] ?? 0) & mask;
+      if (((next - home) & mask) < ((next - hole) & mask)) continue;
+      table.copyWithin(hole * slotNumbers, next * slotNumbers, (next + 1) * slotNumbers);
+      hole = next;
+    }
+    table[hole * slotNumbers + 1] = 0;
+  }
+
   return {
     get size() {
-      return places.size;
+      return size;
     },
     get(id) {
-      const place = places.get(id);
+      const place = placeOf(id);
       return place === undefined ? undefined : orders[place];
     },
     add(order) {
+      size += 1;
+      if (size * 2 > slots) grow();
       const place = free.pop() ?? orders.length;
       orders[place] = order;
-      places.set(order.id, place);
+      put(order.id, place);
     },
     delete(id) {
-      const place = places.get(id);
+      const place = placeOf(id);
       if (place === undefined) return;
-      places.delete(id);
+      if (!crowded.delete(id)) empty(slotOf(id, hashOf(id)));
       orders[place] = undefined;
       free.push(place);
+      size -= 1;
     },
     values: () => orders.filter((order) => order !== undefined),
   };

@@ -2,7 +2,7 @@
 import type { Instant } from "../contracts/src/instant.ts";
 import { microsecondsPerSecond } from "../contracts/src/instant.ts";
 import type { FundBook, StrategyBook } from "./engine-books.ts";
-import { type AddedInstant, addInstant, countWithin, removeInstant } from "./instant-ring.ts";
+import { type AddedInstant, addCounted, countWithin, removeInstant } from "./instant-ring.ts";
 
 /** What must be known to take a counted order back. */
 export interface CountedOrder {
@@ -15,10 +15,16 @@ export function ordersInSecond({ pace }: FundBook | StrategyBook, at: Instant): 
   return pace.size === 0 ? 0 : countWithin(pace, at, microsecondsPerSecond);
 }
 
-/** Counts an order that got past the static gate. */
-export function countOrder(fund: FundBook, strategy: StrategyBook, at: Instant): CountedOrder {
-  const ofStrategy = addInstant(strategy.pace, at, microsecondsPerSecond);
-  return { at, ofStrategy, ofFund: addInstant(fund.pace, at, microsecondsPerSecond) };
+/** Counts an order that got past the static gate; before it there were so many within the second, as `ordersInSecond` has just told. */
+export function countOrder(
+  fund: FundBook,
+  strategy: StrategyBook,
+  at: Instant,
+  ofFundBefore: number,
+  ofStrategyBefore: number,
+): CountedOrder {
+  const ofStrategy = addCounted(strategy.pace, at, microsecondsPerSecond, ofStrategyBefore);
+  return { at, ofStrategy, ofFund: addCounted(fund.pace, at, microsecondsPerSecond, ofFundBefore) };
 }
 
 export function uncountOrder(fund: FundBook, strategy: StrategyBook, counted: CountedOrder): void {

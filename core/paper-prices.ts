@@ -5,7 +5,8 @@
 //    listed price; the year before leads up to it, and what comes after goes where it goes.
 //  - Bursts of informed trading push a price for a while (paper-flow.ts).
 //  - Options are worth what Black and Scholes say, at the volatility that their listed price had when the market began.
-//  - `speed` runs the course of a day, bursts and news so many times as fast; the course of the years, the calendar and all timestamps stay.
+//  - A speed runs the course of a day, bursts and news so many times as fast; the course of the years, the calendar and all timestamps stay. When
+//    the speed changes, what has passed stays (market-time.ts).
 //  - Gaps multiply a price from a moment on, for as long as they are in the weather.
 // Chance is a binary number, money is not: a price becomes a decimal on its tick before anybody sees it.
 import * as decimal from "../contracts/src/decimal.ts";
@@ -15,6 +16,7 @@ import type { AssetClass } from "../contracts/src/records/values.ts";
 import { type Greeks, greeksOf, impliedVolatility, type OptionTerms } from "./black-scholes.ts";
 import { dayWalk, longWalk } from "./brownian.ts";
 import { exp } from "./elementary.ts";
+import { type MarketTime, marketTime, type SpeedChange } from "./market-time.ts";
 import { burstNow, burstPush, type FlowLanes, flowLanes, volumeBetween } from "./paper-flow.ts";
 import { bitsAt, laneOf } from "./seeded-chance.ts";
 
@@ -54,7 +56,8 @@ export interface PriceGap {
 export interface PaperPricesOptions {
   readonly seed: number;
   readonly beganAt: Instant;
-  readonly speed: number;
+  /** How fast it ran from when on; as our time does without any. */
+  readonly speeds: readonly SpeedChange[];
   readonly listings: readonly PaperListing[];
   readonly gaps: () => readonly PriceGap[];
 }
@@ -66,11 +69,9 @@ export interface PaperPrices {
   quote(symbol: string, at: Instant): Quote;
   /** Units traded between two moments, in whole lots. */
   volume(symbol: string, from: Instant, to: Instant): decimal.Decimal;
-  /** Undefined for what is no option. */
-  greeks(symbol: string, at: Instant): Greeks | undefined;
   flow(symbol: string): FlowLanes;
-  /** The market's own time, which runs `speed` times as fast, in seconds. */
-  marketSeconds(at: Instant): number;
+  /** The market's own time, which may run faster than ours. */
+  readonly time: MarketTime;
 }
 
 const secondsPerYear = 31_557_600;
@@ -98,7 +99,8 @@ interface Listed {
 }
 
 export function paperPrices(options: PaperPricesOptions): PaperPrices {
-  const listed = new Map(options.listings.map((listing) => [listing.symbol, prepared(options, listing)]));
+  const time = marketTime(options.speeds);
+  const listed = new Map(options.listings.map((listing) => [listing.symbol, prepared(options, listing, time)]));
 
   function listedAs(symbol: string): Listed {
     const found = listed.get(symbol);
@@ -106,7 +108,7 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     return found;
   }
 
-  const marketSeconds = (at: Instant): number => (toUnixMs(at) / 1_000) * options.speed;
+  const marketSeconds = time.secondsAt;
 
   function gapFactor(symbol: string, at: Instant): number {
     let factor = 1;
@@ -125,7 +127,7 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
 
   function walked(it: Listed, at: Instant): decimal.Decimal {
     const push = burstPush(it.flow, marketSeconds(at)) * it.listing.volatility * burstPushShare;
-    const moved = level(it, toUnixMs(at) / 1_000, options.speed) - it.begun + push;
+    const moved = level(it, toUnixMs(at) / 1_000, marketSeconds(at)) - it.begun + push;
     const factor = Math.min(1_000, exp(moved) * gapFactor(it.listing.symbol, at));
     const ratio = decimal.fromInteger(BigInt(Math.round(factor * 1e9)));
     const free = decimal.divide(decimal.multiply(it.price, ratio, "half-even"), billion, "half-even");
@@ -156,12 +158,8 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     listings: new Map(options.listings.map((listing) => [listing.symbol, listing])),
     middle,
     volume,
-    marketSeconds,
+    time,
     flow: (symbol) => listedAs(symbol).flow,
-    greeks(symbol, at) {
-      const it = listedAs(symbol);
-      return it.option === undefined ? undefined : greeksOf(optionAt(it, it.option, at));
-    },
     quote(symbol, at) {
       const it = listedAs(symbol);
       const price = middle(symbol, at);
@@ -178,6 +176,7 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
         volume: decimal.format(volume(symbol, dayStart, at)),
         currency: it.listing.currency,
         venue: "paper",
+        ...(it.option !== undefined && { greeks: shownGreeks(greeksOf(optionAt(it, it.option, at))) }),
         quoted_at: format(at),
       };
     },
@@ -186,8 +185,14 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
 
 const thousand = decimal.fromInteger(1_000n);
 
-function prepared(options: PaperPricesOptions, listing: PaperListing): Listed {
-  const { seed, beganAt, speed } = options;
+/** To millionths: more says nothing. */
+function shownGreeks({ delta, gamma, theta, vega }: Greeks): NonNullable<Quote["greeks"]> {
+  const shown = (value: number): number => Math.round(value * 1_000_000) / 1_000_000;
+  return { delta: shown(delta), gamma: shown(gamma), theta: shown(theta), vega: shown(vega) };
+}
+
+function prepared(options: PaperPricesOptions, listing: PaperListing, time: MarketTime): Listed {
+  const { seed, beganAt } = options;
   const { symbol, option } = listing;
   const tick = decimal.parse(listing.tickSize);
   const beganS = toUnixMs(beganAt) / 1_000;
@@ -207,7 +212,7 @@ function prepared(options: PaperPricesOptions, listing: PaperListing): Listed {
     option: undefined,
     endsS,
   };
-  if (option === undefined) return { ...it, begun: level(it, beganS, speed) };
+  if (option === undefined) return { ...it, begun: level(it, beganS, time.secondsAt(beganAt)) };
   const underlying = options.listings.find((other) => other.symbol === option.underlying);
   const terms = { right: option.right, strike: Number(option.strike), rate: interestRate };
   const begun = { ...terms, price: Number(underlying?.price), years: (endsS - beganS) / secondsPerYear };
@@ -215,9 +220,9 @@ function prepared(options: PaperPricesOptions, listing: PaperListing): Listed {
 }
 
 /** The logarithm of the price, but for where it begins. */
-function level(it: Pick<Listed, "listing" | "lane" | "sharedLane">, seconds: number, speed: number): number {
+function level(it: Pick<Listed, "listing" | "lane" | "sharedLane">, seconds: number, marketS: number): number {
   const { volatility, correlation } = it.listing;
-  const walk = (lane: number): number => longWalk(lane, seconds) + dayWalk(lane, seconds * speed);
+  const walk = (lane: number): number => longWalk(lane, seconds) + dayWalk(lane, marketS);
   const own = Math.sqrt(1 - correlation * correlation);
   const mixed = (correlation === 0 ? 0 : correlation * walk(it.sharedLane)) + own * walk(it.lane);
   return (volatility / Math.sqrt(secondsPerYear)) * mixed;

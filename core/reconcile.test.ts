@@ -80,6 +80,10 @@ describe("a look", () => {
     expect(judgeLook(known, look("100", "130"))).toEqual({ verdict: "confirm", mayCorrect: true });
     expect(judgeLook(known, look("110", "140"))).toEqual({ verdict: "confirm", mayCorrect: false });
     expect(judgeLook(known, look("130", "130"))).toEqual({ verdict: "clear" });
+    // Whoever asks at once again has not waited for it.
+    expect(judgeLook(known, look("100", "130"), 10_000)).toEqual({ verdict: "early" });
+    expect(judgeLook({ ...known, status: "CONFIRMED" }, look("100", "130"), 10_000)).toEqual({ verdict: "early" });
+    expect(judgeLook(known, look("130", "130"), 10_000)).toEqual({ verdict: "clear" });
     expect(judgeLook(known, look("100", "131"))).toMatchObject({ verdict: "stay", isStuck: false });
   });
 
@@ -93,8 +97,9 @@ describe("a look", () => {
   it("5, 6: a confirmed one stays until both sides are equal, and is corrected only on two agreeing answers", () => {
     const confirmed: KnownDifference = { ...known, status: "CONFIRMED" };
     expect(judgeLook(confirmed, look("100", "130"))).toEqual({ verdict: "stay", isStuck: false, mayCorrect: true });
-    expect(judgeLook(confirmed, look("100", "131"))).toMatchObject({ verdict: "stay", mayCorrect: false });
-    expect(judgeLook(confirmed, look("101", "130"))).toMatchObject({ verdict: "stay", mayCorrect: false });
+    expect(judgeLook(confirmed, look("101", "131"))).toEqual({ verdict: "stay", isStuck: false, mayCorrect: false });
+    expect(judgeLook(confirmed, look("100", "131"))).toEqual({ verdict: "change" });
+    expect(judgeLook(confirmed, look("101", "130"))).toEqual({ verdict: "change" });
     expect(judgeLook(confirmed, look("7", "7"))).toEqual({ verdict: "clear" });
     expect(judgeLook({ ...confirmed, isAdjusting: true }, look("130", "130"))).toEqual({ verdict: "corrected" });
   });

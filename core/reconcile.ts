@@ -3,15 +3,16 @@
 //
 // Invariants (reconcile.test.ts names them):
 //  1. The union of both sides is compared: what only one of them has is compared with zero.
-//  2. A first look says SUSPECTED and never more; only a later answer of the broker says more.
+//  2. A first look says SUSPECTED and never more; only a later answer of the broker says more, and only one that is late enough confirms or lets
+//     ours be corrected, however often somebody looks in between.
 //  3. A later answer with the same difference confirms, one without a difference clears, one with another difference does neither.
 //  4. What is neither confirmed nor cleared after `looksMax` looks is stuck, and said so once.
-//  5. A confirmed difference stays confirmed until both sides are equal.
+//  5. A confirmed difference stays confirmed until both sides are equal; when it becomes another one, that is news.
 //  6. Only two complete answers that agree with each other, with our side unmoved, are evidence enough to correct ours.
 //  7. A class is given only when the evidence explains the whole difference; else it is UNKNOWN.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
-import { format, type Instant } from "../contracts/src/instant.ts";
+import { format, type Instant, millisecondsBetween } from "../contracts/src/instant.ts";
 import type { ReconcileDifference } from "../contracts/src/records/operations.ts";
 
 export type DifferenceClass = ReconcileDifference["class"];
@@ -145,10 +146,15 @@ export type LookVerdict =
   | { readonly verdict: "suspect" | "clear" | "corrected" }
   /** `mayCorrect` when ours may be set to the broker's. */
   | { readonly verdict: "confirm"; readonly mayCorrect: boolean }
+  /** It is confirmed, and another difference than it was. */
+  | { readonly verdict: "change" }
   /** `isStuck` is true at the look that makes it so. */
-  | { readonly verdict: "stay"; readonly isStuck: boolean; readonly mayCorrect: boolean };
+  | { readonly verdict: "stay"; readonly isStuck: boolean; readonly mayCorrect: boolean }
+  /** The same as before, and too soon to count: what was remembered of the look before stays. */
+  | { readonly verdict: "early" };
 
-export function judgeLook(known: KnownDifference | undefined, look: Look): LookVerdict {
+/** `apartMs`: how much later the broker's second answer has to be. */
+export function judgeLook(known: KnownDifference | undefined, look: Look, apartMs = 0): LookVerdict {
   const isEqual = look.ours === look.brokers;
   if (known === undefined) return { verdict: isEqual ? "nothing" : "suspect" };
   const isNewer = look.brokerAsOf > known.brokerAsOf;
@@ -156,7 +162,11 @@ export function judgeLook(known: KnownDifference | undefined, look: Look): LookV
   if (isEqual) return { verdict: known.isAdjusting ? "corrected" : "clear" };
   const isSame = decimal.subtract(look.brokers, look.ours) === decimal.subtract(known.brokers, known.ours);
   const mayCorrect = look.brokers === known.brokers && look.ours === known.ours;
-  if (known.status === "CONFIRMED") return { verdict: "stay", isStuck: false, mayCorrect };
+  const isEarly = millisecondsBetween(known.brokerAsOf, look.brokerAsOf) < apartMs;
+  if (isEarly && (known.status === "CONFIRMED" ? mayCorrect : isSame)) return { verdict: "early" };
+  if (known.status === "CONFIRMED") {
+    return isSame ? { verdict: "stay", isStuck: false, mayCorrect } : { verdict: "change" };
+  }
   return isSame
     ? { verdict: "confirm", mayCorrect }
     : { verdict: "stay", isStuck: isStuckNow(known), mayCorrect: false };

@@ -4,21 +4,16 @@
 const blockBytes = 64;
 /** The end of the last block has the length of the whole, after at least one byte of padding. */
 const tailBytes = 9;
-const contentMax = 8 * blockBytes - tailBytes;
+/** The longest content that is taken. */
+export const contentMax = 8 * blockBytes - tailBytes;
 
 export interface ShortSha256 {
-  /** Begins a new content. */
-  begin(): void;
-  byte(value: number): void;
-  /** What is not a text of ASCII letters, or no longer short, makes the whole content one that is not taken. */
-  text(value: unknown): void;
-  /** False when the content was not taken; else the words of its hash stand in `words`, each of four bytes, the first byte highest. */
-  end(): boolean;
-  /** The hash of a part of the content that was just taken; the content is gone after it. */
-  endPart(from: number, length: number): void;
-  /** The bytes of the content, from the first. */
+  /** The bytes of the content, from the first; whoever asks for a hash has written them there. */
   readonly content: Uint8Array;
+  /** The words of the hash, each of four bytes, the first byte highest. */
   readonly words: Int32Array;
+  /** Sets the words to the hash of the first so many bytes of the content; what stands behind them there is written over. */
+  hash(size: number): void;
 }
 
 /** The first 32 bits behind the point of the square or cube roots of the first primes, as the standard has them. */
@@ -143,54 +138,21 @@ function compress(words: Int32Array, block: DataView, from: number): void {
 
 export function createShortSha256(): ShortSha256 {
   const content = new Uint8Array(contentMax + tailBytes);
+  const quads = new Int32Array(content.buffer);
   const view = new DataView(content.buffer);
   const words = new Int32Array(8);
-  let size = 0;
-  let isTaken = true;
-
-  function finish(): void {
-    const end = Math.ceil((size + tailBytes) / blockBytes) * blockBytes;
-    content[size] = 0x80;
-    for (let index = size + 1; index < end; index += 1) content[index] = 0;
-    view.setInt32(end - 4, size * 8);
-    for (let index = 0; index < words.length; index += 1) words[index] = beginning[index] ?? 0;
-    for (let from = 0; from < end; from += blockBytes) compress(words, view, from);
-  }
-
   return {
     content,
     words,
-    begin() {
-      size = 0;
-      isTaken = true;
-    },
-    byte(value) {
-      if (value > 0x7f || size === contentMax) isTaken = false;
-      else content[size++] = value;
-    },
-    text(value) {
-      if (typeof value !== "string" || value.length > contentMax - size) {
-        isTaken = false;
-        return;
-      }
-      const start = size;
-      let all = 0;
-      for (let index = 0; index < value.length; index += 1) {
-        const code = value.charCodeAt(index);
-        all |= code;
-        content[start + index] = code;
-      }
-      size = start + value.length;
-      if (all > 0x7f) isTaken = false;
-    },
-    end() {
-      if (isTaken) finish();
-      return isTaken;
-    },
-    endPart(from, length) {
-      for (let index = 0; index < length; index += 1) content[index] = content[from + index] ?? 0;
-      size = length;
-      finish();
+    hash(size) {
+      const end = Math.ceil((size + tailBytes) / blockBytes) * blockBytes;
+      content[size] = 0x80;
+      let padded = size + 1;
+      for (; padded % 4 !== 0; padded += 1) content[padded] = 0;
+      for (let quad = padded / 4; quad < end / 4; quad += 1) quads[quad] = 0;
+      view.setInt32(end - 4, size * 8);
+      for (let index = 0; index < words.length; index += 1) words[index] = beginning[index] ?? 0;
+      for (let from = 0; from < end; from += blockBytes) compress(words, view, from);
     },
   };
 }

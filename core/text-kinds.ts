@@ -1,5 +1,5 @@
-// Which characters the texts of an order may be made of, as a table that is asked once per character. It is asked about texts, and about the
-// bytes of texts where somebody has read those already: reading a text's characters costs more than judging them.
+// Which characters the texts of an order may be made of, as a table that is asked once per character: about texts by themselves, and about
+// texts while their bytes are written.
 
 /** Which characters may stand first in a text, and which after that, as bits per ASCII code. */
 export const idFirst = 1;
@@ -10,6 +10,7 @@ export const currencyFirst = 16;
 export const currencyRest = 32;
 /** Characters of one line: no control characters and no line breaks, so that it cannot break a log line or a terminal. */
 export const inLine = 64;
+export const inAscii = 128;
 
 const characters = new Uint8Array(128);
 for (let code = 0; code < 128; code += 1) {
@@ -24,7 +25,8 @@ for (let code = 0; code < 128; code += 1) {
     (capital || digit || " ._:/-".includes(character) ? symbolRest : 0) |
     (capital ? currencyFirst : 0) |
     (capital || digit ? currencyRest : 0) |
-    (code >= 0x20 && code < 0x7f ? inLine : 0);
+    (code >= 0x20 && code < 0x7f ? inLine : 0) |
+    inAscii;
 }
 
 export function isMadeOf(text: string, first: number, rest: number): boolean {
@@ -44,9 +46,24 @@ export function isOneLine(text: string): boolean {
   return true;
 }
 
-/** Whether the ASCII bytes from one place up to another are all of a kind. */
-export function areBytesOf(bytes: Uint8Array, from: number, to: number, kind: number): boolean {
-  let all = kind;
-  for (let place = from; place < to; place += 1) all &= characters[bytes[place] ?? 0] ?? 0;
-  return all !== 0;
+/**
+ * Writes an ASCII text's bytes to that place and answers the kinds that every one of its characters is of; 0 for what is no ASCII text. It
+ * is judged while it is written: reading a text's characters costs more than all that is done with them.
+ */
+export function writeText(into: Uint8Array, place: number, text: unknown): number {
+  if (typeof text !== "string") return 0;
+  let codes = 0;
+  let kinds = 0xff;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    codes |= code;
+    kinds &= characters[code & 0x7f] ?? 0;
+    into[place + index] = code;
+  }
+  return codes > 0x7f ? 0 : kinds;
+}
+
+/** The kinds of an ASCII byte. */
+export function kindsOf(byte: number | undefined): number {
+  return characters[byte ?? 0] ?? 0;
 }

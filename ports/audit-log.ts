@@ -109,6 +109,8 @@ export interface AuditLog {
   /** Also by a narrower one, when what is stored is still what was read; says whether it was. */
   replaceTile(tile: StoredTile, was: Uint8Array): Promise<boolean>;
   readTile(level: number, index: number): Promise<Uint8Array | undefined>;
+  /** As many at once, in the order in which they were asked for. */
+  readTiles(places: readonly Pick<StoredTile, "level" | "index">[]): Promise<readonly (Uint8Array | undefined)[]>;
   /** Told after appends, here or elsewhere; gives the function that ends it. */
   onAppend(run: () => void): () => void;
 }

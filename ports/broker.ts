@@ -9,6 +9,7 @@
 //  4. An execution has an id that never changes; the same one twice is one trade.
 //  5. `positions` and `openOrders` say whether they are complete. An answer that is not, or none at all, is not "flat".
 //  6. Everything that arrives carries the broker's own time.
+//  7. What it says of an order has the terms that are in force there, prices included: an amendment that was not taken is seen by them.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { OrderType, Side, Tif } from "../contracts/src/records/values.ts";
@@ -40,7 +41,10 @@ export interface BrokerOrderStatus {
   readonly symbol: string;
   readonly side: Side;
   readonly state: BrokerOrderState;
+  /** Its terms as the broker has them now, ended or not; prices where its type has them. */
   readonly quantity: Decimal;
+  readonly limitPrice?: Decimal;
+  readonly stopPrice?: Decimal;
   readonly filledQuantity: Decimal;
   /** Of a rejection. */
   readonly reason?: string;

@@ -45,6 +45,8 @@ export interface NavPoint {
   readonly netFlows: Decimal;
   readonly currency: string;
   readonly oldestPriceAgeMs: number;
+  /** What every position was valued at; absent where it was not kept. */
+  readonly prices?: NavUpdated["prices"];
   readonly tradingDay?: string;
 }
 

@@ -5,6 +5,7 @@
 //  2. The same question gives the same answer, except that the newest bar grows until its interval is over.
 //  3. `closes` says of every bar what `bars` says of it.
 //  4. A symbol that it does not know is an empty answer with `known: false`.
+//  5. `bars` gives the rest of the process its turn again and again while it works, and ends with what it has when its signal aborts.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Bar, BarInterval, NewsItem } from "../contracts/src/records/market.ts";
 
@@ -15,6 +16,7 @@ export interface MarketHistory {
     from: Instant,
     to: Instant,
     countMax: number,
+    signal?: AbortSignal,
   ): Promise<{ readonly known: boolean; readonly bars: readonly Bar[] }>;
   /** The same bars with their closes alone, which may be much cheaper. */
   closes(

@@ -42,6 +42,8 @@ export interface Amendment {
   /** The approval; absent while the risk engine has not answered. */
   readonly decision?: RiskDecision;
   readonly askedAt: Instant;
+  /** When the broker was told last, or was about to be; absent while it cannot have heard of it. */
+  readonly handedAt?: Instant;
 }
 
 /** What a strategy of a fund holds of a symbol: the sum of its trades. */
@@ -65,6 +67,8 @@ export interface StoredPosition {
 export interface OmsRecords {
   /** The order that took this key at or after that moment, if any; the key is kept from others until this unit ends. */
   lockKey(idempotencyKey: string, since: Instant): Promise<StoredOrder | undefined>;
+  /** Forgets keys that no order took at or after that moment, at most so many; gives how many they were. */
+  trimKeys(before: Instant, countMax: number): Promise<number>;
   /** An order_id that exists already is a STORE_CONFLICT. */
   insertOrder(order: StoredOrder): Promise<void>;
   /** Kept from others until this unit ends. */

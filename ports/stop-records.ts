@@ -46,6 +46,8 @@ export interface StopRecords {
   update(stop: StoredStop): Promise<void>;
   /** Those whose exit is owed, oldest first. */
   owed(): Promise<readonly StoredStop[]>;
+  /** Those that ended at or after that moment, newest first, at most so many. */
+  ended(since: Instant, countMax: number): Promise<readonly StoredStop[]>;
   /** Those of these ids that there are. */
   find(stopIds: readonly string[]): Promise<readonly StoredStop[]>;
 }

@@ -21,7 +21,7 @@ export interface LedgerQuery {
 }
 
 export interface TreasuryQueries {
-  /** The last value of every such time, oldest first. */
+  /** The last value of every such time, the newest so many of them, oldest first. */
   navs(query: NavsQuery): Promise<readonly NavPoint[]>;
   /** Newest first, by when they were booked; nothing after an entry that is not there. */
   ledger(query: LedgerQuery): Promise<readonly LedgerEntry[]>;

@@ -47,8 +47,10 @@ function buildOptions(name) {
     logLevel: "warning",
     // These read files beside their own code or are loaded only when configured, so they stay in node_modules.
     external: [
-      "@grpc/*",
-      "@opentelemetry/*",
+      "@grpc/reflection",
+      "@grpc/proto-loader",
+      "@opentelemetry/sdk-*",
+      "@opentelemetry/exporter-*",
       "@node-rs/argon2",
       "@fastify/*",
       "oidc-provider",
@@ -60,6 +62,8 @@ function buildOptions(name) {
       "vitest",
       "tsx",
     ],
+    // PostgreSQL's client looks whether it runs at Cloudflare; without this answer it makes Node load its whole `fetch` to find out.
+    define: { navigator: '{"userAgent":"Node.js"}' },
     // CommonJS packages inside an ES module still ask for `require`.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

@@ -1,5 +1,5 @@
-// `npm run check`: types, lint and format, and the architecture (tidy.test.ts). Everything runs, then it says what failed.
-import { spawnSync } from "node:child_process";
+// `npm run check`: types, lint and format, and the architecture (tidy.test.ts). Everything runs, side by side, then it says what failed.
+import { spawn } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,14 +12,24 @@ const steps = [
   ["tidy", tool("vitest"), ["run", "--root", root, "--config", join(root, "vitest.tidy.config.ts")]],
 ];
 
-const skipTidy = process.argv.includes("--no-tidy");
-const failed = [];
-for (const [name, command, parameters] of steps) {
-  if (skipTidy && name === "tidy") continue;
-  console.error(`check: ${name}`);
-  const result = spawnSync(command, parameters, { cwd: root, stdio: "inherit" });
-  if (result.status !== 0) failed.push(name);
+/** Runs one step; what it says is kept together and shown when it has ended, because the steps run beside each other. */
+function run([name, command, parameters]) {
+  return new Promise((resolve) => {
+    const child = spawn(command, parameters, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const said = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => said.push(chunk));
+    child.once("error", (error) => said.push(Buffer.from(`${error.message}\n`)));
+    child.once("close", (code) => {
+      console.error(`check: ${name}`);
+      process.stderr.write(Buffer.concat(said));
+      resolve(code === 0 ? [] : [name]);
+    });
+  });
 }
+
+const skipTidy = process.argv.includes("--no-tidy");
+const chosen = steps.filter(([name]) => name !== "tidy" || !skipTidy);
+const failed = (await Promise.all(chosen.map(run))).flat();
 if (failed.length > 0) {
   console.error(`check failed: ${failed.join(", ")}`);
   process.exit(1);

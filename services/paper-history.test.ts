@@ -4,8 +4,11 @@ import { systemSha256 } from "../adapters/system-hashing.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import { parse } from "../contracts/src/instant.ts";
 import { fill } from "../contracts/src/records/order.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import { serviceRig } from "../testkit/virtual/service-rig.ts";
 import { walkMarket } from "../testkit/walk-market.ts";
-import { lastHistoryDay, type PaperHistory, paperHistory } from "./paper-history.ts";
+import { hearHistory } from "./oms/import-history.ts";
+import { historyName, lastHistoryDay, type PaperHistory, paperHistory } from "./paper-history.ts";
 import { paperCapital } from "./paper-seeds.ts";
 
 const to = "2026-11-14";
@@ -69,4 +72,31 @@ describe("the paper platform's history", () => {
       expect(skilled.length, strategyId).toBeGreaterThan(days.length * 0.8);
     }
   });
+});
+
+it("is left out by order management when treasury put another one in, which is an alarm", async () => {
+  const rig = serviceRig(3);
+  try {
+    const ports = rig.portsOf("oms");
+    const hearing = await hearHistory({ ...ports, marketHistory: { ...ports.marketHistory, ...walkMarket(1) } });
+    const tell = (hash: string) =>
+      rig.portsOf("treasury").store.transact("treasury.history", (unit) =>
+        unit.events.publish(subjects.seedImported, {
+          ...{ name: historyName, hash, from: history.from, to, counts: {}, imported_by: "service:treasury" },
+          at: "2026-11-15T00:00:00.000000Z",
+        }),
+      );
+    const alarms = () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "STATE_MISMATCH");
+    await tell("0".repeat(64));
+    await rig.time.timers.sleep(5_000);
+    expect(rig.world.oms.fills.size).toBe(0);
+    expect(alarms()).toMatchObject([{ service: "oms", facts: { about: historyName } }]);
+    await tell(history.hash);
+    await rig.time.timers.sleep(5_000);
+    expect(rig.world.oms.fills.size).toBe(history.fills.length);
+    expect(alarms()).toHaveLength(1);
+    await hearing.close();
+  } finally {
+    await rig.close();
+  }
 });

@@ -73,7 +73,11 @@ const tradedAtMs = { 252: 71_970_000, 365: 86_370_000 } as const;
 
 /** The last whole day before that moment: where the history ends. */
 export function lastHistoryDay(now: Instant): string {
-  return dayText(dayNumber(format(now).slice(0, 10)) - 1);
+  return dayBefore(format(now).slice(0, 10));
+}
+
+export function dayBefore(day: string): string {
+  return dayText(dayNumber(day) - 1);
 }
 
 export async function paperHistory(ports: PaperHistoryPorts, to: string): Promise<PaperHistory> {

@@ -136,20 +136,51 @@ describe(`the paper treasury, seed ${seed}`, () => {
     expect(numbers.slice(0, 3)).toEqual([42, 43, 44]);
   });
 
-  it("is silent about a fund while a price in it is older than ten seconds", async () => {
+  it("values a fund at the last prices that are known, says how old they are, and alarms after ten seconds", async () => {
     const rig = newRig();
     const running = await startTreasury(rig);
     const marks = startMarks(rig.portsOf("operations"));
     await oms.start(rig.portsOf("oms"));
     await rig.time.timers.sleep(5_000);
     await marks.stop();
-    await rig.time.timers.sleep(10_500);
-    const before = rig.told(subjects.navUpdated).length;
-    expect(before).toBeGreaterThan(30);
-    await rig.time.timers.sleep(10_000);
-    expect(rig.told(subjects.navUpdated)).toHaveLength(before);
+    const stale = () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "NAV_PRICES_STALE");
+    await rig.time.timers.sleep(9_000);
+    expect(stale()).toEqual([]);
+    await rig.time.timers.sleep(20_000);
+    const values = rig.told(subjects.navUpdated).filter(({ fund_id }) => fund_id === "alpha");
+    expect(values.length).toBeGreaterThan(30);
+    expect(values.at(-1)?.oldest_price_age_ms).toBeGreaterThan(27_000);
+    expect(values.at(-1)?.prices?.["AAPL"]).toEqual(values.at(-10)?.prices?.["AAPL"]);
+    // Once for each fund, with its symbols.
+    expect(stale().map(({ facts }) => facts?.["fund_id"])).toEqual(["alpha", "beta", "gamma"]);
+    expect(stale()[0]?.facts?.["symbols"]).toContain("AAPL");
+    expect(stale()[0]?.sentence).toMatch(/^alpha is valued at old prices, the oldest 1\d s old: .*AAPL \(1\d s\)/);
     const { funds } = await call<{ funds: FundStatus[] }>(running, "ListFunds");
-    expect(millisecondsBetween(parse(funds[0]?.nav_at ?? ""), rig.time.clock.now())).toBeGreaterThan(9_000);
+    expect(funds[0]?.oldest_price_age_ms).toBeGreaterThan(27_000);
+    // Also a treasury that was started since, which has heard of no price yet.
+    await running.stop();
+    await startTreasury(rig);
+    await rig.time.timers.sleep(3_000);
+    expect(rig.told(subjects.navUpdated).at(-1)?.oldest_price_age_ms).toBeGreaterThan(30_000);
+    // Fresh again, then old again.
+    const again = startMarks(rig.portsOf("operations"));
+    await rig.time.timers.sleep(5_000);
+    expect(rig.told(subjects.navUpdated).at(-1)?.oldest_price_age_ms).toBeLessThan(2_000);
+    const before = stale().length;
+    await again.stop();
+    await rig.time.timers.sleep(15_000);
+    expect(stale()).toHaveLength(before + 3);
+  });
+
+  it("has no value for a fund of which a position never had a price, and alarms", async () => {
+    const rig = newRig();
+    await startTreasury(rig);
+    await oms.start(rig.portsOf("oms"));
+    await rig.time.timers.sleep(14_000);
+    expect(rig.told(subjects.navUpdated).filter(({ positions_value }) => positions_value !== "0")).toEqual([]);
+    const alarms = rig.told(subjects.alarmRaised).filter(({ code }) => code === "NAV_PRICES_STALE");
+    expect(alarms.map(({ facts }) => facts?.["fund_id"])).toEqual(["alpha", "beta", "gamma"]);
+    expect(alarms[0]?.sentence).toMatch(/^alpha has no value: \S+ has no price\.$/);
   });
 
   it("books a fill once, whoever repeats it, and leaves live funds alone", async () => {

@@ -139,6 +139,8 @@ describe("strategies at work", () => {
     expect(cancelled.length).toBeGreaterThan(0);
     expect(new Set(idsOf(submitted)).size).toBe(submitted.length);
     const { strategies } = await call<Strategies>(running, "ListStrategies", {});
+    const nobodys = call<Strategies>(running, "ListStrategies", { fund_id: "nonesuch" });
+    await expect(nobodys).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(strategies.map(({ strategy_id, status }) => [strategy_id, status])).toEqual([
       ["alpha-meanrev", "live"],
       ["alpha-momentum", "live"],

@@ -80,7 +80,7 @@ export const buys = (side: string): boolean => side === "BUY" || side === "BUY_T
 export const directed = (side: string, quantity: Decimal): Decimal =>
   buys(side) ? quantity : decimal.negate(quantity);
 
-const multipliers = new Map(
+export const multipliers: ReadonlyMap<string, Decimal> = new Map(
   paperReference("").instruments.map(({ symbol, multiplier }) => [symbol, decimal.parse(multiplier)]),
 );
 

@@ -46,7 +46,7 @@ export function outside({ clock, timers }: Pick<Scheduler, "clock" | "timers">, 
   let suffered: PaperWeather = { set_by: "sim", reason: "simulated", at: format(beganAt) };
   const weather = (): PaperWeather => suffered;
   const marketOptions = { clock, timers, ...market, listings: paperListings, beganAt, weather };
-  const prices = paperPrices({ ...marketOptions, speed: 1, gaps: () => suffered.gaps ?? [] });
+  const prices = paperPrices({ ...marketOptions, speeds: [], gaps: () => suffered.gaps ?? [] });
   const open = new Map<string, PaperOrder>();
   const held = new Map<string, PaperPosition>();
   const arrived = new Map<string, number>();

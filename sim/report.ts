@@ -7,10 +7,15 @@ export function replayCommand({ seed, steps, canary, plant }: SimOptions): strin
   return `npm run sim -- --seed ${seed} --steps ${steps}${canary === true ? " --canary" : ""}${planted}`;
 }
 
+/** A run that was ended by a violation may not have come as far as the fair weather. */
+function stepsText(foul: number, all: number): string {
+  return all <= foul ? `${all} in foul weather` : `${foul} in foul weather, ${all - foul} to settle`;
+}
+
 export function describeReport(options: SimOptions, report: SimReport): string {
   const lines = [
     `seed       ${options.seed}`,
-    `steps      ${report.steps} (${report.elapsedMs} ms of virtual time)`,
+    `steps      ${report.steps}: ${stepsText(options.steps, report.steps)} (${report.elapsedMs} ms of virtual time)`,
     `crashes    ${report.crashes}`,
     `commits    ${report.fates.map(([fate, count]) => `${count} ${fate}`).join("; ")}`,
     `happened   ${Object.entries(report.counts)

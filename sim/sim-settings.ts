@@ -12,7 +12,7 @@ export function simSettings({ seed, autoCorrect }: SimSettingsOptions): Settings
   return {
     ...testSettings,
     stops: { enabled: true, cryptoEveryMs: 150, othersEveryMs: 250, quoteAgeMsMax: 5_000 },
-    reconcile: { enabled: true, everyMs: 800, confirmAfterMs: 400, alertThreshold: 1, autoCorrect },
+    reconcile: { enabled: true, everyMs: 120, confirmAfterMs: 40, alertThreshold: 1, autoCorrect },
     // Every entry is checked by the simulator itself; that the log looks at itself is tested elsewhere.
     audit: { ...testSettings.audit, verifyFirstAfterMs: 3_600_000 },
     risk: { ...testSettings.risk, approvalValidMs: 1_500, snapshotEveryEntries: 25 },

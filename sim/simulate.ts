@@ -81,7 +81,7 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   if (!dice.chance(0.3)) made.retire("research");
   for (const name of ["a", "b"]) void trader(parts, name, 45);
   void operator(parts, 110);
-  void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.3) });
+  void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.5) });
   const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
   return { ...reportOf(run), ...(violation === undefined ? {} : { violation }) };
 }

@@ -31,6 +31,14 @@ export async function storms({ time, platform, isStopping, everyMs, offSystem }:
   const broker = platform.outside.connect();
   const victim = (): ServiceName => victims[dice.below(victims.length)] ?? "oms";
   const symbol = (): string => gapping[dice.below(gapping.length)] ?? "AAPL";
+  async function tradePastUs(): Promise<void> {
+    const units = decimal.fromInteger(BigInt(1 + dice.below(20)));
+    const quantity = dice.chance(0.5) ? units : decimal.negate(units);
+    const trade = { account: "alpha", symbol: "MSFT", quantity, price: decimal.parse("428") };
+    await broker.disturb({ kind: "OFF_SYSTEM_TRADE", ...trade });
+  }
+  // At once, so that a short run sees the reconciler find it and set it right.
+  if (offSystem) await tradePastUs();
   while (!isStopping()) {
     await time.timers.sleep(1 + dice.below(2 * everyMs));
     if (isStopping()) return;
@@ -40,17 +48,7 @@ export async function storms({ time, platform, isStopping, everyMs, offSystem }:
     else if (thrown < 62) platform.outside.silence(100 + dice.below(2_500));
     else if (thrown < 85)
       platform.outside.gap(symbol(), (dice.chance(0.7) ? -1 : 1) * (0.02 + dice.below(100) / 1_000));
-    else if (thrown < 95 || !offSystem) platform.outside.loseReports(dice.below(5) / 10);
-    else {
-      const units = decimal.fromInteger(BigInt(1 + dice.below(20)));
-      const quantity = dice.chance(0.5) ? units : decimal.negate(units);
-      await broker.disturb({
-        kind: "OFF_SYSTEM_TRADE",
-        account: "alpha",
-        symbol: "MSFT",
-        quantity,
-        price: decimal.parse("428"),
-      });
-    }
+    else if (thrown < 90 || !offSystem) platform.outside.loseReports(dice.below(5) / 10);
+    else await tradePastUs();
   }
 }

@@ -57,6 +57,8 @@ export function fakeBroker({ clock, timers, name = "paper" }: FakeBrokerOptions)
     side: order.side,
     state,
     quantity: order.quantity,
+    ...(order.limitPrice !== undefined && { limitPrice: order.limitPrice }),
+    ...(order.stopPrice !== undefined && { stopPrice: order.stopPrice }),
     filledQuantity: filled,
     ...(reason !== undefined && { reason }),
     at: clock.now(),

@@ -1,14 +1,19 @@
 // One private PostgreSQL server for a whole test run: started before the first test file, stopped after the last. Its
-// address travels to the test processes through the environment; testkit/postgres.ts makes a database per call on it.
+// address travels to the test processes through the environment; testkit/postgres.ts makes a database per call on it. Making
+// and migrating one takes longer than most tests, so it is done here once: databases and platforms begin with a copy.
 // If this process dies without its teardown the kernel ends the server, and the next run removes the folder.
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "../adapters/postgres/embedded/server.ts";
+import { openClient, withDatabase } from "../adapters/postgres/connection.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../adapters/postgres/embedded/server.ts";
+import { migrate } from "../adapters/postgres/migrate.ts";
+import { migrations } from "../adapters/postgres/migrations/index.ts";
 import { systemRandom } from "../adapters/system-random.ts";
 import { systemTimers } from "../adapters/system-timers.ts";
 import type { Log } from "../ports/log.ts";
 import { ownPrefix, removeAbandoned } from "./abandoned.ts";
+import { copyCluster, madeClusterVariable } from "./made-cluster.ts";
 
 export const testServerVariable = "PORTCULLIS_TEST_SERVER";
 
@@ -28,18 +33,41 @@ export async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), ownPrefix(folderName)));
   const runtimeFolder = join(folder, "run");
   await mkdir(runtimeFolder, { mode: 0o700 });
-  const server = await startEmbeddedPostgres({
-    dataFolder: folder,
-    runtimeFolder,
-    log: quietLog,
-    timers: systemTimers(),
-    random: systemRandom(),
-    // Tests kill processes, never the machine: waiting for the disk would only cost time.
-    settings: { max_connections: "400", fsync: "off" },
-  });
+  const start = (): Promise<EmbeddedPostgres> =>
+    startEmbeddedPostgres({
+      dataFolder: folder,
+      runtimeFolder,
+      log: quietLog,
+      timers: systemTimers(),
+      random: systemRandom(),
+      // Tests kill processes, never the machine: waiting for the disk would only cost time.
+      settings: { max_connections: "400", fsync: "off", full_page_writes: "off" },
+    });
+  const first = await start();
+  await migrate(first.address.owner, migrations, quietLog);
+  await first.stop();
+  const made = join(folder, "made");
+  copyCluster(first.places.clusterFolder, made);
+  const server = await start();
+  await closeToConnections(server);
   process.env[testServerVariable] = JSON.stringify(server.address);
+  process.env[madeClusterVariable] = made;
   return async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   };
+}
+
+/** A database can be copied only while nobody is connected to it, the server's own housekeeping included. */
+async function closeToConnections({ address }: EmbeddedPostgres): Promise<void> {
+  const { database } = address.owner;
+  const client = await openClient(withDatabase(address, "postgres").owner, {
+    log: quietLog,
+    applicationName: "testkit",
+  });
+  try {
+    await client.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
+  } finally {
+    await client.end();
+  }
 }

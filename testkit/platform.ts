@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunFile } from "../adapters/run-file.ts";
+import { giveMadeDatabase } from "./made-cluster.ts";
 
 export interface StartOptions {
   /** The copy of the repository to start; default this one. */
@@ -13,8 +14,10 @@ export interface StartOptions {
   readonly arguments?: readonly string[];
   /** Whether the paper funds trade and have a past; they do not unless a test asks for it. */
   readonly funds?: "as configured";
-  /** Start on an existing data folder instead of a fresh one. */
+  /** Start on this data folder instead of a fresh one. */
   readonly dataFolder?: string;
+  /** Whether a fresh platform makes its database as a user's does; it begins with a copy of a made one unless a test asks for this. */
+  readonly database?: "from nothing";
 }
 
 export interface PlatformExit {
@@ -53,6 +56,7 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const root = options.root ?? join(import.meta.dirname, "..");
   const owned = options.dataFolder === undefined ? temporaryFolder("platform") : undefined;
   const dataFolder = options.dataFolder ?? join(owned ?? "", "data");
+  if (owned !== undefined && wantsMadeDatabase(options)) giveMadeDatabase(dataFolder);
   const child = spawn(process.execPath, [join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])], {
     cwd: owned ?? root,
     // The parts inherit the mark but no setting, so that every process of this platform can be found by it.
@@ -102,6 +106,11 @@ export function startPlatform(options: StartOptions = {}): Platform {
       if (owned !== undefined) rmSync(owned, { recursive: true, force: true });
     },
   };
+}
+
+/** Another copy of the program may have another schema, and who brings a database of their own needs none. */
+function wantsMadeDatabase({ root, database, environment }: StartOptions): boolean {
+  return root === undefined && database === undefined && environment?.["PORTCULLIS_DATABASE_URL"] === undefined;
 }
 
 const freePorts = {

@@ -11,7 +11,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** The run's server; its own database (`portcullis`) stays unused. */
+/** The run's server; its own database (`portcullis`) is migrated, and nobody connects to it: it is what others are copied from. */
 export function testServer(): DatabaseAddress {
   const text = process.env[testServerVariable];
   if (text === undefined) {
@@ -23,9 +23,13 @@ export function testServer(): DatabaseAddress {
 /** A new database with the program's migrations, or with those given. */
 export async function testDatabase(migrations: readonly Migration[] = programMigrations): Promise<TestDatabase> {
   const name = `test_${process.pid}_${randomBytes(6).toString("hex")}`;
-  await onServer(`CREATE DATABASE ${name}`);
   const address = withDatabase(testServer(), name);
-  await migrate(address.owner, migrations, quietLog);
+  if (migrations === programMigrations) {
+    await onServer(`CREATE DATABASE ${name} TEMPLATE ${testServer().owner.database}`);
+  } else {
+    await onServer(`CREATE DATABASE ${name}`);
+    await migrate(address.owner, migrations, quietLog);
+  }
   return { address, drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 

@@ -122,13 +122,13 @@ function scriptedOms(world: MemoryWorld, store: Store, { clock, timers }: Schedu
   const adjusted: PositionAdjustment[] = [];
   let fills = 0;
 
-  async function place(order: Order, state: OrderState): Promise<void> {
+  async function place(order: Order, state: OrderState, submittedBy = "test"): Promise<void> {
     await store.transact("test.place", async (unit) => {
       if ((await unit.oms.lockOrder(order.order_id)) !== undefined) return;
       const at = clock.now();
       await unit.oms.insertOrder({
         ...{ order, state, bodyHash: "0", filledQuantity: decimal.zero, filledValue: decimal.zero },
-        ...{ submittedBy: "test", createdAt: at, updatedAt: at },
+        ...{ submittedBy, createdAt: at, updatedAt: at },
       });
     });
   }
@@ -186,11 +186,16 @@ function scriptedOms(world: MemoryWorld, store: Store, { clock, timers }: Schedu
         if (oms.mood === "out of reach") throw unavailable();
         if (oms.mood === "refuses") return { denial: { code: "ORDER_HALTED", reason: "No." } };
         const { taken } = oms;
+        const own = "service:operations";
+        const there = world.oms.orders.get(order.order_id);
+        if (there !== undefined && there.submittedBy !== own) {
+          return { denial: { code: "ORDER_KEY_CONFLICT", reason: "The order_id belongs to another order." } };
+        }
         if (oms.mood === "arrives late") {
-          timers.after(3_000, () => void place(order, taken));
+          timers.after(3_000, () => void place(order, taken, own));
           throw unavailable();
         }
-        await place(order, taken);
+        await place(order, taken, own);
         if (oms.mood === "answer lost") throw unavailable();
         return { answer: { order, state: taken } as unknown as OrderStatus };
       },

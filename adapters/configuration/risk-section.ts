@@ -50,7 +50,8 @@ export const risk = section({
 
 export const market = section({
   seed: key(whole(0, 2_147_483_647).default(1), {
-    sentence: "The seed of the paper market: the same seed shows the same prices at the same moment.",
+    sentence:
+      "The seed of the paper market: the same seed shows the same prices at the same moment. A database keeps the one that it began with.",
     environment: "PORTCULLIS_MARKET_SEED",
   }),
   quote_every_ms: key(whole(50, 5_000).default(500), {
@@ -59,7 +60,7 @@ export const market = section({
   }),
   speed: key(whole(1, 1_000).default(1), {
     sentence:
-      "How many times as fast the course of a day runs on the paper market, with its bursts and news; timestamps and the course of the years stay.",
+      "How many times as fast the course of a day runs on the paper market, with its bursts and news; timestamps and the course of the years stay. What has passed stays as it was when this changes.",
     environment: "PORTCULLIS_MARKET_SPEED",
   }),
   sessions: key(z.enum(["always", "real"]).default("always"), {
@@ -72,7 +73,7 @@ export const market = section({
 export const paper = section({
   seed: key(z.enum(["auto", "always", "never"]).default("auto"), {
     sentence:
-      "Whether paper funds with limits, positions and reference data are put into an empty database; `auto` does it in the embedded one only.",
+      "Whether paper funds with limits, positions and reference data are put into a new database; `auto` does it in the embedded one only. The first start decides it for good.",
     environment: "PORTCULLIS_PAPER_SEED",
   }),
   history: key(z.boolean().default(true), {

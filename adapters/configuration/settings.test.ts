@@ -1,14 +1,18 @@
 // What services get of the configuration: the units of the code, and paper funds only where nobody's own database is.
 import { describe, expect, it } from "vitest";
 import { testSettings } from "../../testkit/virtual/service-rig.ts";
+import { wantsPaperFunds } from "../paper-broker/paper-beginnings.ts";
 import { loadConfiguration } from "./load-configuration.ts";
 import { settingsOf } from "./settings.ts";
 
-function settings(environment: Readonly<Record<string, string>>, embedded: boolean) {
-  const loaded = loadConfiguration({ environment, readFile: () => "" });
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.complaints));
-  return settingsOf(loaded.configuration, embedded);
+function loaded(environment: Readonly<Record<string, string>>) {
+  const found = loadConfiguration({ environment, readFile: () => "" });
+  if (!found.ok) throw new Error(JSON.stringify(found.complaints));
+  return found.configuration;
 }
+
+const settings = (environment: Readonly<Record<string, string>>, isPaper: boolean) =>
+  settingsOf(loaded(environment), isPaper);
 
 describe("settings", () => {
   it("are these without any configuration", () =>
@@ -40,6 +44,8 @@ describe("settings", () => {
     ["never", true, false],
   ])("paper.seed %s, embedded %s: paper funds %s", (seed, embedded, seeds) => {
     const environment = seed === undefined ? {} : { PORTCULLIS_PAPER_SEED: seed };
-    expect(settings(environment, embedded).seedPaperPlatform).toBe(seeds);
+    const database = embedded ? {} : { url: "postgres://somebody@example.com/own" };
+    expect(wantsPaperFunds({ ...loaded(environment), database })).toBe(seeds);
+    expect(settings(environment, seeds).seedPaperPlatform).toBe(seeds);
   });
 });

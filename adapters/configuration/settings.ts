@@ -2,10 +2,9 @@
 import type { Settings } from "../../ports/settings.ts";
 import type { Configuration } from "./schema.ts";
 
-/** `embedded` says whether the database is the platform's own: only there are paper funds put in without being asked for. */
-export function settingsOf(configuration: Configuration, embedded: boolean): Settings {
+/** `isPaper` says whether this database began with the paper funds (paper-broker/paper-beginnings.ts). */
+export function settingsOf(configuration: Configuration, isPaper: boolean): Settings {
   const { audit, risk, market, paper, secrets, research } = configuration;
-  const isPaper = paper.seed === "always" || (paper.seed === "auto" && embedded);
   const { synthetic_stop: stop, broker_exit_reconciler: reconciler } = configuration;
   return {
     stops: {

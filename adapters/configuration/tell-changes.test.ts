@@ -23,7 +23,9 @@ function open() {
     heard = world.log.length;
     return told.map(({ path, old_value, new_value, redacted }) => ({ path, old_value, new_value, redacted }));
   };
-  return { start, world };
+  const count = (yaml: string | undefined) =>
+    tellConfigurationChanges(valid(yaml, {}).configuration, "operations", { ...tools, store });
+  return { start, count, world };
 }
 
 const one = { PORTCULLIS_DATABASE_URL: "postgresql://owner:first-secret@db.example.com/p" };
@@ -35,6 +37,9 @@ describe("the configuration of a start", () => {
     const first = await start(undefined);
     expect(first).toMatchObject([{ path: "*", redacted: false }]);
     expect(await start(undefined)).toEqual([]);
+    const { count } = open();
+    // There was no start before it that it could be another than.
+    expect([await count(undefined), await count(undefined), await count("log:\n  level: debug\n")]).toEqual([0, 0, 1]);
   });
 
   it("is told key by key when it changed, with the old and the new value, also of keys that come and go", async () => {

@@ -18,7 +18,7 @@ export interface TellChangesPorts {
   readonly clock: Clock;
 }
 
-/** How many keys changed since the last start; the first start of all counts as one. */
+/** How many keys changed since the last start: none at the first start of all, although that is told. */
 export async function tellConfigurationChanges(
   configuration: Configuration,
   service: string,
@@ -37,7 +37,7 @@ export async function tellConfigurationChanges(
     const [kept, gone] = [values.filter(({ path }) => paths.has(path)), goneOf(before, values)];
     if (kept.length > 0) await unit.configuration.put(service, kept.map(storedOf));
     if (gone.length > 0) await unit.configuration.remove(service, gone);
-    return changes.length;
+    return before.length === 0 ? 0 : changes.length;
   });
 }
 

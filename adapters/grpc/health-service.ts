@@ -1,8 +1,15 @@
 // The standard health service (grpc.health.v1) that load balancers and probes ask. It tells what the process says of itself;
 // the empty name is the whole server, and every service on it shares its fate.
-import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, status } from "@grpc/grpc-js";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import {
+  type MethodDefinition,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+  status,
+} from "@grpc/grpc-js";
 import type { PackageDefinition } from "@grpc/proto-loader";
-import { Fault } from "../../contracts/src/fault.ts";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
@@ -156,7 +163,48 @@ export function healthService(options: HealthServiceOptions): HealthService {
   };
 }
 
-/** Loaded by the server only: the proto loader costs start-up time that a mere client need not pay. */
+const statusNumbers = { SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } as const satisfies Record<
+  ServingStatus,
+  number
+>;
+const serviceField = 1;
+const statusField = 1;
+
+/** Two messages of one field each are written and read here: a library that can do it for any proto would take longer to load than a server to start. */
+function requestOf(bytes: Uint8Array): HealthRequest {
+  const reader = new BinaryReader(bytes);
+  let service = "";
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (field === serviceField && wireType === WireType.LengthDelimited) service = reader.string();
+    else reader.skip(wireType, field);
+  }
+  return { service };
+}
+
+function responseBytes({ status }: HealthResponse): Buffer {
+  return Buffer.from(new BinaryWriter().tag(statusField, WireType.Varint).int32(statusNumbers[status]).finish());
+}
+
+function healthMethod(name: "Check" | "Watch"): MethodDefinition<HealthRequest, HealthResponse> {
+  const notAClient = (): never => {
+    throw new Defect("This side of the health service only answers.");
+  };
+  return {
+    path: `/${healthServiceName}/${name}`,
+    requestStream: false,
+    responseStream: name === "Watch",
+    requestSerialize: notAClient,
+    requestDeserialize: requestOf,
+    responseSerialize: responseBytes,
+    responseDeserialize: notAClient,
+  };
+}
+
+/** What a server serves it by. */
+export const healthDefinition = { Check: healthMethod("Check"), Watch: healthMethod("Watch") };
+
+/** The published proto as the loader takes it, which reflection hands out; loading it costs time that few need to pay. */
 export async function loadHealthPackage(): Promise<PackageDefinition> {
   const { fromJSON } = await import("@grpc/proto-loader");
   return fromJSON(healthProto as Parameters<typeof fromJSON>[0], { enums: String, defaults: true });

@@ -5,13 +5,13 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { instanceService } from "./definitions.ts";
 import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
 import { healthServiceName } from "./health-service.ts";
+import { reflectionPaths } from "./reflection.ts";
 
 /** The services that come from libraries, and are not in our protos. */
 const standardPaths: readonly (readonly [string, Operation])[] = [
   [`/${healthServiceName}/Check`, "ReadHealth"],
   [`/${healthServiceName}/Watch`, "ReadHealth"],
-  ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "ReadSchema"],
-  ["/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "ReadSchema"],
+  ...reflectionPaths.map((path) => [path, "ReadSchema"] as const),
 ];
 
 export function operationsByPath(services: readonly DescribedService[]): ReadonlyMap<string, Operation> {

@@ -13,7 +13,6 @@ import {
   type UntypedHandleCall,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import type { PackageDefinition } from "@grpc/proto-loader";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Verifier } from "../../ports/identity.ts";
@@ -23,9 +22,9 @@ import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { type BidirectionalMounter, bidirectionalMounter } from "./bidirectional.ts";
 import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
-import { codecOf, describedServices, descriptorFiles, instanceService } from "./definitions.ts";
+import { codecOf, describedServices, instanceService } from "./definitions.ts";
 import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
-import { type HealthService, healthService, healthServiceName, loadHealthPackage } from "./health-service.ts";
+import { type HealthService, healthDefinition, healthService, healthServiceName } from "./health-service.ts";
 import { identityGate } from "./identity-gate.ts";
 import { instanceHandlers } from "./instance-service.ts";
 import { connectionInjector, hookLibrary } from "./library-hooks.ts";
@@ -33,6 +32,7 @@ import { hearLibrary } from "./library-log.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
 import { type GrpcAddress, type GrpcListener, openListener } from "./listener.ts";
 import { operationsByPath } from "./procedure-operations.ts";
+import { addReflection } from "./reflection.ts";
 import { failure } from "./status.ts";
 import { type RpcPorts, type UnaryMounter, unaryMounter } from "./unary.ts";
 
@@ -88,7 +88,8 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
   for (const [described, service] of mounted) {
     server.addService(definitionOf(described), implementationOf(described, service, mount, options.random));
   }
-  await addStandardServices(server, health, mounted);
+  server.addService(healthDefinition, health.handlers);
+  addReflection(server, [...mounted.map(([described]) => described.fullName), healthServiceName], options.random);
   hookLibrary(server);
   const listener = await openListener({
     address: options.address,
@@ -215,22 +216,4 @@ function unimplementedStream(service: DescribedService, method: DescribedMethod,
 
 function unimplemented(service: DescribedService, method: DescribedMethod): Fault {
   return new Fault("UNIMPLEMENTED", `${service.fullName}/${method.name} is not implemented yet`, { retry: "never" });
-}
-
-/** Health and reflection come from libraries that only a server needs, so only a server loads them. */
-async function addStandardServices(
-  server: Server,
-  health: HealthService,
-  mounted: readonly (readonly [DescribedService, RpcService])[],
-): Promise<void> {
-  const { ReflectionService } = await import("@grpc/reflection");
-  const healthPackage = await loadHealthPackage();
-  const healthDefinition = healthPackage[healthServiceName];
-  if (healthDefinition === undefined || "format" in healthDefinition)
-    throw new Defect("The health proto did not load.");
-  server.addService(healthDefinition as ServiceDefinition, health.handlers);
-  const ours = { format: "", type: {}, fileDescriptorProtos: descriptorFiles.map((file) => Buffer.from(file)) };
-  const described: PackageDefinition = { ...healthPackage, ours } as PackageDefinition;
-  const names = [...mounted.map(([service]) => service.fullName), healthServiceName];
-  new ReflectionService(described, { services: names }).addToServer(server);
 }

@@ -1,6 +1,6 @@
 // Health and reflection as any gRPC tool would ask for them, and what draining does to calls and streams.
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, credentials, loadPackageDefinition, type ServiceClientConstructor } from "@grpc/grpc-js";
+import { Client, credentials, loadPackageDefinition, type ServiceClientConstructor, status } from "@grpc/grpc-js";
 import { fromJSON } from "@grpc/proto-loader";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Health } from "../../ports/health.ts";
@@ -164,6 +164,21 @@ describe("reflection", () => {
       const bytes = (files as { file_descriptor_proto: Buffer[] }).file_descriptor_proto;
       expect(bytes.length).toBeGreaterThan(0);
     }
+  });
+
+  it("bytes that are no question are refused, and the next call is answered", async () => {
+    const { target } = await serve([treasury]);
+    const client = new Client(target, credentials.createInsecure());
+    closers.push(() => client.close());
+    const asIs = (bytes: Buffer): Buffer => bytes;
+    const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+    const stream = client.makeBidiStreamRequest(path, asIs, asIs);
+    const refused = new Promise((resolve) => stream.on("error", resolve));
+    stream.on("data", () => undefined);
+    // A field of a type that there is not.
+    stream.write(Buffer.from([0xa7, 0x01]));
+    expect(await refused).toMatchObject({ code: status.INVALID_ARGUMENT });
+    expect(await reflect(target, "v1", { list_services: "*" })).toHaveProperty("list");
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { Route } from "../../ports/http.ts";
+import { joinedOpenApi } from "./joined-open-api.ts";
 import { openApiOf } from "./open-api.ts";
 import { hello } from "./test-client.ts";
 
@@ -120,6 +121,24 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(paths["/v1/tokens"] ?? {})).toEqual(["get", "delete"]);
     const open = (await openApiOf(routes, "public")) as Document;
     expect(Object.keys(open.paths)).toEqual(["/v1/hello"]);
+  });
+
+  it("of both listeners has every route, and says where those of the public one are", async () => {
+    const order = z.object({ symbol: z.string() }).meta({ id: "OpenApiTestQuote" });
+    const quote: Route = {
+      ...lists,
+      id: "getQuote",
+      path: "/v1/quote",
+      listeners: ["public"],
+      answers: { 200: order },
+    };
+    const both = [...routes, quote];
+    const [own, open] = [await openApiOf(both, "operator"), await openApiOf(both, "public")];
+    const { paths, components } = joinedOpenApi(own, open, "http://127.0.0.1:8081") as Document;
+    expect(Object.keys(paths)).toEqual(["/v1/hello", "/v1/quote", "/v1/tokens", "/v1/tokens/{token_id}/rotate"]);
+    expect(paths["/v1/quote"]?.["get"]).toMatchObject({ servers: [{ url: "http://127.0.0.1:8081" }] });
+    expect(paths["/v1/hello"]).toEqual((own as Document).paths["/v1/hello"]);
+    expect(Object.keys(components.schemas)).toEqual(["OpenApiTestQuote", "Problem"]);
   });
 
   it("has no component that nobody refers to, and each that somebody does", async () => {

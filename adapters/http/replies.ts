@@ -9,6 +9,8 @@ import { requestIdHeader } from "./request-id.ts";
 import { loggedPath, pathOf } from "./route-facts.ts";
 import { securityHeaders } from "./security-headers.ts";
 
+const retryAfterS = 2;
+
 export function sendAnswer(reply: FastifyReply, given: HttpAnswer, context: ProblemContext): FastifyReply {
   const failed = given.status >= 400;
   reply.code(given.status);
@@ -38,7 +40,10 @@ export function sendThrown(
 ): void {
   const told = thrownProblem(thrown, contextOf(request, listener));
   reportThrown(thrown, told, loggedPath(request), ports);
-  if (!reply.sent) sendProblem(reply, told);
+  if (reply.sent) return;
+  // What is refused because there is too much to do may be asked again soon.
+  if (told.status === 429) reply.header("retry-after", String(retryAfterS));
+  sendProblem(reply, told);
 }
 
 /** The log gets the reason of a failure that is ours, and a defect ends the program. */

@@ -28,6 +28,7 @@ export function createMemoryAuditReads(audit: AuditWorld, ask: <T>(answer: () =>
       ? audit.rows.slice(from, from + count)
       : audit.rows.filter(({ sequence }) => sequence >= from).slice(0, count);
   const sizes = (): number[] => [...audit.checkpoints.keys()].sort((one, other) => one - other);
+  const tileAt = (level: number, index: number) => audit.tiles.get(`${level}/${index}`)?.hashes.slice();
   return {
     head: () => ask(() => ({ ...audit.head })),
     sequencesOf: (eventIds) => ask(() => pick(eventIds, (id) => audit.byEvent.get(id))),
@@ -66,6 +67,7 @@ export function createMemoryAuditReads(audit: AuditWorld, ask: <T>(answer: () =>
           .flatMap((size) => audit.checkpoints.get(size) ?? [])
           .map((checkpoint) => ({ ...checkpoint })),
       ),
-    readTile: (level, index) => ask(() => audit.tiles.get(`${level}/${index}`)?.hashes.slice()),
+    readTile: (level, index) => ask(() => tileAt(level, index)),
+    readTiles: (places) => ask(() => places.map(({ level, index }) => tileAt(level, index))),
   };
 }

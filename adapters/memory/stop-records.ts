@@ -31,6 +31,13 @@ export function stopChanges(
           if (stops.has(stop.stopId)) stops.set(stop.stopId, stop);
         }),
       owed: () => inTurn(async () => stops.filter(({ ended }) => ended === undefined).sort(oldestFirst)),
+      ended: (since, countMax) =>
+        inTurn(async () =>
+          stops
+            .filter(({ ended }) => ended !== undefined && ended.at >= since)
+            .sort((one, other) => (other.ended?.at ?? 0) - (one.ended?.at ?? 0) || (one.stopId < other.stopId ? -1 : 1))
+            .slice(0, countMax),
+        ),
       find: (stopIds) => inTurn(async () => stops.filter(({ stopId }) => stopIds.includes(stopId)).sort(oldestFirst)),
     },
     apply: () => stops.apply(),

@@ -139,6 +139,34 @@ describe("a paper broker that is made to differ", () => {
   });
 });
 
+it("an order is with the broker after its latency and no earlier: a quote before that does not trade it", async () => {
+  const time = scheduler({ seed: 5 });
+  const stop = time.pump();
+  const broker = paperBroker({
+    ...time,
+    log: quietLog,
+    books: memoryPaperBooks(),
+    weather: () => undefined,
+    instruments: paperListings,
+    sessions: "always",
+    latencyMs: 50,
+  });
+  await broker.begin([]);
+  const rig = { broker, account: "alpha", symbol: "AAPL" } as unknown as PaperBrokerRig;
+  const show = () => {
+    const sizes = { bid_size: "1000", ask_size: "1000" };
+    return broker.match([{ symbol: "AAPL", bid: "10", ask: "11", ...sizes, quoted_at: format(time.clock.now()) }]);
+  };
+  const sent = broker.submit(order(rig, "late", { limitPrice: parse("100") }));
+  await time.timers.sleep(49);
+  expect(await show()).toBe(0);
+  expect(await broker.order("alpha-late")).toBeUndefined();
+  expect((await sent).state).toBe("WORKING");
+  expect(await show()).toBeGreaterThan(0);
+  expect((await broker.order("alpha-late"))?.state).toBe("FILLED");
+  await stop();
+});
+
 it("the hall lets orders trade on the market's own quotes, ends days, and begins again after trouble", async () => {
   const time = scheduler({ seed: 3, startAt: fromUnixMs(Date.UTC(2026, 10, 15, 23, 59, 50)) });
   const stop = time.pump();

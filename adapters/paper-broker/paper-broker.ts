@@ -226,6 +226,7 @@ function matchingQuote(quote: Quote): readonly MatchingQuote[] {
 
 function statusOf(order: PaperOrder): BrokerOrderStatus {
   const { clientOrderId, brokerOrderId, account, symbol, side, state, quantity, filledQuantity, reason } = order;
+  const { limitPrice, stopPrice } = order;
   return {
     clientOrderId,
     brokerOrderId,
@@ -234,6 +235,8 @@ function statusOf(order: PaperOrder): BrokerOrderStatus {
     side,
     state,
     quantity,
+    ...(limitPrice !== undefined && { limitPrice }),
+    ...(stopPrice !== undefined && { stopPrice }),
     filledQuantity,
     at: order.updatedAt,
     ...(reason !== undefined && { reason }),

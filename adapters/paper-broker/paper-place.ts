@@ -1,10 +1,11 @@
-// Where the paper broker and the paper market have what outlives a process: the broker's books, the weather, and the moment at which the market
+// Where the paper broker and the paper market have what outlives a process: the broker's books, the weather, and how and when the market
 // began. In PostgreSQL here; the simulator has its own.
 import type pg from "pg";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import { storeFault } from "../postgres/store-fault.ts";
 import type { Wake } from "../postgres/wake.ts";
+import { type PaperBeginnings, type PaperWishes, paperBeginnings } from "./paper-beginnings.ts";
 import type { PaperBooks } from "./paper-books.ts";
 import { postgresPaperBooks } from "./postgres-books.ts";
 
@@ -12,6 +13,8 @@ export interface PaperPlace {
   readonly books: PaperBooks;
   /** When prices were those of the listings: when the database was made. */
   beganAt(): Promise<Instant>;
+  /** What the first start decided for good; decides it when this is the first. */
+  beginnings(wishes: PaperWishes): Promise<PaperBeginnings>;
   readWeather(): Promise<PaperWeather | undefined>;
   /** Calls back when the weather may have changed. */
   onChange(run: () => void): () => void;
@@ -28,6 +31,7 @@ export function postgresPaperPlace(pool: pg.Pool, wake: Pick<Wake, "onPoke">): P
   return {
     books: postgresPaperBooks(pool),
     beganAt: async () => fromMicroseconds(Number((await ask("select began_us from paper_market"))[0]?.began_us)),
+    beginnings: (wishes) => paperBeginnings(pool, wishes),
     readWeather: async () => (await ask("select content from paper_weather"))[0]?.content,
     onChange: (run) => wake.onPoke(run),
   };

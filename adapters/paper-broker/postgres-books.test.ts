@@ -8,9 +8,11 @@ import { quietLog } from "../../testkit/global-setup.ts";
 import { type PaperBrokerRig, paperBrokerRigOn } from "../../testkit/paper-broker-rig.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer } from "../../testkit/postgres-rig.ts";
+import { loadConfiguration } from "../configuration/load-configuration.ts";
 import { openPool } from "../postgres/connection.ts";
 import { systemClock } from "../system-clock.ts";
 import { systemTimers } from "../system-timers.ts";
+import { paperBeginnings } from "./paper-beginnings.ts";
 import { postgresPaperBooks } from "./postgres-books.ts";
 
 let database: TestDatabase;
@@ -52,4 +54,47 @@ it("two matchers that see the same quote trade its size once", async () => {
   expect(await rig.broker.order(`${rig.account}-big`)).toMatchObject({ filledQuantity: parse("100") });
   await rig.broker.cancel(`${rig.account}-big`);
   await rig.close();
+});
+
+const beginnings = (environment: Readonly<Record<string, string>>, now = systemClock().now()) => {
+  const loaded = loadConfiguration({ environment, readFile: () => "" });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.complaints));
+  return paperBeginnings(pool, { configuration: loaded.configuration, now });
+};
+/** As a database is that nobody has started on, or that was used before beginnings were written down. */
+const forget = async (begun: boolean) => {
+  await pool.query("delete from configuration_value where service = 'paper'");
+  await pool.query("update paper_head set begun = $1", [begun]);
+};
+
+it("what the first start decided stays: paper funds are never put in later, nor half of them", async () => {
+  await forget(false);
+  expect((await beginnings({ PORTCULLIS_PAPER_SEED: "never" })).seeded).toBe(false);
+  expect((await beginnings({})).seeded).toBe(false);
+  const asked = beginnings({ PORTCULLIS_PAPER_SEED: "always" });
+  await expect(asked).rejects.toMatchObject({
+    code: "CONFIGURATION_INVALID",
+    message: /began without the paper funds/,
+  });
+  await forget(false);
+  const many = await Promise.all([1, 2, 3, 4].map(() => beginnings({})));
+  expect(many.map(({ seeded }) => seeded)).toEqual([true, true, true, true]);
+  expect((await beginnings({ PORTCULLIS_PAPER_SEED: "never" })).seeded).toBe(true);
+});
+
+it("a database from before has the answer in its books", async () => {
+  await forget(true);
+  await pool.query("insert into paper_position values ('f', 's', 0, 0) on conflict do nothing");
+  expect((await beginnings({ PORTCULLIS_PAPER_SEED: "never" })).seeded).toBe(true);
+});
+
+it("the market's speeds are kept with their moments, and its seed for good", async () => {
+  await forget(true);
+  const now = systemClock().now();
+  const first = { from: 0, speed: 1 };
+  expect((await beginnings({}, now)).speeds).toEqual([first]);
+  const fast = { PORTCULLIS_MARKET_SPEED: "60" };
+  expect((await beginnings(fast, now)).speeds).toEqual([first, { from: now, speed: 60 }]);
+  expect((await beginnings(fast)).speeds).toEqual([first, { from: now, speed: 60 }]);
+  await expect(beginnings({ PORTCULLIS_MARKET_SEED: "2" })).rejects.toThrow(/market began with 1/);
 });

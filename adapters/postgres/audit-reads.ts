@@ -45,6 +45,16 @@ export function createAuditReads(ask: Ask): AuditReads {
       });
       return found.rows[0]?.hashes;
     },
+    async readTiles(places) {
+      const found = await ask("reading tiles", {
+        text: `select level, index, hashes
+               from unnest($1::smallint[], $2::bigint[]) as asked (level, index) join audit_tile using (level, index)`,
+        values: [places.map(({ level }) => level), places.map(({ index }) => index)],
+      });
+      const hashes = new Map<string, Uint8Array>();
+      for (const row of found.rows) hashes.set(`${row.level}/${row.index}`, row.hashes);
+      return places.map(({ level, index }) => hashes.get(`${level}/${index}`));
+    },
   };
 }
 

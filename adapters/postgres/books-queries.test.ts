@@ -2,7 +2,7 @@
 // is changed in one of them is found. The numbers are those of core/books.ts.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { parse } from "../../contracts/src/instant.ts";
+import { parse, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { BelievedLine } from "../../contracts/src/records/books.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { addLook, type BookCheckName, type BookTotals, compareBooks, noTotals } from "../../core/books.ts";
@@ -52,10 +52,13 @@ async function inJournal(fill: Fill): Promise<void> {
   );
 }
 
-async function value(cash: string, worth: string, nav: string): Promise<void> {
+/** A value of some AAPL at 400, and of other shares that are worth nothing. */
+async function value(cash: string, shares: string, worth: string, nav: string, others: object = {}): Promise<void> {
+  const as_of = "2026-11-15T12:00:00Z";
+  const prices = { AAPL: { quantity: shares, price: "400", at: as_of }, ...others };
   await peer.store.transact("fixture", (unit) =>
     unit.ledger.putFund("alpha", {
-      newest: { fund_id: "alpha", nav, currency: "USD", cash, positions_value: worth, as_of: "2026-11-15T12:00:00Z" },
+      newest: { fund_id: "alpha", nav, currency: "USD", cash, positions_value: worth, prices, as_of },
     }),
   );
 }
@@ -67,16 +70,24 @@ const believed: readonly BelievedLine[] = [
 ];
 const cash = "-580.7000000025";
 
+async function refer(kind: string, content: object): Promise<void> {
+  await peer.pool.query(
+    "insert into reference_version (kind, version, content, set_by, set_us, reason, hash) values ($1, 1, $2, '', 0, '', '')",
+    [kind, JSON.stringify(content)],
+  );
+  await peer.pool.query(
+    "insert into reference_head (kind, version) values ($1, 1) on conflict (kind) do update set version = 1",
+    [kind],
+  );
+}
+
 beforeAll(async () => {
   peer = openPeer((await testDatabase()).address.app);
   queries = createBooksQueries(peer.pool);
-  const funds = JSON.stringify([{ fund_id: "alpha", mode: "PAPER" }]);
-  await peer.pool.query(
-    "insert into reference_version (kind, version, content, set_by, set_us, reason, hash) values ('funds', 1, $1, '', 0, '', '')",
-    [funds],
-  );
-  await peer.pool.query(
-    "insert into reference_head (kind, version) values ('funds', 1) on conflict (kind) do update set version = 1",
+  await refer("funds", [{ fund_id: "alpha", mode: "PAPER" }]);
+  await refer(
+    "instruments",
+    ["AAPL", "MSFT"].map((symbol) => ({ symbol, ...usd })),
   );
   await peer.store.transact("fixture", async (unit) => {
     await inOrderManagement(unit, past, "1");
@@ -95,7 +106,8 @@ async function differences(
 ) {
   const look = await queries.look(base.marks, base.marks.journal);
   const totals = addLook(base, look);
-  const results = compareBooks({ totals, look, believed: lines, liveBefore: look.liveOrders, late });
+  const moment = { at: plusMilliseconds(at, 2_000), ledgerBefore: [] };
+  const results = compareBooks({ totals, look, believed: lines, liveBefore: look.liveOrders, late, ...moment });
   const found = Object.entries(results).flatMap(([name, result]) =>
     result.differences.map(({ sentence }) => `${name}: ${sentence}`),
   );
@@ -127,7 +139,7 @@ describe("the books", () => {
     ]);
     await peer.store.transact("fixture", (unit) => inTreasury(unit, second));
     await inJournal(second);
-    await value(cash, "1000.0000000025", "419.3");
+    await value(cash, "2.5", "1000", "419.2999999975");
     expect((await differences()).found).toEqual([]);
   });
 
@@ -166,26 +178,33 @@ describe("the books", () => {
       "update treasury_holding set quantity = 3 where symbol = 'AAPL'",
       "update treasury_holding set quantity = 2.5 where symbol = 'AAPL'",
     );
-    expect(holding.map((each) => each.split(":")[0])).toEqual(["ledger", "holdings"]);
+    expect(holding.map((each) => each.split(":")[0])).toEqual(["ledger", "holdings", "value"]);
     const wrong = [{ fundId: "alpha", symbol: "AAPL", quantity: "2", pendingBuy: "0", pendingSell: "0" }];
     expect((await differences(noTotals, wrong)).found).toEqual([
       "exposure: The risk engine believes alpha AAPL to be 2, and its record says 2.5.",
     ]);
   });
 
-  it("4: differ when a value is not its parts, or its cash not the ledger's at any of its newest entries", async () => {
-    await value(cash, "1000.0000000025", "419.300000000000000001");
+  it("4: differ when a value is not its parts, not of its prices, or not the ledger's as of any of its newest entries", async () => {
+    await value(cash, "2.5", "1000", "419.299999997500000001");
     expect((await differences()).found).toEqual([
-      `value: alpha is valued 419.300000000000000001, its parts are ${cash} + 1000.0000000025 = 419.3.`,
+      `value: alpha is valued 419.299999997500000001, its parts are ${cash} + 1000 = 419.2999999975.`,
     ]);
-    // As it was one trade earlier.
-    await value("-812.3500000035", "1000", "187.6499999965");
+    // Positions at half their value, adding up all the same.
+    await value(cash, "2.5", "500", "-80.7000000025");
+    expect((await differences()).found).toEqual([
+      "value: alpha is valued with positions worth 500, quantities and prices make 1000.",
+    ]);
+    // As it was one trade earlier, which is cash and shares of the same moment.
+    await value("-812.3500000035", "3.5", "1400", "587.6499999965");
     expect((await differences()).found).toEqual([]);
-    await value("-812.35", "1000", "187.65");
+    await value("-812.3500000035", "2.5", "1000", "187.6499999965");
     expect((await differences()).found).toEqual([
-      `value: alpha is valued with cash of -812.35, the ledger has ${cash}.`,
+      `value: alpha is valued with cash of -812.3500000035, the ledger has ${cash}.`,
     ]);
-    await value(cash, "1000.0000000025", "419.3");
+    await value(cash, "3.5", "1400", "819.2999999975");
+    expect((await differences()).found).toEqual(["value: alpha is valued with 3.5 AAPL, the ledger has 2.5."]);
+    await value(cash, "2.5", "1000", "419.2999999975");
     expect((await differences()).found).toEqual([]);
   });
 
@@ -194,7 +213,8 @@ describe("the books", () => {
     await peer.store.transact("fixture", (unit) => inTreasury(unit, foreign));
     await inJournal(foreign);
     const lines = [...believed, { fundId: "alpha", symbol: "MSFT", quantity: "4", pendingBuy: "0", pendingSell: "0" }];
-    await value("-1509.0500000065", "0", "-1509.0500000065");
+    const others = { MSFT: { quantity: "4", price: "0", at: "2026-11-15T12:00:00Z" } };
+    await value("-1509.0500000065", "2.5", "1000", "-509.0500000065", others);
     expect((await differences(noTotals, lines)).found).toEqual([]);
     const third = trade(3, { strategy_id: "alpha-two", quantity: "1" });
     await peer.store.transact("fixture", async (unit) => {

@@ -2,14 +2,18 @@
 // over what is new, along an index; what is in flight is listed one by one.
 import type pg from "pg";
 import { parse, subtract } from "../../contracts/src/decimal.ts";
+import { parse as parseInstant } from "../../contracts/src/instant.ts";
 import type {
+  BookedInstrument,
   BooksLook,
   BooksMarks,
   LiveOrder,
   MissingFill,
+  NewestEntry,
   StoredNav,
   Summed,
 } from "../../contracts/src/records/books.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import { signedQuantity } from "../../core/position-book.ts";
 import type { BooksQueries } from "../../ports/books-queries.ts";
 import { bookTexts, missingMax, newestEntriesMax } from "./books-texts.ts";
@@ -79,7 +83,8 @@ async function lookWith(
     strategyHoldings: await summed(bookTexts.strategyHoldings),
     balances: await summed(bookTexts.balances),
     navs: (await rows(bookTexts.navs)).map(navOf),
-    newestCash: await summed(bookTexts.newestCash, newestEntriesMax),
+    newestEntries: (await rows(bookTexts.newestEntries, newestEntriesMax)).map(newestOf),
+    instruments: (await rows(bookTexts.instruments)).map(instrumentOf),
     newestJournal: await summed(bookTexts.newestJournal, journalAfter ?? Number.MAX_SAFE_INTEGER),
     unbooked: (await rows(bookTexts.unbooked, fills, missingMax)).map(missingOf),
     unheard: (await rows(bookTexts.unheard, fills, missingMax)).map(missingOf),
@@ -120,20 +125,42 @@ function missingOf(row: {
   };
 }
 
-function navOf({
-  fund_id,
-  newest,
-}: {
-  readonly fund_id: string;
-  readonly newest: Readonly<Record<string, string>>;
-}): StoredNav {
-  const of = (name: string): StoredNav["nav"] => parse(newest[name] ?? "");
-  const { currency = "" } = newest;
+function navOf({ fund_id, newest }: { readonly fund_id: string; readonly newest: NavUpdated }): StoredNav {
+  const { prices, rates = {} } = newest;
   return {
     fundId: textOfColumn(fund_id),
-    currency,
-    nav: of("nav"),
-    cash: of("cash"),
-    positionsValue: of("positions_value"),
+    currency: newest.currency,
+    nav: parse(newest.nav),
+    cash: parse(newest.cash ?? ""),
+    positionsValue: parse(newest.positions_value ?? ""),
+    asOf: parseInstant(newest.as_of),
+    prices:
+      prices === undefined
+        ? undefined
+        : Object.entries(prices).map(([symbol, { quantity, price }]) => ({
+            symbol,
+            quantity: parse(quantity),
+            price: parse(price),
+          })),
+    rates: new Map(Object.entries(rates).map(([currency, { rate }]) => [currency, parse(rate)])),
   };
+}
+
+interface NewestRow {
+  readonly fund_id: string;
+  readonly number: string;
+  readonly symbol: string | null;
+  readonly quantity: string | null;
+  readonly cash: readonly (readonly [string, string])[] | null;
+}
+
+function newestOf({ fund_id, number, symbol, quantity, cash }: NewestRow): NewestEntry {
+  const traded =
+    symbol === null || quantity === null ? [] : [{ symbol: textOfColumn(symbol), amount: parse(quantity) }];
+  const paid = (cash ?? []).map(([currency, amount]) => ({ symbol: textOfColumn(currency), amount: parse(amount) }));
+  return { fundId: textOfColumn(fund_id), number: Number(number), moves: [...traded, ...paid] };
+}
+
+function instrumentOf({ symbol, currency, multiplier }: BookedInstrument): BookedInstrument {
+  return { symbol: textOfColumn(symbol), currency: textOfColumn(currency), multiplier };
 }

@@ -45,10 +45,15 @@ export const bookTexts = {
   balances: "select array[fund_id, account, currency] as of, amount::text as amount from treasury_balance",
   navs: `select fund_id, content->'newest' as newest from treasury_fund
     where content->'newest'->>'cash' is not null and content->'newest'->>'positions_value' is not null`,
-  newestCash: `select array[n.fund_id, p.currency, n.entry_id] as of, sum(p.amount)::text as amount
+  newestEntries: `select n.fund_id, n.number, n.symbol, n.quantity::text as quantity,
+      (select json_agg(json_build_array(p.currency, p.amount::text)) from treasury_posting p
+       where p.entry_id = n.entry_id and p.account = 'cash') as cash
     from treasury_fund t join lateral (
-      select fund_id, entry_id, number from treasury_entry e where e.fund_id = t.fund_id order by number desc limit $1) n on true
-    join treasury_posting p on p.entry_id = n.entry_id and p.account = 'cash' group by 1, n.number order by n.number desc`,
+      select fund_id, entry_id, number, symbol, quantity from treasury_entry e
+      where e.fund_id = t.fund_id order by number desc limit $1) n on true order by n.number desc`,
+  instruments: `select one->>'symbol' as symbol, one->>'currency' as currency, one->>'multiplier' as multiplier
+    from reference_head h join reference_version v using (kind, version), json_array_elements(v.content) one
+    where h.kind = 'instruments'`,
   unbooked: `select f.fill_id, ${fillParts} as of, (${signed})::text as amount from ${newFills}
     where f.fill_id not like '${history}' and f.fund_id in (${paperFunds})
       and not exists (select from treasury_entry e where e.entry_id = 'fill:' || f.fill_id)

@@ -39,7 +39,7 @@ export function entryOf(row: EntryRow): LedgerEntry {
 }
 
 export const navColumns =
-  "fund_id, at_us, nav, cash, positions_value, net_flows, currency, oldest_price_age_ms, trading_day";
+  "fund_id, at_us, nav, cash, positions_value, net_flows, currency, oldest_price_age_ms, trading_day, prices";
 
 export interface NavRow {
   readonly fund_id: string;
@@ -51,6 +51,7 @@ export interface NavRow {
   readonly currency: string;
   readonly oldest_price_age_ms: number;
   readonly trading_day: string | null;
+  readonly prices: NonNullable<NavPoint["prices"]> | null;
 }
 
 export function navOf(row: NavRow): NavPoint {
@@ -63,6 +64,7 @@ export function navOf(row: NavRow): NavPoint {
     netFlows: parse(row.net_flows),
     currency: row.currency,
     oldestPriceAgeMs: row.oldest_price_age_ms,
+    ...(row.prices !== null && { prices: row.prices }),
     ...(row.trading_day !== null && { tradingDay: row.trading_day }),
   };
 }

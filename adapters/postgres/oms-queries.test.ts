@@ -3,9 +3,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { exampleFill } from "../../contracts/src/records/examples.ts";
+import { transactPatiently } from "../../testkit/conformance/waiting.ts";
 import { orderOf } from "../../testkit/oms-rig.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../testkit/postgres-rig.ts";
+import { columnOfText } from "./exact-text.ts";
 import { createOmsQueries } from "./oms-queries.ts";
 
 let database: TestDatabase;
@@ -62,4 +64,31 @@ it("trades cannot be rewritten", async () => {
   for (const text of ["update oms_fill set sequence = 9", "delete from oms_fill", "delete from oms_order"]) {
     await expect(peer.pool.query(text), text).rejects.toMatchObject({ code: "42501" });
   }
+});
+
+it("two that look at a key of old times at once are one after the other, and keys that count no more are forgotten", async () => {
+  const rows = async () => (await peer.pool.query("select idempotency_key from oms_key order by 1")).rows;
+  const look = (key: string) => peer.store.transact("test.key", (unit) => unit.oms.lockKey(key, 0 as Instant));
+  const { length } = await Promise.all(["key of o-4", "old", "older"].map(look));
+  expect(await rows()).toHaveLength(length);
+  const taken = await Promise.all(
+    [1, 2, 3].map((n) =>
+      transactPatiently(peer.store, "test.key", async (unit) => {
+        const at = 9_000_000 as Instant;
+        const same = await unit.oms.lockKey("old", at);
+        if (same !== undefined) return same.order.order_id;
+        await unit.oms.insertOrder({
+          order: orderOf(`new-${n}`, { idempotency_key: "old" }),
+          ...{ state: "WORKING", bodyHash: "", filledQuantity: decimal.zero, filledValue: decimal.zero },
+          ...{ submittedBy: "x", createdAt: at, updatedAt: at },
+        });
+        return `new-${n}`;
+      }),
+    ),
+  );
+  expect(new Set(taken).size).toBe(1);
+  const trim = (countMax: number) =>
+    peer.store.transact("test.key", (unit) => unit.oms.trimKeys(9_000_000 as Instant, countMax));
+  expect([await trim(1), await trim(10), await trim(10)]).toEqual([1, 1, 0]);
+  expect(await rows()).toEqual([{ idempotency_key: columnOfText("old") }]);
 });

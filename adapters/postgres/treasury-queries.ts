@@ -19,10 +19,10 @@ export function createTreasuryQueries(pool: pg.Pool): TreasuryQueries {
     async navs({ fundId, from, to, every, countMax }) {
       const found = await ask(
         `select ${navColumns} from treasury_nav where fund_id = $1 and every = $2 and bucket_us between $3 and $4
-           and at_us >= $5 and at_us < $6 order by bucket_us limit $7`,
+           and at_us >= $5 and at_us < $6 order by bucket_us desc limit $7`,
         [columnOfText(fundId), every, ...bucketBounds(every, from, to), from, to, countMax],
       );
-      return found.rows.map(navOf);
+      return found.rows.map(navOf).reverse();
     },
     async ledger({ fundId, countMax, afterEntryId }) {
       const values: unknown[] = [columnOfText(fundId), countMax];

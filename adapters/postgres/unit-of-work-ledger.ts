@@ -138,10 +138,10 @@ function fundRecords(sql: Sql): Pick<LedgerRecords, "lockFund" | "putFund"> {
 
 const navInsert = `insert into treasury_nav as kept (every, bucket_us, ${navColumns})
   select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::numeric[], $6::numeric[], $7::numeric[],
-    $8::numeric[], $9::text[], $10::double precision[], $11::text[])`;
+    $8::numeric[], $9::text[], $10::double precision[], $11::text[], $12::json[])`;
 
 const replaced = ["at_us", "nav", "cash", "positions_value", "net_flows", "currency", "oldest_price_age_ms"]
-  .concat("trading_day")
+  .concat("trading_day", "prices")
   .map((column) => `${column} = excluded.${column}`);
 
 function navRecords(sql: Sql): Pick<LedgerRecords, "putNav" | "importNavs" | "imported" | "firstImport" | "thinNavs"> {
@@ -199,5 +199,6 @@ function columnsOfNavs(kept: readonly (readonly [NavEvery, NavPoint])[]): unknow
     kept.map(([, { currency }]) => currency),
     kept.map(([, { oldestPriceAgeMs }]) => oldestPriceAgeMs),
     kept.map(([, { tradingDay }]) => tradingDay ?? null),
+    kept.map(([, { prices }]) => (prices === undefined ? null : JSON.stringify(prices))),
   ];
 }

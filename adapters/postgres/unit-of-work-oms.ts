@@ -36,7 +36,7 @@ async function haltsAtSending(sql: Sql): ReturnType<OmsRecords["haltsAtSending"]
 
 type OrderPart = Pick<
   OmsRecords,
-  "lockKey" | "insertOrder" | "lockOrder" | "updateOrder" | "order" | "openOrders" | "slicesOf"
+  "lockKey" | "trimKeys" | "insertOrder" | "lockOrder" | "updateOrder" | "order" | "openOrders" | "slicesOf"
 >;
 
 function orderRecords(sql: Sql): OrderPart {
@@ -45,14 +45,11 @@ function orderRecords(sql: Sql): OrderPart {
   return {
     async lockKey(key, since) {
       const column = columnOfText(key);
+      // Written and not only locked: whoever waited for another's commit would else look at what was before it.
       await sql.write({
-        name: "oms_key_insert",
-        text: "insert into oms_key (idempotency_key) values ($1) on conflict (idempotency_key) do nothing",
-        values: [column],
-      });
-      await sql.write({
-        name: "oms_key_lock",
-        text: "select 1 from oms_key where idempotency_key = $1 for update",
+        name: "oms_key_take",
+        text: `insert into oms_key (idempotency_key) values ($1)
+               on conflict (idempotency_key) do update set idempotency_key = excluded.idempotency_key`,
         values: [column],
       });
       const found = await sql.read({
@@ -62,6 +59,17 @@ function orderRecords(sql: Sql): OrderPart {
         values: [column, since],
       });
       return one(found.rows);
+    },
+    async trimKeys(before, countMax) {
+      const removed = await sql.write({
+        text: `delete from oms_key where idempotency_key in (
+                 select idempotency_key from oms_key key where not exists (
+                   select from oms_order taken
+                   where taken.idempotency_key = key.idempotency_key and taken.created_us >= $1)
+                 limit $2 for update skip locked)`,
+        values: [before, countMax],
+      });
+      return removed.rowCount ?? 0;
     },
     async insertOrder(stored) {
       const inserted = await sql.write({

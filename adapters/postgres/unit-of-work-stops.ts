@@ -48,6 +48,15 @@ export function stopRecords(sql: Sql): StopRecords {
       });
       return (found.rows as readonly StopRow[]).map(stopOf);
     },
+    async ended(since, countMax) {
+      const found = await sql.read({
+        name: "stop_ended",
+        text: `select content from stop where not is_owed and (content->'ended'->>'at')::bigint >= $1
+               order by (content->'ended'->>'at')::bigint desc, stop_id limit $2`,
+        values: [since, countMax],
+      });
+      return (found.rows as readonly StopRow[]).map(stopOf);
+    },
     async find(stopIds) {
       const found = await sql.read({
         name: "stop_find",

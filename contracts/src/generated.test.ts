@@ -46,7 +46,7 @@ test("npm run gen would change nothing", () => {
       const committed = existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : "";
       expect(committed === text, `${name} is stale: run npm run gen`).toBe(true);
     }
-    for (const name of ["docs/codes.md", "docs/configuration.md", "edges/client/openapi.json"]) {
+    for (const name of ["docs/codes.md", "docs/events.md", "docs/configuration.md", "edges/client/openapi.json"]) {
       expect([...written.keys()]).toContain(name);
     }
   } finally {

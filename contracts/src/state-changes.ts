@@ -37,12 +37,14 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "oms.report": tells("fillsCreated", "ordersUpdated", "ordersRejected", "ordersCancelled", "ordersExpired"),
   "oms.adjust": tells("fillsCreated"),
   "oms.alarm": tells("alarmRaised"),
+  "oms.trim": untold("Forgets idempotency keys that count no more; the orders under them stay."),
   "oms.weather": tells("paperWeather"),
   "oms.weather-read": onlyReads,
   "treasury.seed": tells("referenceChanged", "ledgerBooked"),
   "treasury.paper-feed": tells("referenceChanged"),
   "treasury.fill": untold("Holdings are the sum of fills, and each fill is an entry."),
   "treasury.value": untold("A valuation follows from fills and prices."),
+  "treasury.alarm": tells("alarmRaised"),
   "treasury.flow": tells("ledgerBooked"),
   "treasury.borrow": tells("ledgerBooked"),
   "treasury.look": onlyReads,
@@ -147,7 +149,7 @@ export const untoldRecords: Readonly<Record<string, string>> = {
   risk_nav: "A valuation follows from fills and prices.",
   treasury_fund: "The newest valuation, and what follows from it.",
   oidc_state: "The memory of logins that are under way.",
-  oms_key: "Locked while somebody looks which order took the key; the order is told.",
+  oms_key: "Written while somebody looks which order took the key; the order is told.",
   oms_fund: "Counts a fund's trades; each of them is told.",
   oms_report_cursor: "How far a broker's reports were read; what they changed is told.",
 };
@@ -167,6 +169,8 @@ export const otherWriters: Readonly<Record<string, string>> = {
   "adapters/postgres/migrate.ts": "The schema, before anything runs.",
   "adapters/paper-broker/postgres-books.ts":
     "The books of a broker, which is outside of the platform: what it does to our orders is told by ours when they hear of it.",
+  "adapters/paper-broker/paper-beginnings.ts":
+    "How the paper platform began, which follows from the configuration of a start, and that is told.",
   "adapters/anchors/postgres-anchor.ts": "Copies of checkpoints in a database of other hands.",
   "adapters/postgres/subject-keys.ts":
     "Keys that seal personal fields; that one is destroyed is the entry subject.key_destroyed.",

@@ -44,47 +44,6 @@ export function canonicalJson(value: unknown, limits: Limits = noLimits): string
   return write(value, limits.levelsMax ?? levelsMax, { left: limits.lengthMax ?? textBytesMax, path: [] });
 }
 
-/**
- * The same text, sooner, for a value that a decoder made (of JSON, of protobuf) or that was put together here out of such: plain objects and
- * arrays all the way, without a getter. Most come with their keys in order and are then written by the language itself; whatever is
- * not so, or has no canonical form, goes the careful way.
- */
-export function canonicalJsonOfPlain(value: unknown, limits: Limits = {}): string {
-  const lengthMax = limits.lengthMax ?? textBytesMax;
-  if (countOrdered(value, limits.levelsMax ?? levelsMax, lengthMax) < 0) return canonicalJson(value, limits);
-  const text = JSON.stringify(value);
-  // Half of a surrogate pair is written as an escape, where it must be refused.
-  return text.length > lengthMax || text.includes("\\ud") ? canonicalJson(value, limits) : text;
-}
-
-/** What is left of a count of values, if all of them have a canonical form as they stand, and all keys are in order; else -1. */
-function countOrdered(value: unknown, levels: number, count: number): number {
-  if (typeof value === "string" || typeof value === "boolean" || value === null) return count - 1;
-  if (typeof value === "number") return Number.isSafeInteger(value) && !Object.is(value, -0) ? count - 1 : -1;
-  if (typeof value !== "object" || levels === 0) return -1;
-  return Array.isArray(value) ? countArray(value, levels - 1, count - 1) : countObject(value, levels - 1, count - 1);
-}
-
-function countArray(array: readonly unknown[], levels: number, count: number): number {
-  if (Object.getPrototypeOf(array) !== Array.prototype || array.length > count) return -1;
-  let left = count;
-  for (let index = 0; index < array.length && left >= 0; index += 1) left = countOrdered(array[index], levels, left);
-  return left;
-}
-
-function countObject(object: object, levels: number, count: number): number {
-  if (Object.getPrototypeOf(object) !== Object.prototype) return -1;
-  const named = object as Readonly<Record<string, unknown>>;
-  let left = count;
-  let last = "";
-  for (const key of Object.keys(named)) {
-    if (key < last || left < 0) return -1;
-    last = key;
-    left = countOrdered(named[key], levels, left);
-  }
-  return left;
-}
-
 interface Writing {
   /** What the text may still grow by. Without it one array that is held in many places would grow without bound. */
   left: number;
@@ -95,7 +54,8 @@ interface Writing {
 const shortMax = 256;
 // With the flag u a pair counts as one character, so that this finds lone halves only.
 const loneSurrogate = /\p{Surrogate}/u;
-const needsNoEscape = /^[ !#-[\]-~]*$/;
+/** Texts of printable ASCII that are written as they are. */
+export const needsNoEscape = /^[ !#-[\]-~]*$/;
 
 function write(value: unknown, levels: number, writing: Writing): string {
   switch (typeof value) {

@@ -14,6 +14,9 @@ function codeWith(changes: Record<string, unknown>, more: Spoil = () => undefine
   return judge((draft) => [Object.assign(draft.order, changes), more(draft)]).code;
 }
 
+const reasonWith = (changes: Record<string, unknown>): string =>
+  judge((draft) => Object.assign(draft.order, changes)).reason;
+
 const requiredFields = [
   "idempotency_key",
   "order_id",
@@ -140,7 +143,7 @@ describe("numbers", () => {
     }
   });
 
-  test("which prices a type needs; what it does not need it may carry, on any tick", () => {
+  test("which prices a type needs, and that it carries no other", () => {
     const both = { limit_price: "200", stop_price: "200" };
     const none = { limit_price: undefined, stop_price: undefined };
     expect(codeWith({ order_type: "MARKET", ...none })).toBe("");
@@ -150,13 +153,14 @@ describe("numbers", () => {
     expect(codeWith({ order_type: "STOP_LIMIT", ...both, limit_price: undefined })).toBe("SCHEMA_LIMIT_PRICE_MISSING");
     expect(codeWith({ order_type: "LIMIT", ...both, limit_price: undefined })).toBe("SCHEMA_LIMIT_PRICE_MISSING");
     expect(codeWith({ order_type: "STOP", ...both, stop_price: undefined })).toBe("SCHEMA_STOP_PRICE_MISSING");
-    for (const order_type of ["MARKET", "LIMIT", "STOP"]) expect(codeWith({ order_type, ...both })).toBe("");
-    expect(codeWith({ order_type: "MARKET", limit_price: "200.001" })).toBe("");
-    expect(codeWith({ order_type: "LIMIT", ...both, stop_price: "199.999" })).toBe("");
+    for (const order_type of ["MARKET", "LIMIT", "STOP"]) {
+      expect(codeWith({ order_type, ...both }), order_type).toBe("SCHEMA_FIELD_INVALID");
+    }
+    expect(codeWith({ order_type: "MARKET", ...none, stop_price: "200" })).toBe("SCHEMA_FIELD_INVALID");
     expect(codeWith({ order_type: "MARKET", limit_price: "0" })).toBe("SCHEMA_DECIMAL_INVALID");
-    // Its notional is compared with the market, where it will trade.
-    expect(codeWith({ order_type: "MARKET", limit_price: "100", notional: 20_000 })).toBe("");
-    expect(codeWith({ order_type: "MARKET", limit_price: "100", notional: 10_000 })).toBe("SCHEMA_NOTIONAL_MISMATCH");
+    expect(reasonWith({ order_type: "MARKET", ...both })).toBe(
+      "A MARKET order has no use for limit_price: leave it out, or make it a LIMIT or STOP_LIMIT order.",
+    );
   });
 
   test("trap: ticks are increments, not only decimals: 50000.03 on a 0.05 tick", () => {

@@ -61,7 +61,7 @@ function notADecimal(field: string, text: string): Denial {
   return { code: "SCHEMA_DECIMAL_INVALID", reason };
 }
 
-/** A price that the type does not need may be there: it counts when the order is valued, and nowhere else. */
+/** A price that the type does not use is a mistake: whoever sends a limit means it, and the order would trade beyond it. */
 function priceDenial(order: Order, view: FundView): Denial | undefined {
   const { limitPrice, stopPrice } = view.terms;
   const type = order.order_type;
@@ -71,7 +71,14 @@ function priceDenial(order: Order, view: FundView): Denial | undefined {
   if (isStopped(type) && stopPrice === undefined) {
     return { code: "SCHEMA_STOP_PRICE_MISSING", reason: `A ${type} order needs a stop_price.` };
   }
-  return undefined;
+  if (!isLimited(type) && limitPrice !== undefined) return unusedPrice(type, "limit_price");
+  return isStopped(type) || stopPrice === undefined ? undefined : unusedPrice(type, "stop_price");
+}
+
+function unusedPrice(type: string, field: "limit_price" | "stop_price"): Denial {
+  const types = field === "limit_price" ? "LIMIT or STOP_LIMIT" : "STOP or STOP_LIMIT";
+  const reason = `A ${type} order has no use for ${field}: leave it out, or make it a ${types} order.`;
+  return { code: "SCHEMA_FIELD_INVALID", reason };
 }
 
 function timeDenial(order: Order, view: FundView, at: instant.Instant): Denial | undefined {

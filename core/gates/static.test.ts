@@ -46,17 +46,6 @@ describe("max notional", () => {
     expect(codeWith({ ...stop, stop_price: "210", quantity: "1134" })).toBe("NOTIONAL_ABOVE_MAX");
   });
 
-  test("a price that the type does not need counts when it is the worst, and flatters nothing", () => {
-    const carried = { order_type: "MARKET", quantity: "1000" };
-    // 1,000 at 238 with the collar on top are 249,900; at 239 they are 250,950.
-    expect(codeWith({ ...carried, limit_price: "238" })).toBe("");
-    expect(codeWith({ ...carried, limit_price: "239" })).toBe("NOTIONAL_ABOVE_MAX");
-    expect(codeWith({ ...carried, limit_price: "1", quantity: "1191" })).toBe("NOTIONAL_ABOVE_MAX");
-    expect(codeWith({ quantity: "1000", stop_price: "250" })).toBe("");
-    expect(codeWith({ quantity: "1000", stop_price: "250.01" })).toBe("NOTIONAL_ABOVE_MAX");
-    expect(codeWith({ ...carried, limit_price: "99999999999999999999" })).toBe("NOTIONAL_ABOVE_MAX");
-  });
-
   test("what the order itself says counts when it is more", () => {
     expect(codeWith({ quantity: "1240", notional: 250_000 })).toBe("");
     expect(codeWith({ quantity: "1240", notional: 250_000.01 })).toBe("NOTIONAL_ABOVE_MAX");
@@ -128,12 +117,6 @@ describe("collar", () => {
     expect(codeWith({ limit_price: "190" })).toBe("");
     expect(codeWith({ limit_price: "210.01" })).toBe("PRICE_OUTSIDE_COLLAR");
     expect(codeWith({ limit_price: "189.99" })).toBe("PRICE_OUTSIDE_COLLAR");
-  });
-
-  test("a price that the type does not need has no collar", () => {
-    expect(codeWith({ order_type: "MARKET", limit_price: "300", quantity: "10" })).toBe("");
-    expect(codeWith({ order_type: "LIMIT", stop_price: "100" })).toBe("");
-    expect(codeWith({ order_type: "STOP", stop_price: "200", limit_price: "100" })).toBe("");
   });
 
   test("the stop price must lie inside as well", () => {

@@ -185,7 +185,16 @@ function reachAdvice(context: Context, failed?: Failure): string {
 async function health(context: Context): Promise<Check> {
   const name = "health";
   const answer = await outcome(context, (client) => client.getHealth());
-  if (answer.failed === undefined) return { name, state: "ok", detail: "every part can do its work" };
+  if (answer.failed === undefined) {
+    const { notes = [] } = answer.value;
+    if (notes.length === 0) return { name, state: "ok", detail: "every part can do its work" };
+    return {
+      name,
+      state: "warn",
+      detail: `every part can do its work, but ${notes.join("; ")}`,
+      advice: "`ctl oms orders list --open` shows the orders; docs/orders.md says what becomes of them.",
+    };
+  }
   return {
     name,
     state: "fail",

@@ -82,6 +82,14 @@ describe("doctor", () => {
     });
   });
 
+  it("warns of what a part that can work complains of", async () => {
+    const notes = ["oms: The broker paper is silent since 2026-11-15T13:30:00Z. What became of 2 orders is unknown."];
+    server.on("GET /v1/healthz", { body: { status: "ok", notes } });
+    const { stdout } = await run("doctor");
+    expect(stdout).toMatch(/warn +health +.*paper is silent since .* 2 orders is unknown/);
+    server.on("GET /v1/healthz", { body: { status: "ok" } });
+  });
+
   it("names what fails, with what to do, and exits 1", async () => {
     const late = new Date(Date.now() - 3_600_000).toISOString();
     server.on("GET /.well-known/oauth-protected-resource", { body: { ...login, ...issuerFacts(), time: late } });

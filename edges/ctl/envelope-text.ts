@@ -22,6 +22,11 @@ export function percent(fraction: number): string {
   return `${Number((fraction * 100).toPrecision(6))} %`;
 }
 
+/** For tables, where figures stand below each other. */
+export function percentInTable(fraction: number): string {
+  return `${(fraction * 100).toFixed(2)} %`;
+}
+
 function fractionText(value: number): string {
   return `${value} (${percent(value)})`;
 }

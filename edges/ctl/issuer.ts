@@ -248,6 +248,11 @@ function issuerFailure(error: unknown, issuer: string): Refusal {
     return loginRefusal(known ?? `The issuer answered ${clean(oauthCode).slice(0, 80)}.${said}`);
   }
   const status = answeredStatus(error);
+  // On this machine it is the platform's own, which listens before it can log anybody in.
+  if (status === 503 && oauthCode === undefined && isLoopback(issuer)) {
+    const detail = "The platform is still starting: nobody can log in yet.";
+    return new Refusal(exitCodes.unavailable, "IDENTITY_UNAVAILABLE", detail, "Try again in a moment.", error);
+  }
   const said = status === undefined ? messageOf(error) : `status ${status}`;
   const why = connectionProblem(error) ?? said;
   const detail = `The issuer ${clean(issuer)} did not answer as it should (${why}).`;

@@ -17,6 +17,8 @@ type Cell = string | number | boolean | undefined;
 export interface Column<Row> {
   /** The field's name: the head of the column in CSV, and in capitals in a table. */
   readonly name: string;
+  /** The head in a table, where that says it better. */
+  readonly head?: string;
   of(row: Row): Cell;
   /** For people, when they read it otherwise than programs do. */
   shown?(row: Row): string;
@@ -45,7 +47,7 @@ export async function listing<Row>(context: Context, list: Listing<Row>): Promis
   if (context.json) return { data, text: "" };
   if (context.option("format") === "csv") return { data, text: csv(columns, rows) };
   const seen = columns.filter(({ onlyCsv }) => onlyCsv !== true);
-  const head = seen.map(({ name }) => name.replaceAll("_", " ").toUpperCase());
+  const head = seen.map(({ name, head }) => (head ?? name.replaceAll("_", " ")).toUpperCase());
   const cells = rows.map((row) => seen.map((column) => column.shown?.(row) ?? text(column.of(row))));
   const body = rows.length === 0 ? list.none : await table(head, cells, rightOf(seen));
   const lead = list.lead === undefined ? "" : `${list.lead}\n\n`;

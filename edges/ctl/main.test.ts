@@ -77,6 +77,22 @@ describe("exit codes", () => {
     expect(told).toMatchObject({ status, code, detail: "Because I say so.", exit_code: exit });
   });
 
+  it("a field that is wrong is told by the option that was typed", async () => {
+    const errors = [
+      { field: "query.count_max", expected: "at most 500" },
+      { field: "query.fund_id", expected: "text" },
+      { field: "query.nonesuch", expected: "no such field" },
+    ];
+    const { body, ...rest } = problem(400, "INVALID_ARGUMENT", "query.count_max: expected at most 500.");
+    server.on("GET /v1/oms/orders?count_max=101", { ...rest, body: { ...(body as object), errors } });
+    const { stderr } = await run("oms orders list");
+    expect(stderr).toContain(
+      "--limit: expected at most 500; --fund-id: expected text; query.nonesuch: expected no such",
+    );
+    server.on("GET /v1/oms/orders?count_max=101", problem(400, "INVALID_ARGUMENT", "count_max is 101: ask for less."));
+    expect((await run("oms orders list")).stderr).toContain("--limit is 101: ask for less.");
+  });
+
   it("a server that is not there, or says nothing we know, is 9", async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));

@@ -7,8 +7,9 @@ import { asksForJson, parseCommandLine } from "./program.ts";
 import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { clean, jsonText } from "./text.ts";
+import { inTypedWords } from "./typed-names.ts";
 import { groups, verbs } from "./verbs/index.ts";
-import type { Answer } from "./verbs/verb.ts";
+import type { Answer, Verb } from "./verbs/verb.ts";
 
 export interface CtlWorld extends Omit<World, "terminal" | "verbs"> {
   readonly streams: Streams;
@@ -19,6 +20,7 @@ export async function runCtl(argv: readonly string[], { streams, ...world }: Ctl
   const json = asksForJson(argv);
   // Until it is known which profile is used, hints are as they were written.
   let hint = (text: string): string => text;
+  let verb: Verb | undefined;
   try {
     const parsed = parseCommandLine(argv, { verbs, groups }, terminal.paintAnswer);
     switch (parsed.kind) {
@@ -30,13 +32,15 @@ export async function runCtl(argv: readonly string[], { streams, ...world }: Ctl
         if (parsed.help !== undefined && !json) terminal.say(parsed.help);
         throw parsed.refusal;
       case "verb": {
+        verb = parsed.verb;
         const context = createContext({ ...world, terminal, verbs }, parsed.typed);
         hint = (text) => hintFor(text, profileNameOf(context));
         return answered(terminal, await parsed.verb.run(context), parsed.typed.json, hint);
       }
     }
   } catch (error) {
-    const failure = await failureOf(error);
+    const told = await failureOf(error);
+    const failure = verb === undefined ? told : inTypedWords(told, verb);
     return failed(terminal, failure.hint === undefined ? failure : { ...failure, hint: hint(failure.hint) }, json);
   }
 }

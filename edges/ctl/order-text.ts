@@ -31,6 +31,11 @@ function filled({ order, filled_quantity, average_price }: OrderStatus): string 
   return `Filled are ${filled_quantity} of ${order.quantity}${at}`;
 }
 
+/** Nothing remains to be filled of an order that trades no more. */
+function hasEnded({ state }: OrderStatus): boolean {
+  return ["REJECTED", "FILLED", "CANCELLED", "EXPIRED"].includes(state);
+}
+
 /** A rejection is a refusal; what nobody knows the end of is pending. */
 export function exitOf({ state }: OrderStatus): ExitCode {
   if (state === "REJECTED") return exitCodes.refused;
@@ -63,10 +68,14 @@ export function orderText(status: OrderStatus, mode: string, now: Instant): stri
       ["Order", termsText(status)],
       ["Fund", `${order.fund_id} (${mode}), strategy ${order.strategy_id}`],
       ["Broker", status.broker_order_id === undefined ? order.broker : `${order.broker}, as ${status.broker_order_id}`],
-      ["Filled", `${status.filled_quantity}, remaining ${status.remaining_quantity}`],
+      [
+        "Filled",
+        hasEnded(status) ? status.filled_quantity : `${status.filled_quantity}, remaining ${status.remaining_quantity}`,
+      ],
       ["Average", status.average_price],
       ["Slice of", status.parent_order_id],
-      ["Actor", order.actor],
+      ["Submitted by", status.submitted_by],
+      ["Actor, claimed", order.actor],
       ["Thesis", order.thesis],
       ["Decision", decision?.decision_id],
       ["Created", moment(status.created_at, now)],
@@ -91,6 +100,7 @@ export function orderColumns(modeOf: ModeOf, now: Instant): readonly Column<Orde
     { name: "filled_quantity", of: (one) => one.filled_quantity, number: true },
     { name: "average_price", of: (one) => one.average_price, shown: (one) => price(one.average_price), number: true },
     { name: "code", of: (one) => one.code },
+    { name: "submitted_by", of: (one) => one.submitted_by },
     { name: "stop_price", of: ({ order }) => order.stop_price, onlyCsv: true },
     { name: "tif", of: ({ order }) => order.tif, onlyCsv: true },
     { name: "remaining_quantity", of: (one) => one.remaining_quantity, onlyCsv: true },

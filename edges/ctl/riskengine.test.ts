@@ -286,7 +286,7 @@ describe("headroom, throttle, funds, instruments", () => {
     server.on("GET /v1/treasury/funds", { body: funds });
     const { stdout } = await run("treasury funds list");
     expect(stdout).toMatch(
-      /alpha +Alpha +PAPER +10000000\.00 +USD +2026-11-15T13:29:00Z \(1 min ago\) +80 % +FUND_HALT/,
+      /alpha +Alpha +PAPER +10000000\.00 +USD +2026-11-15T13:29:00Z \(1 min ago\) +80\.00 % +FUND_HALT/,
     );
     expect(stdout).toMatch(/not valued/);
     server.on("GET /v1/treasury/instruments", { body: [{ symbol: "AAPL", name: "Apple", tick_size: "0.01" }] });

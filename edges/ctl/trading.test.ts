@@ -48,27 +48,31 @@ describe("positions", () => {
     ...{
       average_price: "187.333333333333333333",
       mark_price: "190",
+      mark_at: "2026-11-15T13:29:58.000000Z",
       market_value: "228000",
       unrealised_pnl: "3200.005",
     },
   };
   const short = { ...apple, symbol: "XOM", quantity: "-5", market_value: "-500.25", unrealised_pnl: "-0.1" };
-  const { mark_price: _mark, market_value: _value, unrealised_pnl: _pnl, ...unpriced } = { ...apple, symbol: "SPY" };
+  const { mark_price: _mark, mark_at: _at, market_value: _value, unrealised_pnl: _pnl, ...rest } = apple;
+  const unpriced = { ...rest, symbol: "SPY" };
 
   it("of a fund are a table with its mode and numbers to the right, exact CSV, and JSON", async () => {
     server.on("GET /v1/oms/positions?fund_id=alpha", { body: [apple, short, unpriced] });
     const shown = await run("oms positions list --fund-id alpha");
     expect(shown.stdout.split("\n").slice(0, 4)).toEqual([
-      "FUND ID  MODE   STRATEGY ID     SYMBOL  QUANTITY  AVERAGE PRICE  MARK PRICE  MARKET VALUE  UNREALISED PNL  CURRENCY  AS OF",
-      "alpha    PAPER  alpha-momentum  AAPL        1200       187.3333      190.00     228000.00         3200.00  USD       2026-11-15T13:29:00Z (1 min ago)",
-      "alpha    PAPER  alpha-momentum  XOM           -5       187.3333      190.00       -500.25           -0.10  USD       2026-11-15T13:29:00Z (1 min ago)",
-      "alpha    PAPER  alpha-momentum  SPY         1200       187.3333    no price                                USD       2026-11-15T13:29:00Z (1 min ago)",
+      "FUND ID  MODE   STRATEGY ID     SYMBOL  QUANTITY  AVERAGE PRICE  MARK PRICE  MARKET VALUE  UNREALISED PNL  CURRENCY  MARK AT                         CHANGED AT",
+      "alpha    PAPER  alpha-momentum  AAPL        1200       187.3333      190.00     228000.00         3200.00  USD       2026-11-15T13:29:58Z (2 s ago)  2026-11-15T13:29:00Z (1 min ago)",
+      "alpha    PAPER  alpha-momentum  XOM           -5       187.3333      190.00       -500.25           -0.10  USD       2026-11-15T13:29:58Z (2 s ago)  2026-11-15T13:29:00Z (1 min ago)",
+      "alpha    PAPER  alpha-momentum  SPY         1200       187.3333    no price                                USD                                       2026-11-15T13:29:00Z (1 min ago)",
     ]);
     const csv = (await run("oms positions list --fund-id alpha --format csv")).stdout.split("\n");
     expect(csv[0]?.slice(0, 45)).toBe("fund_id,mode,strategy_id,symbol,quantity,aver");
-    expect(csv[2]).toBe(`alpha,PAPER,alpha-momentum,XOM,-5,187.333333333333333333,190,-500.25,-0.1,USD,${at}`);
+    expect(csv[2]).toBe(
+      `alpha,PAPER,alpha-momentum,XOM,-5,187.333333333333333333,190,-500.25,-0.1,USD,2026-11-15T13:29:58.000000Z,${at}`,
+    );
     const json = await run("oms positions list --fund-id alpha --json");
-    expect(JSON.parse(json.stdout)).toEqual([apple, short, unpriced]);
+    expect(JSON.parse(json.stdout)).toEqual([apple, short, unpriced].map((one) => ({ ...one, mode: "PAPER" })));
     expect(await run("oms positions list")).toMatchObject({ exit: 2 });
   });
 
@@ -87,15 +91,21 @@ describe("positions", () => {
     const { stdout } = await run("ls");
     const totals = stdout.slice(stdout.indexOf("\n\n") + 2).split("\n");
     expect(totals).toEqual([
-      "FUND ID  MODE   POSITIONS  WITHOUT PRICE  MARKET VALUE  UNREALISED PNL  CURRENCY          NAV",
-      "alpha    PAPER          1              0          7.00            1.00  EUR       10000000.50",
-      "alpha    PAPER          3              1     227499.75         3199.90  USD       10000000.50",
+      "FUND ID  MODE   POSITIONS  WITHOUT PRICE  MARKET VALUE  UNREALISED PNL  CURRENCY          NAV  NAV AT",
+      "alpha    PAPER          1              0          7.00            1.00  EUR       10000000.50  x",
+      "alpha    PAPER          3              1     227499.75         3199.90  USD       10000000.50  x",
       "omega    LIVE           1              0     228000.00         3200.00  USD        not valued",
       "",
     ]);
     const json = JSON.parse((await run("ls --json")).stdout) as { mode: string }[];
     expect(json.map(({ mode }) => mode)).toEqual(["PAPER", "PAPER", "PAPER", "LIVE", "PAPER"]);
     expect((await run("ls --format csv")).stdout.split("\n")).toHaveLength(7);
+    const total = { fund_id: "alpha", mode: "PAPER", positions: 3, without_price: 1, market_value: "227499.75" };
+    const both = { unrealised_pnl: "3199.905", currency: "USD", nav: "10000000.5", nav_at: "x" };
+    expect(JSON.parse((await run("ls --totals --json")).stdout)[1]).toEqual({ ...total, ...both });
+    expect((await run("ls --totals --format csv")).stdout.split("\n")[2]).toBe(
+      "alpha,PAPER,3,1,227499.75,3199.905,USD,10000000.5,x",
+    );
     server.on("GET /v1/oms/positions", { body: [] });
     expect((await run("ls")).stdout).toMatch(/^Nothing is held\.\n\nFUND ID/);
   });
@@ -120,6 +130,7 @@ const status = {
     remaining_quantity: "10",
     created_at: at,
     updated_at: at,
+    submitted_by: "operator:eve",
   },
 };
 
@@ -146,6 +157,15 @@ describe("orders submit", () => {
       },
       ...{ tif: "GTD", expires_at: "2026-11-16T21:00:00Z", reduce_only: true, venue: "XNAS", thesis: "momentum" },
     });
+    for (const [prices, order_type] of [
+      ["--limit-price 190", "LIMIT"],
+      ["--stop-price 189", "STOP"],
+      ["--limit-price 190 --stop-price 189", "STOP_LIMIT"],
+      ["--order-type MARKET --limit-price 190", "MARKET"],
+    ] as const) {
+      await run(`${line} ${prices}`);
+      expect(bodyOf(route), prices).toMatchObject({ order_type });
+    }
     await run(`${line} --order-id mine --idempotency-key again --asset-class OPTION`);
     expect(bodyOf(route)).toMatchObject({ order_id: "mine", idempotency_key: "again", asset_class: "OPTION" });
   });
@@ -224,6 +244,7 @@ describe("orders and trades", () => {
     expect(shown.stdout).toMatch(
       /^o-1 is ACCEPTED\.[\s\S]*Fund +alpha \(PAPER\), strategy s[\s\S]*Broker +paper, as b-7/,
     );
+    expect(shown.stdout).toMatch(/Submitted by +operator:eve\nActor, claimed +operator:duty/);
     const route = "POST /v1/oms/orders/o-1/cancel";
     server.on(route, { body: { ...status, state: "CANCEL_PENDING" } });
     const pending = await run("oms orders cancel o-1 --reason mistake");
@@ -287,11 +308,15 @@ describe("accounts", () => {
     const key = "ctl-00000000-0000-4000-8000-000000000001";
     const sent = { fund_id: "alpha", amount: "-12.5", currency: "USD", idempotency_key: key, reason: "redemption" };
     expect(bodyOf(route)).toEqual(sent);
+    server.on(route, { body: { entry_id: "e-2", at, already_booked: true } });
+    expect((await run("treasury flow book --fund-id alpha --amount 12.5 --reason again")).stdout).toBe(
+      "12.5 USD were put into alpha already 2026-11-15T13:29:00Z (1 min ago), and not again: entry e-2.\n",
+    );
     for (const wrong of ["--amount 1,000 --reason x", "--amount 0 --reason x", "--amount 5"]) {
       expect(await run(`treasury flow book --fund-id alpha ${wrong}`)).toMatchObject({ exit: 2, stdout: "" });
     }
     expect(await run("treasury flow book --fund-id nope --amount 5 --reason x")).toMatchObject({ exit: 1 });
-    expect(server.calls(route)).toHaveLength(1);
+    expect(server.calls(route)).toHaveLength(2);
   });
 });
 
@@ -303,7 +328,7 @@ describe("strategies", () => {
       body: [{ ...strategy, pnl: "-12.345", live_ic_mean: 0.0512345 }],
     });
     const { stdout } = await run("research strategies list --fund-id alpha");
-    expect(stdout).toMatch(/s +alpha +live +40 % +-12\.34 +never +0\.0512 +It follows\./);
+    expect(stdout).toMatch(/s +alpha +live +40\.00 % +-12\.34 +never +0\.0512 +It follows\./);
     const route = "POST /v1/research/strategies/s";
     server.on(route, { body: { ...strategy, status: "shadow", allocation_pct: 0.25 } });
     const done = await run("research strategies set s --status shadow --allocation-pct 0.25 --reason drift");
@@ -339,17 +364,40 @@ describe("stops, the reconciler and the books", () => {
   };
 
   it("tell the stops, and that nobody watches them", async () => {
-    server.on("GET /v1/riskengine/stops?owed=true", { body: { enabled: true, stops: [] } });
+    server.on("GET /v1/healthz", { body: { status: "ok" } });
+    server.on("GET /v1/riskengine/stops?owed=true", { body: [] });
     expect(await run("riskengine stops list --owed")).toMatchObject({
       exit: 0,
       stdout: "No exit is owed.\n",
       stderr: "",
     });
-    server.on("GET /v1/riskengine/stops?fund_id=alpha", { body: { enabled: false, stops: [stop] } });
+    const over = { ...stop, state: "ENDED", outcome: "EXITED", exited_quantity: "10", ended_at: at };
+    server.on("GET /v1/riskengine/stops?ended_hours=48", { body: [over] });
+    const ended = await run("riskengine stops list --ended --hours 48");
+    expect(ended.stdout).toMatch(/EXITED +10 +2026-11-15T13:29:00Z \(1 min ago\)/);
+    expect(await run("riskengine stops list --ended --owed")).toMatchObject({ exit: 2 });
+    server.on("GET /v1/riskengine/stops?fund_id=alpha", { body: [stop] });
+    const notes = ["operations: Synthetic stops are switched off."];
+    server.on("GET /v1/healthz", { body: { status: "ok", notes } });
     const off = await run("riskengine stops list --fund-id alpha");
     expect(off.stdout).toMatch(/alpha +s +AAPL +10 +200\.00 +190\.00 +RESTING/);
     expect(off.stderr).toContain("synthetic_stop.enabled");
     expect(JSON.parse((await run("riskengine stops list --fund-id alpha --json")).stdout)).toEqual([stop]);
+  });
+
+  it("prove a fund flat only with a reason, and say by the exit code whether it is", async () => {
+    const proof = { proof_id: "flat-1", fund_id: "alpha", account: "alpha", broker: "paper", asked_at: at };
+    const said = { asked_by: "operator:duty", reason: "r", asked: ["open orders", "positions"] };
+    const route = "POST /v1/riskengine/flat-proofs";
+    server.on(route, { body: { ...proof, ...said, flat: true, left: [], open_orders: 0 } });
+    expect(await run("riskengine flat prove --fund-id alpha")).toMatchObject({ exit: 2 });
+    const flat = await run("riskengine flat prove --fund-id alpha --reason r");
+    expect(flat).toMatchObject({ exit: 0, stdout: expect.stringContaining("alpha is flat") });
+    server.on(route, {
+      body: { ...proof, ...said, flat: false, left: [{ symbol: "AAPL", quantity: "3" }], open_orders: 2 },
+    });
+    const left = await run("riskengine flat prove --fund-id alpha --reason r");
+    expect(left).toMatchObject({ exit: 10, stdout: expect.stringContaining("paper has 3 AAPL, and 2 open orders") });
   });
 
   it("end a stop only with a reason", async () => {
@@ -458,10 +506,15 @@ describe("paper weather", () => {
       halted_symbols: ["SPY", "XOM"],
       reason: "drill",
     });
-    await run("paper weather set --broker-silent off");
-    expect(bodyOf(route)).toEqual({ report_loss_pct: 0.5, gaps: [gap], halted_symbols: ["SPY"] });
-    await run("paper weather set --clear --broker-silent 90s");
-    expect(bodyOf(route)).toEqual({ broker_silent_until: "2026-11-15T13:31:30.000000Z", gaps: [], halted_symbols: [] });
+    await run("paper weather set --broker-silent off --reason drill");
+    expect(bodyOf(route)).toEqual({ reason: "drill", report_loss_pct: 0.5, gaps: [gap], halted_symbols: ["SPY"] });
+    await run("paper weather set --clear --broker-silent 90s --reason drill");
+    expect(bodyOf(route)).toEqual({
+      reason: "drill",
+      broker_silent_until: "2026-11-15T13:31:30.000000Z",
+      gaps: [],
+      halted_symbols: [],
+    });
     await run("paper weather set --clear --reason over");
     expect(bodyOf(route)).toEqual({ gaps: [], halted_symbols: [], reason: "over" });
   });

@@ -21,6 +21,7 @@ describe("the gateway's routes", () => {
       "public GET /v1/healthz getPublicHealth ReadHealth",
       "operator GET /metrics getMetrics ReadMetrics",
       "operator GET /v1/openapi.json getOpenApi ReadSchema",
+      "public GET /v1/openapi.json getPublicOpenApi ReadSchema",
       "operator GET /.well-known/oauth-protected-resource getLoginConfiguration LogIn",
       "operator GET /v1/auth/identity getIdentity ReadIdentity",
       "operator POST /v1/auth/logout logOut LogOut",

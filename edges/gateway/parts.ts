@@ -57,6 +57,8 @@ export interface GatewayParts {
   readonly sessions: Sessions;
   /** Undefined with an external issuer, whose keys are not ours to rotate. */
   readonly signingKeys: SigningKeys | undefined;
-  /** The operator listener's routes as an OpenAPI document. */
+  /** Both listeners' routes as an OpenAPI document. */
   openApi(): Promise<object>;
+  /** The public listener's alone. */
+  publicOpenApi(): Promise<object>;
 }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type HttpServer, serveHttp } from "../../adapters/http/server.ts";
 import { testPorts } from "../../adapters/http/test-ports.ts";
 import { Fault } from "../../contracts/src/fault.ts";
-import type { HttpRequest } from "../../ports/http.ts";
+import type { HttpRequest, Route } from "../../ports/http.ts";
 import { publicRequestsPerMinuteMax } from "./public-data.ts";
 import { publicBars } from "./routes/public-bars.ts";
 import { publicFunds } from "./routes/public-funds.ts";
@@ -18,10 +18,15 @@ afterEach(async () => {
 
 async function rig(procedures: NonNullable<Behaviour["procedures"]>, perMinuteMax = publicRequestsPerMinuteMax) {
   const { parts, calls } = testParts({ procedures });
+  const routes = [publicQuote(parts), publicBars(parts), publicFunds(parts)];
+  expect(routes.map((route) => route.attemptsPerMinuteMax)).toEqual([600, 60, 600]);
+  const limited = routes.map((route) => ({ ...route, attemptsPerMinuteMax: perMinuteMax }));
+  return { ...(await served(limited)), calls };
+}
+
+async function served(routes: readonly Route[]) {
   const { ports } = testPorts();
   const anywhere = { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_PUBLIC_PORT" };
-  const routes = [publicQuote(parts), publicBars(parts), publicFunds(parts)];
-  expect(routes.map((route) => route.attemptsPerMinuteMax)).toEqual([600, 600, 600]);
   const server = await serveHttp({
     ...ports,
     verifier: {
@@ -30,12 +35,12 @@ async function rig(procedures: NonNullable<Behaviour["procedures"]>, perMinuteMa
       },
     },
     listeners: { operator: anywhere, public: anywhere },
-    routes: routes.map((route) => ({ ...route, attemptsPerMinuteMax: perMinuteMax })),
+    routes,
   });
   servers.push(server);
   const base = `http://127.0.0.1:${server.addresses.public.port}`;
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${base}${path}`, { headers });
-  return { get, calls, operator: `http://127.0.0.1:${server.addresses.operator.port}` };
+  return { get, operator: `http://127.0.0.1:${server.addresses.operator.port}` };
 }
 
 function requestOf(): HttpRequest {
@@ -49,7 +54,7 @@ const bar = { symbol: "AAPL", interval: "1d", start: at, open: "1", high: "2", l
 const fund = { fund_id: "alpha", name: "Alpha", mode: "PAPER", currency: "USD", halted: false };
 const procedures = {
   "MarketDesk/ListQuotes": { quotes: [{ ...quote, last: undefined }] },
-  "MarketDesk/ListBars": { bars: [bar] },
+  "MarketDesk/ListBars": { bars: [bar], next_start: "2026-11-06T00:00:00.000000Z" },
   "Treasury/ListFunds": { funds: [{ ...fund, nav: "10000000.25", nav_at: at }] },
 };
 
@@ -57,13 +62,17 @@ describe("public market data", () => {
   it("is the record or a list of records, asked for with the gateway's own token whatever the caller shows", async () => {
     const { get, calls, operator } = await rig(procedures);
     const shown = await get("/v1/quotes/BTC-USD", { authorization: "Bearer somebody" });
-    expect(await shown.json()).toEqual(quote);
+    expect(await shown.json()).toEqual({ ...quote, age_s: expect.any(Number) });
     expect(shown.headers.get("cache-control")).toBe("public, max-age=1");
-    expect(await (await get("/v1/bars/AAPL?interval=1d&start=2026-11-01")).json()).toEqual([bar]);
+    const bars = await get("/v1/bars/AAPL?interval=1d&start=2026-11-01");
+    expect(await bars.json()).toEqual([bar]);
+    expect(bars.headers.get("link")).toBe(
+      '</v1/bars/AAPL?interval=1d&start=2026-11-06T00%3A00%3A00.000000Z>; rel="next"',
+    );
     expect(await (await get("/v1/funds")).json()).toEqual([{ ...fund, nav: "10000000.25", nav_at: at }]);
     expect(calls.map((call) => call.slice(0, 2))).toEqual([
       ["MarketDesk/ListQuotes", { symbols: ["BTC-USD"] }],
-      ["MarketDesk/ListBars", { symbol: "AAPL", interval: "1d", start: "2026-11-01", count_max: 500 }],
+      ["MarketDesk/ListBars", { symbol: "AAPL", interval: "1d", start: "2026-11-01", end: undefined, count_max: 500 }],
       ["Treasury/ListFunds", {}],
     ]);
     for (const call of calls) expect(call[2]).toMatchObject({ bearer: "the-gateways-own-token" });
@@ -89,6 +98,13 @@ describe("public market data", () => {
     }
   });
 
+  it("says what there is nothing of", async () => {
+    const { get } = await rig(procedures);
+    expect(await (await get("/v1/quotes/NONESUCH")).json()).toMatchObject({
+      detail: expect.stringContaining('no quote of "NONESUCH"'),
+    });
+  });
+
   it("never tells a caller that they may not, when it is the gateway that may not", async () => {
     const { parts } = testParts();
     const call = async () => {
@@ -96,6 +112,17 @@ describe("public market data", () => {
     };
     const asked = publicFunds({ ...parts, services: { call } }).handle(requestOf());
     await expect(asked).rejects.toThrow("The gateway's own token was refused.");
+  });
+
+  it("is refused with the time to wait when the service has as much to do as it can", async () => {
+    const { parts } = testParts();
+    const call = async () => {
+      throw new Fault("RESOURCE_EXHAUSTED", "As many questions as may wait do.", { retry: "later" });
+    };
+    const { get } = await served([publicBars({ ...parts, services: { call } })]);
+    const refused = await get("/v1/bars/AAPL");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
+    expect(await refused.json()).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
   });
 
   it("is not sent again to whoever has it", async () => {

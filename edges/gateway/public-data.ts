@@ -9,33 +9,41 @@ import type { GatewayParts } from "./parts.ts";
 
 /** For each of the routes and each source address; an IPv6 network of 64 bits counts as one. */
 export const publicRequestsPerMinuteMax = 600;
+/** Bars are made when they are asked for, up to a thousand at once, which costs a hundred times as much as a quote. */
+export const publicBarsPerMinuteMax = 60;
 
 /** Below the listener's bound on a route. */
 const timeoutMs = 5_000;
 
-export type PublicParts = Pick<GatewayParts, "services" | "ownToken">;
+export type PublicParts = Pick<GatewayParts, "services" | "ownToken" | "clock">;
 
 interface PublicQuestion<Request extends object, Answer extends object> extends Question<Request> {
   /** How long others may keep the answer. */
   readonly freshS: number;
   /** Undefined when there is nothing under that name. */
   tell(answer: Answer): object | undefined;
+  /** What is said then. */
+  readonly nothing?: string;
+  headers?(answer: Answer): Readonly<Record<string, string>> | undefined;
 }
 
 export async function answerPublic<Request extends object, Answer extends object>(
   parts: PublicParts,
   request: HttpRequest,
-  { service, method, message, freshS, tell }: PublicQuestion<Request, Answer>,
+  { service, method, message, freshS, tell, nothing, headers }: PublicQuestion<Request, Answer>,
 ): Promise<HttpAnswer> {
   const asking = { bearer: parts.ownToken(), requestId: request.requestId, timeoutMs };
   const outcome = await parts.services.call(service, method, message, asking).catch(refusedToUs);
   if (!outcome.ok) return denied(outcome);
   // A procedure's answer is the message that the protos name for it.
   const told = tell(outcome.value as Answer);
-  if (told === undefined) return { status: 404, body: { code: "NOT_FOUND" } };
+  if (told === undefined) {
+    return { status: 404, body: { code: "NOT_FOUND", ...(nothing !== undefined && { detail: nothing }) } };
+  }
   const body = plain(told);
   const etag = `"${createHash("sha256").update(JSON.stringify(body)).digest("base64url").slice(0, 27)}"`;
-  return { status: 200, body, headers: { etag, "cache-control": `public, max-age=${freshS}` } };
+  const more = headers?.(outcome.value as Answer) ?? {};
+  return { status: 200, body, headers: { etag, "cache-control": `public, max-age=${freshS}`, ...more } };
 }
 
 /** The caller showed nothing that could have been refused: when our own token is, the mistake is ours, and the log gets it. */

@@ -63,6 +63,7 @@ type CalledParts = Pick<
   | "sessions"
   | "signingKeys"
   | "openApi"
+  | "publicOpenApi"
 >;
 
 export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledParts; readonly calls: unknown[][] } {
@@ -124,6 +125,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
             },
           },
     openApi: async () => ({ openapi: "3.1.0", info: { title: "Portcullis" } }),
+    publicOpenApi: async () => ({ openapi: "3.1.0", info: { title: "Portcullis, public" } }),
   };
   return { parts, calls };
 }

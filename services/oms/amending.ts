@@ -2,27 +2,35 @@
 // engine holds the larger of both until the new terms are told. Halts are looked at as they are when an order is sent.
 //
 //  1. The wish is durable before anybody is asked, the approval before the broker is told; after a restart both go on where they stood.
-//  2. The order's own terms change when the broker has confirmed them, and not before.
-//  3. Terms that were denied, that ran out, or that the broker refused are dropped, and the order stays as it was.
+//  2. Nothing is handed over whose approval has run out or is older than a halt that covers the order: that is looked at before each hand-over.
+//  3. The order's own terms change when the broker says that it has every one of them, and not before.
+//  4. Terms that were denied, that ran out, or that the broker refused are dropped, and the order stays as it was. Terms that may be with the
+//     broker are dropped only when it has said that it does not have them.
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../contracts/src/instant.ts";
-import type { Order } from "../../contracts/src/records/order.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { RiskDecision } from "../../contracts/src/records/order.ts";
 import { whyNotSend } from "../../core/may-send.ts";
-import type { BrokerAmendment, BrokerOrderStatus } from "../../ports/broker.ts";
+import type { BrokerOrderStatus } from "../../ports/broker.ts";
 import type { Amendment, StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import {
+  amendedOrder,
+  amendedTerms,
+  brokerTermsOf,
+  isAtBroker,
+  isInForce,
+  isLowering,
+  isSameTerms,
+  type Terms,
+  unusedPrice,
+} from "./amendment-terms.ts";
 import { verdictOf } from "./checking.ts";
 import { brokerOf, keyWindowMs, type OmsPorts, type StepOutcome } from "./oms-parts.ts";
-import { lock } from "./routing.ts";
+import { lock, underWayMs } from "./routing.ts";
 import { note } from "./transitions.ts";
-
-export interface Terms {
-  readonly quantity?: string;
-  readonly limit_price?: string;
-  readonly stop_price?: string;
-}
 
 export type AmendAnswer = { readonly stored: StoredOrder } | { readonly denial: Denial } | undefined;
 
@@ -42,8 +50,10 @@ export interface Amending {
 
 /** Refusals that nobody has asked for yet. */
 const refusalsMax = 1_000;
+/** How the reason of an order begins whose newest terms were dropped. */
+const notAmended = "Not amended. ";
 
-export function createAmending(ports: OmsPorts): Amending {
+export function createAmending(ports: OmsPorts, haltsHeard: () => readonly ActiveHalt[]): Amending {
   const { clock, store } = ports;
   const refusals = new Map<string, Denial>();
 
@@ -56,10 +66,18 @@ export function createAmending(ports: OmsPorts): Amending {
     return store.transact("oms.amend", async (unit): Promise<AmendAnswer> => {
       const stored = await unit.oms.lockOrder(orderId);
       if (stored === undefined) return undefined;
-      const reason = whyNotAmend(stored, terms);
-      const isSame = stored.amendment?.idempotency_key === idempotencyKey;
-      if (isSame || isInForce(stored.order, terms)) return { stored };
+      if (stored.amendment?.idempotency_key === idempotencyKey) {
+        if (isSameTerms(stored.amendment, terms)) return { stored };
+        const reason = `The key belongs to other new terms of the order ${orderId}.`;
+        return { denial: { code: "ORDER_KEY_CONFLICT", reason } };
+      }
+      const reason = whyNotAmend(stored);
       if (reason !== undefined) return { denial: { code: "ORDER_NOT_OPEN", reason } };
+      const unused = unusedPrice(stored.order, terms);
+      if (unused !== undefined) throw new Fault("INVALID_ARGUMENT", unused, { retry: "never" });
+      if (isInForce(stored.order, terms)) return { stored };
+      const busy = whyNotNow(stored, terms);
+      if (busy !== undefined) return { denial: { code: "ORDER_NOT_OPEN", reason: busy } };
       await told(unit);
       const at = clock.now();
       const amendment: Amendment = { idempotency_key: idempotencyKey, ...terms, askedAt: at };
@@ -70,7 +88,8 @@ export function createAmending(ports: OmsPorts): Amending {
   async function amend(known: StoredOrder): Promise<StepOutcome> {
     const { amendment } = known;
     if (amendment === undefined) return "rest";
-    return amendment.decision === undefined ? check(known, amendment) : hand(known, amendment);
+    if (amendment.decision === undefined) return check(known, amendment);
+    return inquire(known, amendment, amendment.decision);
   }
 
   async function check(known: StoredOrder, amendment: Amendment): Promise<StepOutcome> {
@@ -79,28 +98,49 @@ export function createAmending(ports: OmsPorts): Amending {
       return drop(known, { code: "ORDER_CHECK_UNANSWERED", reason: "The risk engine did not answer." });
     }
     const verdict = verdictOf(await ports.riskChecks.check(asked), asked, clock.now());
-    if (!verdict.approved) {
-      const { code, reason } = verdict.denial;
-      return drop(known, { code: "ORDER_DENIED", reason: `${code}: ${reason}` });
-    }
-    const { decision } = verdict;
-    const envelope = asked.reduce_only === true ? await ports.riskChecks.envelope(asked.fund_id) : undefined;
-    const exitsPassHalts = envelope?.halt_allow_reduce_only ?? false;
-    const held = await store.transact("oms.amend", async (unit) => {
-      const stored = await lock(unit, known);
-      if (!isSameWish(stored, amendment)) return { stored };
-      const { active } = await unit.oms.haltsAtSending();
-      const at = clock.now();
-      const isLess = isLowering(stored.order, amendment);
-      const halts = isLess ? [] : active;
-      const denial = whyNotSend({ order: asked, decision, halts, exitsPassHalts, at });
-      if (denial !== undefined) return { denial };
-      return { stored: await note(unit, stored, at, { amendment: { ...amendment, decision } }) };
-    });
-    return "denial" in held ? drop(known, held.denial) : held.stored;
+    if (verdict.approved) return hand(known, amendment, verdict.decision);
+    const { code, reason } = verdict.denial;
+    return drop(known, { code: "ORDER_DENIED", reason: `${code}: ${reason}` });
   }
 
-  async function hand(known: StoredOrder, amendment: Amendment): Promise<StepOutcome> {
+  /** It was handed over before, or was about to be: what the broker has tells, once nothing can be under way any more. */
+  async function inquire(known: StoredOrder, amendment: Amendment, decision: RiskDecision): Promise<StepOutcome> {
+    const { order } = known;
+    const status = await brokerOf(ports, order.broker).order(order.order_id);
+    if (status !== undefined && isAtBroker(status, amendment)) return take(known, amendment);
+    if (status !== undefined && hasEnded(status)) return drop(known, ended(status));
+    const since = amendment.handedAt ?? amendment.askedAt;
+    if (millisecondsBetween(since, clock.now()) < underWayMs) return "later";
+    return hand(known, amendment, decision);
+  }
+
+  /** In one transaction whether it may be sent, and that it is; then the sending. */
+  async function hand(known: StoredOrder, amendment: Amendment, decision: RiskDecision): Promise<StepOutcome> {
+    const asked = amendedOrder(known.order, amendment);
+    const envelope = asked.reduce_only === true ? await ports.riskChecks.envelope(asked.fund_id) : undefined;
+    const exitsPassHalts = envelope?.halt_allow_reduce_only ?? false;
+    const why = (halts: readonly ActiveHalt[], stored: StoredOrder): Denial | undefined =>
+      whyNotSend({
+        ...{ order: asked, decision, exitsPassHalts, at: clock.now() },
+        halts: isLowering(stored.order, amendment) ? [] : halts,
+      });
+    const held = await store.transact("oms.amend", async (unit) => {
+      const stored = await lock(unit, known);
+      if (!isSameWish(stored, amendment) || stored.cancelReason !== undefined) return { stored };
+      const denial = why((await unit.oms.haltsAtSending()).active, stored);
+      if (denial !== undefined) return { denial };
+      const at = clock.now();
+      const handed = await note(unit, stored, at, { amendment: { ...amendment, decision, handedAt: at } });
+      return { stored: handed, mayBeSent: true };
+    });
+    if ("denial" in held) return drop(known, held.denial);
+    if (held.mayBeSent !== true) return held.stored;
+    // The commit may have taken its time.
+    const late = why(haltsHeard(), held.stored);
+    return late === undefined ? send(held.stored, amendment) : drop(held.stored, late);
+  }
+
+  async function send(known: StoredOrder, amendment: Amendment): Promise<StepOutcome> {
     const { order } = known;
     let status: BrokerOrderStatus;
     try {
@@ -110,13 +150,17 @@ export function createAmending(ports: OmsPorts): Amending {
       if (!(thrown instanceof Fault) || thrown.retry !== "never") throw thrown;
       return drop(known, { code: "ORDER_BROKER_REJECTED", reason: thrown.message });
     }
-    const isIn = amendment.quantity === undefined || status.quantity === decimal.parse(amendment.quantity);
-    if (!isIn)
-      return drop(known, { code: "ORDER_BROKER_REJECTED", reason: status.reason ?? "The broker keeps the old terms." });
+    if (isAtBroker(status, amendment)) return take(known, amendment);
+    if (hasEnded(status)) return drop(known, ended(status));
+    const reason = status.reason ?? "The broker keeps the old terms.";
+    return drop(known, { code: "ORDER_BROKER_REJECTED", reason });
+  }
+
+  async function take(known: StoredOrder, amendment: Amendment): Promise<StepOutcome> {
     return store.transact("oms.amend", async (unit) => {
       const stored = await lock(unit, known);
       if (!isSameWish(stored, amendment)) return stored;
-      return note(unit, without(stored), clock.now(), { order: amendedTerms(stored.order, amendment) });
+      return note(unit, cleared(stored), clock.now(), { order: amendedTerms(stored.order, amendment) });
     });
   }
 
@@ -124,7 +168,7 @@ export function createAmending(ports: OmsPorts): Amending {
     const stored = await store.transact("oms.amend", async (unit) => {
       const locked = await lock(unit, known);
       if (known.amendment === undefined || !isSameWish(locked, known.amendment)) return locked;
-      return note(unit, without(locked), clock.now(), { reason: `Not amended. ${denial.reason}` });
+      return note(unit, cleared(locked), clock.now(), { reason: `${notAmended}${denial.reason}` });
     });
     if (refusals.size >= refusalsMax) refusals.clear();
     refusals.set(known.order.order_id, denial);
@@ -142,60 +186,35 @@ export function createAmending(ports: OmsPorts): Amending {
   };
 }
 
-function whyNotAmend({ order, state, amendment, sliced, filledQuantity, cancelReason }: StoredOrder, terms: Terms) {
+/** Why it can never be amended. */
+function whyNotAmend({ order, state, sliced, cancelReason }: StoredOrder): string | undefined {
   const { order_id: orderId } = order;
   if (sliced === true) return `The order ${orderId} goes out in slices: cancel it, or amend nothing.`;
   if (state !== "WORKING" && state !== "PARTIALLY_FILLED") return `The order ${orderId} is ${state}.`;
-  if (cancelReason !== undefined) return `The order ${orderId} is being cancelled.`;
+  return cancelReason === undefined ? undefined : `The order ${orderId} is being cancelled.`;
+}
+
+function whyNotNow({ order, amendment, filledQuantity }: StoredOrder, terms: Terms): string | undefined {
+  const { order_id: orderId } = order;
   if (amendment !== undefined) return `The order ${orderId} is being amended already.`;
   if (terms.quantity === undefined || decimal.parse(terms.quantity) > filledQuantity) return undefined;
   return `The order ${orderId} has traded ${decimal.format(filledQuantity)}: cancel the rest instead.`;
-}
-
-function isInForce(order: Order, terms: Terms): boolean {
-  const same = (wanted: string | undefined, is: string | undefined): boolean =>
-    wanted === undefined || (is !== undefined && decimal.parse(wanted) === decimal.parse(is));
-  return (
-    same(terms.quantity, order.quantity) &&
-    same(terms.limit_price, order.limit_price) &&
-    same(terms.stop_price, order.stop_price)
-  );
-}
-
-/** Only less of the same: like a cancellation of a part, which no halt stands against. */
-function isLowering(order: Order, terms: Terms): boolean {
-  if (terms.quantity === undefined || !isInForce(order, { ...terms, quantity: order.quantity })) return false;
-  return decimal.parse(terms.quantity) < decimal.parse(order.quantity);
 }
 
 function isSameWish(stored: StoredOrder, { idempotency_key: key }: Amendment): boolean {
   return stored.amendment?.idempotency_key === key;
 }
 
-function without(stored: StoredOrder): StoredOrder {
-  const { amendment, ...rest } = stored;
-  return rest;
+/** Without the terms that are settled now, and without what was said of terms before them. */
+function cleared(stored: StoredOrder): StoredOrder {
+  const { amendment, reason, ...rest } = stored;
+  return reason === undefined || reason.startsWith(notAmended) ? rest : { ...rest, reason };
 }
 
-function amendedTerms(order: Order, { quantity, limit_price, stop_price }: Terms): Order {
-  return {
-    ...order,
-    ...(quantity !== undefined && { quantity }),
-    ...(limit_price !== undefined && { limit_price }),
-    ...(stop_price !== undefined && { stop_price }),
-  };
+function hasEnded({ state }: BrokerOrderStatus): boolean {
+  return state !== "WORKING" && state !== "PARTIALLY_FILLED";
 }
 
-/** As it is asked about: the notional of the old terms says nothing about the new ones. */
-function amendedOrder(order: Order, amendment: Amendment): Order {
-  const { notional, ...rest } = amendedTerms(order, amendment);
-  return { ...rest, idempotency_key: amendment.idempotency_key };
-}
-
-function brokerTermsOf({ quantity, limit_price, stop_price }: Terms): BrokerAmendment {
-  return {
-    ...(quantity !== undefined && { quantity: decimal.parse(quantity) }),
-    ...(limit_price !== undefined && { limitPrice: decimal.parse(limit_price) }),
-    ...(stop_price !== undefined && { stopPrice: decimal.parse(stop_price) }),
-  };
+function ended({ state, clientOrderId }: BrokerOrderStatus): Denial {
+  return { code: "ORDER_NOT_OPEN", reason: `The order ${clientOrderId} was ${state} before the new terms reached it.` };
 }

@@ -3,7 +3,8 @@
 // again, and a commit whose answer was lost is looked at like every other.
 //
 //  1. One order, one driver: two steps of one order never run at the same time.
-//  2. Trouble is waited out with back-off, for as long as it lasts; a bell ends the waiting early.
+//  2. Trouble is waited out with back-off, for as long as it lasts. A bell ends one waiting early and the back-off stays, so that somebody who
+//     rings again and again does not make us ask a silent broker again and again. That it waits is logged once, and once that it goes on.
 //  3. A bell during a step is not lost: the driver looks once more before it rests.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { hasEnded } from "../../core/order-lifecycle.ts";
@@ -13,7 +14,10 @@ import type { OmsPorts, Step, StepOutcome } from "./oms-parts.ts";
 const backOffMs = { first: 100, max: 5_000 };
 
 export interface Drivers {
+  /** Something happened to the order: look at it now. */
   wake(orderId: string): void;
+  /** Nothing happened that anybody knows of: a driver that waits goes on waiting. */
+  takeUp(orderId: string): void;
   /** Resolves when the order stands as asked, or nobody drives it any more, or that much time has passed. */
   settled(orderId: string, stands: (stored: StoredOrder) => boolean, msMax: number): Promise<void>;
   count(): number;
@@ -38,6 +42,7 @@ export function createDrivers(ports: DriverPorts, stepOf: (stored: StoredOrder) 
 
   async function drive(orderId: string, driver: Driver): Promise<void> {
     let waitMs = backOffMs.first;
+    let failures = 0;
     let known: StoredOrder | undefined;
     while (!isStopping) {
       try {
@@ -51,6 +56,8 @@ export function createDrivers(ports: DriverPorts, stepOf: (stored: StoredOrder) 
         }
         const outcome: StepOutcome = await stepOf(stored)(stored);
         known = undefined;
+        if (failures > 0) ports.log.info("an order goes on again", { order_id: orderId, failures });
+        failures = 0;
         if (outcome === "rest") {
           if (!driver.again) return;
           driver.again = false;
@@ -63,7 +70,8 @@ export function createDrivers(ports: DriverPorts, stepOf: (stored: StoredOrder) 
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
         known = undefined;
-        ports.log.warn("an order cannot go on", { order_id: orderId, error: messageOf(thrown) });
+        failures += 1;
+        if (failures === 1) ports.log.warn("an order cannot go on", { order_id: orderId, error: messageOf(thrown) });
         waitMs = await pause(driver, waitMs);
       }
     }
@@ -73,9 +81,8 @@ export function createDrivers(ports: DriverPorts, stepOf: (stored: StoredOrder) 
   async function pause(driver: Driver, waitMs: number): Promise<number> {
     if (!driver.again) await ports.timers.sleep(waitMs, driver.sleeping.signal);
     driver.again = false;
-    if (!driver.sleeping.signal.aborted) return Math.min(waitMs * 2, backOffMs.max);
-    if (!isStopping) driver.sleeping = new AbortController();
-    return backOffMs.first;
+    if (driver.sleeping.signal.aborted && !isStopping) driver.sleeping = new AbortController();
+    return Math.min(waitMs * 2, backOffMs.max);
   }
 
   function wake(orderId: string): void {
@@ -120,6 +127,9 @@ export function createDrivers(ports: DriverPorts, stepOf: (stored: StoredOrder) 
 
   return {
     wake,
+    takeUp: (orderId) => {
+      if (!drivers.has(orderId)) wake(orderId);
+    },
     settled,
     count: () => drivers.size,
     stop: async () => {

@@ -4,8 +4,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import type { Identity } from "../../ports/identity.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
-import { type OmsLife, type OmsRig, omsRig, orderOf } from "../../testkit/oms-rig.ts";
+import { type OmsLife, type OmsRig, omsRig, operator, orderOf } from "../../testkit/oms-rig.ts";
 import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";
 
 const seed = 61_115;
@@ -129,7 +130,7 @@ describe("amendments", () => {
     const rig = await rigged();
     const first = await rig.start();
     await submit(first, "o-1");
-    rig.broker.silence = (question) => (question === "amend" ? "after" : undefined);
+    rig.broker.silence = (question) => (question === "amend" || question === "order" ? "after" : undefined);
     const pending = await amend(first, { quantity: "15" });
     expect(pending.order?.quantity).toBe("10");
     first.kill();
@@ -140,10 +141,134 @@ describe("amendments", () => {
   });
 });
 
+describe("amendments that must not come into force", () => {
+  const amend = (oms: OmsLife, terms: object) =>
+    oms.call<OrderStatus & DeniedAnswer>("AmendOrder", {
+      ...{ order_id: "o-1", idempotency_key: "amend-1", reason: "", ...terms },
+    });
+
+  it("are not handed over, or again, on an approval that ran out or under a halt that came after it", async () => {
+    for (const trouble of ["time", "halt"] as const) {
+      const rig = await rigged();
+      const oms = await rig.start();
+      await submit(oms, "o-1");
+      if (trouble === "halt") rig.risk.validMs = 60_000;
+      // The broker hears nothing of the first hand-over, and says so only later.
+      rig.broker.silence = (question) => (question === "amend" || question === "order" ? "before" : undefined);
+      expect((await amend(oms, { quantity: "15" })).order?.quantity).toBe("10");
+      expect((await rig.order("o-1"))?.amendment).toMatchObject({ quantity: "15" });
+      if (trouble === "time") await rig.time.timers.sleep(6_000);
+      else await rig.halt({ severity: "FUND_HALT", fund_id: "alpha" });
+      let amends = 0;
+      rig.broker.silence = (question) => {
+        if (question === "amend") amends += 1;
+        return undefined;
+      };
+      if (trouble === "halt") await becomes(rig, "o-1", "CANCELLED");
+      else await rig.until("the terms are settled", async () => (await rig.order("o-1"))?.amendment === undefined);
+      expect((await rig.order("o-1"))?.order.quantity).toBe("10");
+      expect(amends).toBe(0);
+      if (trouble === "time") expect((await rig.order("o-1"))?.reason).toMatch(/^Not amended\. .*ran out/);
+    }
+  });
+
+  it("with the key of other terms are a conflict, and terms that an order cannot have are refused", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    await submit(oms, "o-1");
+    rig.broker.silence = (question) => (question === "amend" || question === "order" ? "before" : undefined);
+    const first = amend(oms, { quantity: "15" });
+    await rig.until("it is wished", async () => (await rig.order("o-1"))?.amendment !== undefined);
+    expect(await amend(oms, { quantity: "16" })).toMatchObject({ denial: { code: "ORDER_KEY_CONFLICT" } });
+    expect(await amend(oms, { quantity: "15.0" })).toMatchObject({ order: { quantity: "10" } });
+    await first;
+    await submit(oms, "o-2");
+    const stop = amend(oms, { order_id: "o-2", stop_price: "229" });
+    await expect(stop).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    const reserved = { order_id: "o-2", idempotency_key: "stop-x-1", quantity: "9", reason: "" };
+    await expect(oms.call("AmendOrder", reserved, operator)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("are not recorded when the broker has other prices, and an order that ended is not open to its own terms", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    await submit(oms, "o-1");
+    const { amend: real } = rig.broker;
+    // It takes the quantity and says nothing of the price.
+    rig.broker.amend = (id, { quantity }) => real(id, quantity === undefined ? {} : { quantity });
+    expect(await amend(oms, { limit_price: "229" })).toMatchObject({ denial: { code: "ORDER_BROKER_REJECTED" } });
+    expect(await rig.order("o-1")).toMatchObject({
+      order: { limit_price: "230" },
+      reason: expect.stringContaining("Not amended"),
+    });
+    rig.broker.amend = real;
+    await amend(oms, { idempotency_key: "amend-2", limit_price: "229" });
+    expect(await rig.order("o-1")).toMatchObject({ order: { limit_price: "229" } });
+    expect((await rig.order("o-1"))?.reason).toBeUndefined();
+    // Ended at the broker while its report is still on the way.
+    for (let cursor = 1; cursor < 20; cursor += 1) rig.broker.hidden.add(cursor);
+    rig.broker.end("o-1", "CANCELLED");
+    const late = await amend(oms, { idempotency_key: "amend-3", limit_price: "228" });
+    expect(late).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
+    expect((await rig.order("o-1"))?.order.limit_price).toBe("229");
+    rig.broker.hidden.clear();
+    await becomes(rig, "o-1", "CANCELLED");
+    const same = await amend(oms, { idempotency_key: "amend-4", limit_price: "229" });
+    expect(same).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
+  });
+});
+
+describe("names", () => {
+  it("of the platform's own orders and of slices are refused at the door", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    const own = { kind: "service", actor: "service:operations", name: "operations" } as Identity;
+    const stranger = { kind: "service", actor: "service:webhook", name: "webhook" } as Identity;
+    const give = (order: object, identity: Identity) =>
+      oms.call<OrderStatus>("SubmitOrder", { ...orderOf("o-1"), ...order }, identity);
+    for (const order of [
+      { order_id: "stop-0123-1" },
+      { idempotency_key: "stop-0123-1" },
+      { order_id: "adjust-1" },
+      { order_id: "exit/1" },
+      { idempotency_key: "slice-exit/1" },
+    ]) {
+      for (const identity of [operator, stranger]) {
+        await expect(give(order, identity)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+      }
+    }
+    expect(await give({ order_id: "stop-0123-1", idempotency_key: "stop-0123-1" }, own)).toMatchObject({
+      state: "WORKING",
+    });
+    await expect(give({ order_id: "exit/1" }, own)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
 describe("exits", () => {
+  it("that claim more than there is are not cut: whole, the engine denies them", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    rig.risk.maxNotional = 1_000;
+    rig.risk.decide = ({ quantity }) => Number(quantity) <= 10 || "SCHEMA_REDUCE_ONLY_UNPROVEN";
+    await adjust(oms, "a-1", "0", "20");
+    const claim = await submit(oms, "claim", { ...exit, limit_price: "100", quantity: "25" });
+    expect(claim).toMatchObject({ state: "REJECTED", code: "SCHEMA_REDUCE_ONLY_UNPROVEN" });
+    expect(rig.risk.asked.map(({ quantity }) => quantity)).toEqual(["25"]);
+    await submit(oms, "other", { ...exit, limit_price: "90", quantity: "5" });
+    expect((await submit(oms, "more", { ...exit, limit_price: "100", quantity: "16" })).state).toBe("REJECTED");
+    expect((await submit(oms, "exit", { ...exit, limit_price: "100", quantity: "15" })).state).toBe("WORKING");
+    // Somebody closes most of it meanwhile: what is left is the next slice.
+    await becomes(rig, "exit/1", "WORKING");
+    await adjust(oms, "a-2", "20", "18");
+    rig.broker.trade("exit/1", "10", "100");
+    await rig.until("the next slice", async () => (await rig.order("exit/2")) !== undefined);
+    expect((await rig.order("exit/2"))?.order.quantity).toBe("3");
+  });
+
   it("above the largest order go out in slices, one after the other, and the whole shows their sum", async () => {
     const rig = await rigged();
     const first = await rig.start();
+    await adjust(first, "a-1", "0", "25");
     rig.risk.maxNotional = 1_000;
     const status = await submit(first, "exit", { ...exit, limit_price: "100", quantity: "25" });
     expect(status.state).toBe("WORKING");
@@ -159,13 +284,36 @@ describe("exits", () => {
     rig.broker.trade("exit/3", "5", "98");
     await becomes(rig, "exit", "FILLED");
     expect([...rig.broker.kept.values()].map(({ order }) => decimal.format(order.quantity))).toEqual(["10", "10", "5"]);
-    expect(rig.risk.asked.map(({ idempotency_key: key }) => key)).toEqual([1, 2, 3].map((n) => `key of exit/${n}`));
-    expect((await rig.positions())[0]?.quantity).toBe(decimal.parse("-25"));
+    expect(rig.risk.asked.map(({ idempotency_key: key }) => key)).toEqual([1, 2, 3].map((n) => `slice-exit/${n}`));
+    expect((await rig.positions())[0]?.quantity).toBe(decimal.zero);
+  });
+
+  it("are cut whether somebody marked them or not, and only when they are exits", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    await adjust(oms, "a-1", "0", "25");
+    rig.risk.maxNotional = 1_000;
+    const plain = { side: "SELL", limit_price: "100", quantity: "25" } as const;
+    expect((await submit(oms, "plain", plain)).state).toBe("WORKING");
+    await becomes(rig, "plain/1", "WORKING");
+    const slice = (await rig.order("plain/1"))?.order;
+    expect([slice?.quantity, slice?.reduce_only]).toEqual(["10", undefined]);
+    // The position is gone meanwhile: an unmarked slice more would be a new position.
+    rig.broker.trade("plain/1", "10", "100");
+    await becomes(rig, "plain/2", "WORKING");
+    await adjust(oms, "a-2", "15", "0");
+    rig.broker.trade("plain/2", "10", "100");
+    await becomes(rig, "plain", "CANCELLED");
+    expect(await rig.order("plain")).toMatchObject({ reason: "Nothing is left to exit." });
+    // New risk is not cut: whole, the engine says what it thinks of it.
+    await submit(oms, "buy", { side: "BUY", limit_price: "100", quantity: "25" });
+    expect(rig.risk.asked.map(({ quantity }) => quantity)).toEqual(["10", "10", "25"]);
   });
 
   it("in slices can be cancelled, and end as their last slice does", async () => {
     const rig = await rigged();
     const oms = await rig.start();
+    await adjust(oms, "a-1", "0", "60");
     rig.risk.maxNotional = 1_000;
     await submit(oms, "exit", { ...exit, limit_price: "100", quantity: "25" });
     await becomes(rig, "exit/1", "WORKING");

@@ -5,8 +5,9 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import { historyName, paperHistory } from "../paper-history.ts";
 import type { ServicePorts } from "../service.ts";
+import { alarm } from "./transitions.ts";
 
-export type ImportPorts = Pick<ServicePorts, "bus" | "log" | "store" | "marketHistory" | "sha256">;
+export type ImportPorts = Pick<ServicePorts, "bus" | "clock" | "log" | "store" | "marketHistory" | "sha256">;
 
 /** It is made again here from the same market and the same last day, and counts only when its hash is the one that was told. */
 export function hearHistory(ports: ImportPorts): Promise<Subscription> {
@@ -16,7 +17,11 @@ export function hearHistory(ports: ImportPorts): Promise<Subscription> {
     if (told.name !== historyName) return;
     const history = await paperHistory(ports, told.to);
     if (history.hash !== told.hash) {
+      const sentence = `Treasury put the history ${told.hash} in, and this market's is ${history.hash}: its trades are left out.`;
       ports.log.warn("the history that was told is another one than this market's", { told: told.hash });
+      await ports.store.transact("oms.alarm", (unit) =>
+        alarm(unit, "STATE_MISMATCH", historyName, sentence, ports.clock.now()),
+      );
       return;
     }
     const fills = await ports.store.transact("oms.history", (unit) => unit.oms.importFills(history.fills));

@@ -1,7 +1,8 @@
 // Order management's shell: the front door for orders, the drivers that take each of them further, the books of trades and positions, and what
 // halts mean for orders that are with a broker. Here the parts are put together; each of them is a file of its own.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { millisecondsBetween } from "../../contracts/src/instant.ts";
+import { format, millisecondsBetween } from "../../contracts/src/instant.ts";
+import type { Health } from "../../ports/health.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import type { RunningService, Service, ServicePorts } from "../service.ts";
@@ -23,6 +24,7 @@ import { createRouting, type Routing } from "./routing.ts";
 import { seedPositions } from "./seed-positions.ts";
 import { createSlicing, type Slicing } from "./slicing.ts";
 import { createSubmitting } from "./submitting.ts";
+import { trimKeys } from "./trim-keys.ts";
 
 export const oms: Service = {
   name: "oms",
@@ -60,7 +62,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const check = createChecking(ports);
   const routing = createRouting(ports, bells, sweep.halts);
   const slicing = createSlicing({ ports, instruments, cancelling, bells });
-  const amending = createAmending(ports);
+  const amending = createAmending(ports, sweep.halts);
   const stepOf = steps({ check: firstStep(ports, slicing, check), routing, slicing, cancelling, amending });
   const drivers = createDrivers(ports, stepOf);
   heard.drivers = drivers;
@@ -73,7 +75,9 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
     heard.readers.set(broker.name, reader);
     stops.push(reader.stop);
   }
-  stops.push(await keepTakingUp(ports, bells));
+  const taking = await keepTakingUp(ports, drivers, bells);
+  stops.push(taking.stop);
+  stops.push(trimKeys(ports));
   const history = await hearHistory(ports);
   stops.push(() => history.close());
 
@@ -96,7 +100,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const rpc: RpcService = { name: "Oms", handlers };
   return {
     rpc: [rpc],
-    health: () => ({ status: "ok" }),
+    health: () => healthOf(heard.readers, taking.unknown()),
     stop: async () => {
       for (const stop of stops.splice(0).reverse()) await stop();
     },
@@ -132,22 +136,30 @@ function steps({ check, routing, slicing, cancelling, amending }: StepParts): (s
   };
 }
 
+interface TakingUp {
+  /** How many orders' fate was unknown at the last look. */
+  unknown(): number;
+  stop(): Promise<void>;
+}
+
 /** A bell that was lost with the answer to a commit is rung again within this time. */
 const takeUpEveryMs = 5_000;
 
 /**
  * Every open order goes on where it stood, and every resting exit is held against what there is to exit: when it starts, and again and again
- * for those whose bell nobody heard. Gives the function that ends it.
+ * for those whose bell nobody heard.
  */
-async function keepTakingUp(ports: ServicePorts, bells: Bells): Promise<() => Promise<void>> {
+async function keepTakingUp(ports: ServicePorts, drivers: Drivers, bells: Bells): Promise<TakingUp> {
   const ending = new AbortController();
+  let unknown = 0;
   const takeUp = async (): Promise<number> => {
     const open = await ports.store.transact("oms.look", (unit) => unit.oms.openOrders());
     for (const stored of open) {
       const { order } = stored;
-      if (!rests(stored)) bells.order(order.order_id);
+      if (!rests(stored)) drivers.takeUp(order.order_id);
       if (order.reduce_only === true) bells.position(order.fund_id, order.symbol);
     }
+    unknown = open.filter(({ state }) => state === "UNKNOWN").length;
     return open.length;
   };
   const run = async (): Promise<void> => {
@@ -165,10 +177,24 @@ async function keepTakingUp(ports: ServicePorts, bells: Bells): Promise<() => Pr
   const orders = await takeUp();
   if (orders > 0) ports.log.info("open orders are taken up again", { orders });
   const running = run();
-  return async () => {
-    ending.abort();
-    await running;
+  return {
+    unknown: () => unknown,
+    stop: async () => {
+      ending.abort();
+      await running;
+    },
   };
+}
+
+/** A broker that is silent is no failure of ours: orders can be handed in and are driven on when it answers. It is told all the same. */
+function healthOf(readers: ReadonlyMap<string, ReportReader>, unknown: number): Health {
+  const silent = [...readers].flatMap(([name, reader]) => {
+    const since = reader.silentSince();
+    return since === undefined ? [] : [`The broker ${name} is silent since ${format(since)}.`];
+  });
+  const fates = unknown === 1 ? "What became of 1 order is unknown." : `What became of ${unknown} orders is unknown.`;
+  const complaints = unknown === 0 ? silent : [...silent, fates];
+  return complaints.length === 0 ? { status: "ok" } : { status: "ok", complaint: complaints.join(" ") };
 }
 
 /** Works at the broker, and nothing is to be done about it here. */

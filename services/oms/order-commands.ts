@@ -12,12 +12,14 @@ import { decimalText, idText, lineText, positiveDecimalText } from "../../contra
 import { hasEnded } from "../../core/order-lifecycle.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import type { Amending, Terms } from "./amending.ts";
+import type { Amending } from "./amending.ts";
+import type { Terms } from "./amendment-terms.ts";
 import { type Attempted, tellAttempt } from "./attempted.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { Drivers } from "./drive.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 import { statusOf } from "./order-status.ts";
+import { mustBeFree } from "./reserved-names.ts";
 
 const answerMsMax = 3_000;
 const confirmationWord = "CANCEL";
@@ -77,6 +79,7 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
   async function amendOrder(request: AmendOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {
     const { order_id: orderId, idempotency_key: key, reason } = request;
     const terms = readTerms(request);
+    mustBeFree({ idempotency_key: key }, call.identity);
     const told = tells(call, { verb: "AmendOrder", target: orderId, reason });
     amending.refusal(orderId);
     const answer = await amending.request(orderId, key, terms, told);

@@ -9,6 +9,7 @@ import type {
   OrderStatuses,
   Positions,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { mustKnowFund } from "../must-know-fund.ts";
 import type { Instruments } from "./instruments.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 import { noSuchOrder } from "./order-commands.ts";
@@ -21,7 +22,8 @@ function counted(asked: number): number {
   return asked === 0 ? countDefault : Math.min(asked, countMax);
 }
 
-export function createOrderLists({ store, omsQueries }: OmsPorts, instruments: Instruments) {
+export function createOrderLists(ports: OmsPorts, instruments: Instruments) {
+  const { store, omsQueries } = ports;
   return {
     async getOrder({ order_id: orderId }: GetOrderRequest): Promise<OrderStatus> {
       const stored = await store.transact("oms.look", (unit) => unit.oms.order(orderId));
@@ -36,6 +38,7 @@ export function createOrderLists({ store, omsQueries }: OmsPorts, instruments: I
         ...(request.fund_id !== undefined && { fundId: request.fund_id }),
         ...(request.after_order_id !== undefined && { afterOrderId: request.after_order_id }),
       });
+      if (found.length === 0) await mustKnowFund(ports, request.fund_id);
       return { orders: found.map(statusOf) };
     },
 
@@ -46,6 +49,7 @@ export function createOrderLists({ store, omsQueries }: OmsPorts, instruments: I
         ...(request.order_id !== undefined && { orderId: request.order_id }),
         ...(request.after_fill_id !== undefined && { afterFillId: request.after_fill_id }),
       });
+      if (found.length === 0) await mustKnowFund(ports, request.fund_id);
       return { fills: found.map(fillMessageOf) };
     },
 
@@ -53,6 +57,7 @@ export function createOrderLists({ store, omsQueries }: OmsPorts, instruments: I
     async listPositions({ fund_id: fundId }: ListPositionsRequest): Promise<Positions> {
       const all = await store.transact("oms.look", (unit) => unit.oms.positions(fundId));
       const held = all.filter(({ quantity }) => quantity !== 0n);
+      if (held.length === 0) await mustKnowFund(ports, fundId);
       const positions = await Promise.all(
         held.map(async (position) =>
           positionMessageOf(position, await instruments.find(position.symbol), instruments.freshPrice(position.symbol)),

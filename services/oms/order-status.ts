@@ -26,6 +26,7 @@ export function statusOf(stored: StoredOrder): OrderStatus {
     ...(stored.brokerOrderId !== undefined && { broker_order_id: stored.brokerOrderId }),
     ...(stored.parentOrderId !== undefined && { parent_order_id: stored.parentOrderId }),
     created_at: format(stored.createdAt),
+    submitted_by: stored.submittedBy,
   };
 }
 
@@ -48,7 +49,7 @@ export function positionMessageOf(
     symbol,
     quantity: decimal.format(quantity),
     average_price: decimal.format(averagePrice),
-    ...(priced !== undefined && { mark_price: decimal.format(priced.price) }),
+    ...(priced !== undefined && { mark_price: decimal.format(priced.price), mark_at: format(priced.at) }),
     ...(worth !== undefined && {
       market_value: decimal.format(worth.value),
       unrealised_pnl: decimal.format(worth.unrealisedPnl),

@@ -47,7 +47,9 @@ describe(`the front door, seed ${seed}`, () => {
       "WORKING>PARTIALLY_FILLED",
       "PARTIALLY_FILLED>FILLED",
     ]);
-    expect(rig.told(subjects.ordersCreated).map(({ order_id }) => order_id)).toEqual(["o-1"]);
+    // Who handed it in is proved, whatever the order says of itself.
+    expect(status).toMatchObject({ order: { actor: "test" }, submitted_by: "operator:duty" });
+    expect(rig.told(subjects.ordersCreated)).toMatchObject([{ order_id: "o-1", submitted_by: "operator:duty" }]);
     expect(rig.told(subjects.fillsCreated).map(({ fill_id, sequence }) => [fill_id, sequence])).toEqual([
       ["paper:e-1", 1],
       ["paper:e-2", 2],
@@ -71,6 +73,15 @@ describe(`the front door, seed ${seed}`, () => {
     expect(later.order?.order_id).not.toBe(first.order?.order_id);
     const taken = await oms.call<DeniedAnswer>("SubmitOrder", orderOf(later.order?.order_id ?? ""));
     expect(taken.denial.code).toBe("ORDER_KEY_CONFLICT");
+    expect(taken.denial.reason).toContain("belongs to another order");
+    // With a name of its own it cannot be a new order under the same one, and that is said.
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("named"));
+    await rig.time.timers.sleep(301_000);
+    const repeated = await oms.call<DeniedAnswer>("SubmitOrder", orderOf("named"));
+    expect(repeated.denial).toMatchObject({
+      code: "ORDER_KEY_CONFLICT",
+      reason: expect.stringContaining("from more than 5 minutes ago; to trade it once more leave the order_id out"),
+    });
   });
 
   it("refuses what is no order and what has no broker, and keeps nothing of a dry run", async () => {
@@ -176,6 +187,30 @@ describe("the broker", () => {
     expect(status).toMatchObject({ state: "REJECTED", code: "ORDER_BROKER_REJECTED", reason: "we do not want it" });
   });
 
+  it("in its silence is asked seldom, however often somebody rings; health tells since when, and of what", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    let silent = true;
+    let asked = 0;
+    rig.broker.silence = (question) => {
+      if (question === "order") asked += 1;
+      return silent ? "after" : undefined;
+    };
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    await rig.until("it is told", () => /unknown/.test(oms.service.health().complaint ?? ""));
+    expect(oms.service.health()).toMatchObject({
+      status: "ok",
+      complaint: expect.stringMatching(/^The broker paper is silent since \S+Z\. What became of 1 order is unknown\.$/),
+    });
+    await rig.time.timers.sleep(30_000);
+    asked = 0;
+    await rig.time.timers.sleep(60_000);
+    expect(asked).toBeLessThanOrEqual(13);
+    silent = false;
+    await becomes(rig, "o-1", "WORKING");
+    await rig.until("nothing is left to tell", () => oms.service.health().complaint === undefined);
+  });
+
   it("its silence is UNKNOWN and an alarm, never rejected; asked by our id until it tells", async () => {
     const rig = await rigged();
     const oms = await rig.start();
@@ -255,6 +290,8 @@ describe("lists and positions", () => {
     expect((await rig.positions()).length).toBe(paperPositions.length);
     expect(rig.told(subjects.fillsCreated).length).toBe(paperPositions.length);
     expect(rig.told(subjects.fillsCreated).every(({ kind }) => kind === "SEED")).toBe(true);
+    await expect(oms.call("ListPositions", { fund_id: "nonesuch" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await oms.call("ListPositions", { fund_id: "gamma" })).toMatchObject({ positions: expect.any(Array) });
     const unpriced = await oms.call<Positions>("ListPositions", { fund_id: "alpha" });
     expect(unpriced.positions[0]).not.toHaveProperty("mark_price");
     const aapl = unpriced.positions.find(({ symbol }) => symbol === "AAPL");

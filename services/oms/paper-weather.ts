@@ -8,7 +8,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../service.ts";
 
-export type PaperWeatherPorts = Pick<ServicePorts, "clock" | "store" | "brokers">;
+export type PaperWeatherPorts = Pick<ServicePorts, "clock" | "store" | "brokers" | "referenceData">;
 type Call = Pick<RpcCall, "identity">;
 
 export interface PaperWeatherHandlers {
@@ -29,7 +29,9 @@ export function createPaperWeather(ports: PaperWeatherPorts): PaperWeatherHandle
     },
     async setPaperWeather(request, { identity }) {
       if (!isPaper) return notPaper;
+      if (request.reason.trim() === "") return missingReason;
       const weather = readWeather(request, identity.actor, format(ports.clock.now()));
+      await mustBeTraded(ports, weather);
       await ports.store.transact("oms.weather", async (unit) => {
         await unit.paperWeather.lock();
         await unit.paperWeather.put(weather);
@@ -38,6 +40,20 @@ export function createPaperWeather(ports: PaperWeatherPorts): PaperWeatherHandle
       return wireOf(weather);
     },
   };
+}
+
+const missingReason: DeniedAnswer = {
+  denial: { code: "REASON_MISSING", reason: "The weather is not changed without a reason." },
+};
+
+/** Weather for a symbol that nobody trades would look like a drill and be none. */
+async function mustBeTraded({ referenceData }: PaperWeatherPorts, weather: PaperWeather): Promise<void> {
+  const named = [...(weather.gaps ?? []).map(({ symbol }) => symbol), ...(weather.halted_symbols ?? [])];
+  if (named.length === 0) return;
+  const { instruments } = await referenceData.read();
+  const unknown = named.find((symbol) => !instruments.some((instrument) => instrument.symbol === symbol));
+  if (unknown === undefined) return;
+  throw new Fault("NOT_FOUND", `There is no instrument ${JSON.stringify(unknown)}.`, { retry: "never" });
 }
 
 function readWeather(request: Wire, actor: string, at: string): PaperWeather {

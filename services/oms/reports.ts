@@ -1,6 +1,7 @@
 // Reads a broker's reports from where the books stand, rung for or not, and books them one after the other. Reports are numbered without
 // gaps: one that is missing is waited for and asked for again, and what comes twice is passed over.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
 import { hasEnded } from "../../core/order-lifecycle.ts";
 import type { Broker, BrokerReport } from "../../ports/broker.ts";
 import { type Booked, bookReport } from "./booking.ts";
@@ -16,6 +17,8 @@ const silentMsMax = 10_000;
 
 export interface ReportReader {
   ring(): void;
+  /** Since when the broker's reports cannot be read; one failure alone is none. */
+  silentSince(): Instant | undefined;
   stop(): Promise<void>;
 }
 
@@ -25,6 +28,7 @@ export function readReports(ports: OmsPorts, instruments: Instruments, broker: B
   let isRung = false;
   let waitMs = pollMs;
   let troubledMs = 0;
+  let troubledAt = ports.clock.now();
   const strays = new Map<string, Promise<void>>();
 
   async function run(): Promise<void> {
@@ -48,7 +52,10 @@ export function readReports(ports: OmsPorts, instruments: Instruments, broker: B
 
   /** Says once that it lasts. */
   async function trouble(why: string): Promise<void> {
-    if (troubledMs === 0) ports.log.warn("the broker's reports cannot be read", { broker: broker.name, error: why });
+    if (troubledMs === 0) {
+      troubledAt = ports.clock.now();
+      ports.log.warn("the broker's reports cannot be read", { broker: broker.name, error: why });
+    }
     const isNew = troubledMs < silentMsMax && troubledMs + waitMs >= silentMsMax;
     troubledMs += waitMs;
     waitMs = Math.min(waitMs * 2, backOffMsMax);
@@ -128,6 +135,7 @@ export function readReports(ports: OmsPorts, instruments: Instruments, broker: B
   const running = run();
   return {
     ring,
+    silentSince: () => (troubledMs > pollMs ? troubledAt : undefined),
     stop: async () => {
       stopHearing();
       ending.abort();

@@ -1,19 +1,20 @@
 // Exits above the fund's largest order go out in slices, one after the other: orders of their own, `<order_id>/1` and so on, each with its own
-// key and check. The order itself is never sent: it shows the sum of its slices and ends as the last of them does.
+// key and check. The order itself is never checked or sent, so nothing is reserved twice: it shows the sum of its slices and ends as the last of them
+// does. An exit is what our own books prove to close a position, whether somebody marked it or not; the mark goes with the slices, and so do halts.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { nextSlice } from "../../core/exit-slices.ts";
 import { hasEnded, type OrderEvent } from "../../core/order-lifecycle.ts";
-import type { StoredOrder } from "../../ports/oms-records.ts";
+import { signedQuantity } from "../../core/position-book.ts";
+import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { Instruments } from "./instruments.ts";
 import type { Bells, OmsPorts, StepOutcome } from "./oms-parts.ts";
 import { lock } from "./routing.ts";
-import { move } from "./transitions.ts";
+import { move, remainingOf } from "./transitions.ts";
 
 export const slicesMax = 1_000;
-const keyLengthMax = 200;
 
 /** A slice that ended so says nothing about the exit: the next one is tried. */
 const triedAgain: ReadonlySet<string> = new Set(["APPROVAL_EXPIRED", "ORDER_CHECK_UNANSWERED"]);
@@ -59,10 +60,21 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
     return positions.find(({ symbol, quantity }) => symbol === order.symbol && quantity !== decimal.zero)?.averagePrice;
   }
 
+  /** How much of the fund's position this order could close, next to what all its other open orders close already. */
+  async function reducible({ order }: StoredOrder): Promise<decimal.Decimal> {
+    const { positions, open } = await ports.store.transact("oms.look", async (unit) => ({
+      positions: await unit.oms.positions(order.fund_id),
+      open: await unit.oms.openOrders(),
+    }));
+    return reducibleBy(order, positions, open);
+  }
+
   async function begin(known: StoredOrder): Promise<StoredOrder | undefined> {
     const { order, parentOrderId } = known;
-    if (order.reduce_only !== true || parentOrderId !== undefined) return undefined;
+    if (parentOrderId !== undefined) return undefined;
     const quantity = decimal.parse(order.quantity);
+    // More than there is to exit is no exit: whole, it is judged as what it is; cut, its first slices would be let through.
+    if ((await reducible(known)) < quantity) return undefined;
     const size = await sizeOf(known, quantity, 0);
     if (size === undefined || size >= quantity) return undefined;
     return ports.store.transact("oms.slice", async (unit) => {
@@ -86,10 +98,19 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
     const end = endOf(known, last, left, slices.length);
     if (end !== undefined) return finish(known, end, last);
     const size = (await sizeOf(known, left, slices.length)) ?? left;
-    return makeSlice(known, slices.length + 1, size);
+    const most = await reducible(known);
+    // Nobody marked it, so a slice that closes nothing could be let through as new risk.
+    const isOver = most <= decimal.zero && known.order.reduce_only !== true;
+    if (isOver) return finish(known, "broker_cancel", { ...last, reason: "Nothing is left to exit." });
+    // With nothing left to exit a marked slice is denied as it is, and the whole ends with it.
+    return makeSlice(known, slices.length + 1, most > decimal.zero ? decimal.min(size, most) : size);
   }
 
-  async function finish(known: StoredOrder, event: OrderEvent, last: StoredOrder | undefined): Promise<StepOutcome> {
+  async function finish(
+    known: StoredOrder,
+    event: OrderEvent,
+    last: Pick<Partial<StoredOrder>, "code" | "reason"> | undefined,
+  ): Promise<StepOutcome> {
     const words = {
       ...(last?.code !== undefined && { code: last.code }),
       ...(last?.reason !== undefined && { reason: last.reason }),
@@ -101,11 +122,14 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
     });
   }
 
-  async function makeSlice(known: StoredOrder, number: number, quantity: decimal.Decimal): Promise<StepOutcome> {
+  async function makeSlice(known: StoredOrder, from: number, quantity: decimal.Decimal): Promise<StepOutcome> {
     const made = await ports.store.transact("oms.slice", async (unit) => {
       const parent = await lock(unit, known);
       // Somebody wants it gone since it was looked at.
       if (hasEnded(parent.state) || parent.cancelReason !== undefined) return undefined;
+      let number = from;
+      // Somebody may have had the name before such names were refused.
+      while ((await unit.oms.order(sliceIdOf(parent.order, number))) !== undefined) number += 1;
       const order = sliceOf(parent.order, number, decimal.format(quantity));
       const { bodyHash, submittedBy } = parent;
       const at = ports.clock.now();
@@ -120,7 +144,7 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
         createdAt: at,
         updatedAt: at,
       });
-      await unit.events.publish(subjects.ordersCreated, order);
+      await unit.events.publish(subjects.ordersCreated, { ...order, submitted_by: submittedBy });
       return order.order_id;
     });
     if (made === undefined) return "later";
@@ -128,18 +152,41 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
     return "rest";
   }
 
-  function sliceOf(order: Order, number: number, quantity: string): Order {
-    const key = `${order.idempotency_key}/${number}`;
-    const { notional, ...rest } = order;
-    return {
-      ...rest,
-      order_id: `${order.order_id}/${number}`,
-      idempotency_key: key.length <= keyLengthMax ? key : `${hexOf(ports.sha256(order.idempotency_key))}/${number}`,
-      quantity,
-    };
-  }
-
   return { begin, go };
+}
+
+function sliceIdOf({ order_id: orderId }: Order, number: number): string {
+  return `${orderId}/${number}`;
+}
+
+/** Its key begins as no key may that comes in by the door, so that nobody can have used it. */
+function sliceOf(order: Order, number: number, quantity: string): Order {
+  const { notional, ...rest } = order;
+  const name = sliceIdOf(order, number);
+  return { ...rest, order_id: name, idempotency_key: `slice-${name}`, quantity };
+}
+
+/** By the fund's whole position in the symbol, as the risk engine proves it; an order in slices counts whole. */
+function reducibleBy(
+  order: Order,
+  positions: readonly StoredPosition[],
+  open: readonly StoredOrder[],
+): decimal.Decimal {
+  const direction = signedQuantity(order.side, decimal.one);
+  const held = positions
+    .filter(({ symbol }) => symbol === order.symbol)
+    .reduce((sum, { quantity }) => decimal.add(sum, quantity), decimal.zero);
+  const closing = open.filter(
+    ({ order: other, parentOrderId }) =>
+      parentOrderId === undefined &&
+      other.order_id !== order.order_id &&
+      other.fund_id === order.fund_id &&
+      other.symbol === order.symbol &&
+      signedQuantity(other.side, decimal.one) === direction,
+  );
+  const pending = closing.reduce((sum, other) => decimal.add(sum, remainingOf(other)), decimal.zero);
+  const opposite = direction > decimal.zero ? decimal.negate(held) : held;
+  return decimal.max(decimal.subtract(opposite, pending), decimal.zero);
 }
 
 /** How the whole ends, from how its last slice did; undefined when there is a next slice to make. */

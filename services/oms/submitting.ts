@@ -20,6 +20,7 @@ import { verdictOf } from "./checking.ts";
 import type { Drivers } from "./drive.ts";
 import { keyWindowMs, type OmsPorts } from "./oms-parts.ts";
 import { statusOf } from "./order-status.ts";
+import { mustBeFree } from "./reserved-names.ts";
 import { hexOf } from "./slicing.ts";
 import { transitionOf } from "./transitions.ts";
 
@@ -42,6 +43,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
   async function submit(request: OrderMessage, { identity }: Call): Promise<OrderStatus | DeniedAnswer> {
     const bodyHash = hexOf(ports.sha256(canonical(request)));
     const order = readOrder(request, () => ports.random.uuid());
+    mustBeFree(order, identity);
     if (!ports.brokers.some(({ name }) => name === order.broker)) {
       const reason = `There is no broker ${order.broker} here.`;
       return { denial: { code: "ORDER_BROKER_UNKNOWN", reason } };
@@ -76,9 +78,8 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
           const same = await unit.oms.lockKey(order.idempotency_key, minusMilliseconds(at, keyWindowMs));
           if (same?.bodyHash === bodyHash) return { stored: same };
           if (same !== undefined) return conflict(`The key belongs to order ${same.order.order_id}, which differs.`);
-          if ((await unit.oms.lockOrder(order.order_id)) !== undefined) {
-            return conflict(`The order_id ${order.order_id} belongs to another order.`);
-          }
+          const known = await unit.oms.lockOrder(order.order_id);
+          if (known !== undefined) return conflict(whyTaken(known, bodyHash));
           await told(unit);
           return { stored: await insert(unit, order, bodyHash, submittedBy) };
         });
@@ -107,13 +108,13 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
     };
     if (halt === undefined) {
       await unit.oms.insertOrder(pending);
-      await unit.events.publish(subjects.ordersCreated, order);
+      await unit.events.publish(subjects.ordersCreated, { ...order, submitted_by: submittedBy });
       return pending;
     }
     const reason = `The halt ${halt.halt_id} (${halt.reason}) covers this order.`.slice(0, 2_000);
     const refused: StoredOrder = { ...pending, state: "REJECTED", code: "ORDER_HALTED", reason };
     await unit.oms.insertOrder(refused);
-    await unit.events.publish(subjects.ordersCreated, order);
+    await unit.events.publish(subjects.ordersCreated, { ...order, submitted_by: submittedBy });
     await unit.events.publish(subjects.ordersRejected, transitionOf(pending, refused));
     return refused;
   }
@@ -163,6 +164,13 @@ function readOrder(request: OrderMessage, newId: () => string): Order {
   if (read.success && read.data.order_id.length <= orderIdLengthMax) return read.data;
   if (read.success) mistakes.push(`order_id: expected at most ${orderIdLengthMax} characters`);
   throw new Fault("INVALID_ARGUMENT", `This is no order: ${mistakes.join("; ")}.`, { retry: "never" });
+}
+
+/** The same again after its time is a new order, and a new order has a name of its own. */
+function whyTaken({ order: { order_id: orderId }, bodyHash: known }: StoredOrder, bodyHash: string): string {
+  if (known !== bodyHash) return `The order_id ${orderId} belongs to another order.`;
+  const minutes = keyWindowMs / 60_000;
+  return `The order ${orderId} is this one, from more than ${minutes} minutes ago; to trade it once more leave the order_id out or give another.`;
 }
 
 function conflict(reason: string): DeniedAnswer {

@@ -68,7 +68,10 @@ export async function freshNav(
   ageMsMax: number,
 ): Promise<decimal.Decimal | undefined> {
   const nav = (await riskStore.navs()).find((one) => one.fund_id === fundId);
-  if (nav === undefined || parse(nav.as_of) < minusMilliseconds(clock.now(), ageMsMax)) return undefined;
+  if (nav === undefined) return undefined;
+  // It is as old as the oldest price in it.
+  const pricedAt = minusMilliseconds(parse(nav.as_of), nav.oldest_price_age_ms ?? 0);
+  if (pricedAt < minusMilliseconds(clock.now(), ageMsMax)) return undefined;
   return decimal.parse(nav.nav);
 }
 

@@ -20,9 +20,10 @@ import { strategyByName } from "../../core/strategies/index.ts";
 import type { StoredStrategy } from "../../ports/research-records.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { mustKnowFund } from "../must-know-fund.ts";
 import type { ServicePorts } from "../service.ts";
 
-export type StrategyPorts = Pick<ServicePorts, "clock" | "store" | "riskStore">;
+export type StrategyPorts = Pick<ServicePorts, "clock" | "store" | "riskStore" | "referenceData">;
 
 const signalsMax = 1_000;
 const signalsByDefault = 100;
@@ -32,14 +33,16 @@ const skillDaysMax = 60;
 export async function listStrategies(request: ListStrategiesRequest, ports: StrategyPorts): Promise<Strategies> {
   const navs = await ports.riskStore.navs();
   const profits: Readonly<Record<string, string>> = Object.assign({}, ...navs.map(({ strategy_pnl }) => strategy_pnl));
-  return ports.store.transact("research.look", async (unit) => {
+  const listed = await ports.store.transact("research.look", async (unit) => {
     const all = (await unit.research.strategies()).filter(
       ({ fundId }) => request.fund_id === undefined || request.fund_id === fundId,
     );
     const shown: StrategyMessage[] = [];
     for (const stored of all) shown.push(await shownStrategy(unit, stored, profits[stored.strategyId]));
-    return { strategies: shown };
+    return shown;
   });
+  if (listed.length === 0) await mustKnowFund(ports, request.fund_id);
+  return { strategies: listed };
 }
 
 async function shownStrategy(

@@ -21,9 +21,9 @@ import type { StrategyHolding } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
 import { bookEntry, entryIdOf, treasuryActor } from "./book-entry.ts";
-import { priceAgeMsMax } from "./publish-values.ts";
 import type { ReferenceView } from "./reference-view.ts";
 import type { Price } from "./valuation.ts";
+import { priceAgeMsMax } from "./value-alarms.ts";
 
 /** Days of one transaction; more wait for the next. */
 const daysMax = 31;

@@ -44,7 +44,10 @@ export async function bookFlow(
       bookedBy: call.identity.actor,
       at: ports.clock.now(),
     });
-    return (await refusal(unit, entry, amount)) ?? ledgerMessage(await bookOnce(unit, entry));
+    const refused = await refusal(unit, entry, amount);
+    if (refused !== undefined) return refused;
+    const booked = await bookOnce(unit, entry);
+    return { ...ledgerMessage(booked), already_booked: booked !== entry };
   });
 }
 

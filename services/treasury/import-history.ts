@@ -1,6 +1,6 @@
 // Puts a year of values from before the paper platform began into the history, once: in one transaction with the event that tells it, so the audit
 // log has one entry with the hash of the whole.
-import { localDate, startOfDate } from "../../contracts/src/calendar.ts";
+import { startOfDate, tradingDay } from "../../contracts/src/calendar.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import {
   civilFromDays,
@@ -19,7 +19,7 @@ import type { ReferenceView } from "./reference-view.ts";
 
 export type HistoryPorts = Pick<ServicePorts, "clock" | "log" | "store">;
 
-/** False when it was put in before. Days from today on are left out: they are valued, not told. */
+/** False when it was put in before. Days from the running trading day on are left out: they are valued, not told. */
 export async function importHistory(ports: HistoryPorts, view: ReferenceView, history: PaperHistory): Promise<boolean> {
   const at = ports.clock.now();
   const points = history.navs.flatMap((one) => pointOf(one, view, at));
@@ -46,7 +46,7 @@ function pointOf({ fundId, day, ...parts }: HistoryNav, view: ReferenceView, now
   const fund = view.funds.get(fundId);
   const calendar = fund === undefined ? undefined : view.calendars.get(fund.calendar);
   const date = tryParseDate(day);
-  if (fund === undefined || calendar === undefined || date === undefined || day >= localDate(calendar, now)) return [];
+  if (fund === undefined || calendar === undefined || date === undefined || day >= tradingDay(calendar, now)) return [];
   const next = startOfDate(calendar, civilFromDays(daysFromCivil(date) + 1));
   return [
     {

@@ -35,14 +35,21 @@ export async function listFunds(reader: ReferenceReader, valuer: Valuer, riskSto
 function worth(own: FundValue | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
   if (own !== undefined && (kept === undefined || own.at >= parse(kept.as_of))) {
     const day = own.dayPnl === undefined ? {} : { day_pnl: decimal.format(own.dayPnl) };
-    return { nav: decimal.format(own.nav), nav_at: format(own.at), ...day, ...exposure(own) };
+    const age = { oldest_price_age_ms: own.oldestPriceAgeMs };
+    return { nav: decimal.format(own.nav), nav_at: format(own.at), ...age, ...day, ...exposure(own) };
   }
-  return kept === undefined ? never : { nav: kept.nav, nav_at: kept.as_of };
+  if (kept === undefined) return never;
+  const { oldest_price_age_ms: ageMs } = kept;
+  return { nav: kept.nav, nav_at: kept.as_of, ...(ageMs !== undefined && { oldest_price_age_ms: ageMs }) };
 }
+
+const millionth = decimal.parse("0.000001");
 
 function exposure({ nav, grossValue, positionsValue }: Valuation): Partial<FundStatus> {
   if (nav <= 0n) return {};
-  const share = (value: decimal.Decimal): number => decimal.toNumber(decimal.divide(value, nav, "half-even"));
+  // Six places are a hundredth of a basis point; the rest is noise of the division.
+  const share = (value: decimal.Decimal): number =>
+    decimal.toNumber(decimal.roundToIncrement(decimal.divide(value, nav, "half-even"), millionth, "half-even"));
   return { gross_exposure_pct: share(grossValue), net_exposure_pct: share(positionsValue) };
 }
 

@@ -44,5 +44,6 @@ export function ledgerMessage(entry: LedgerEntry): LedgerMessage {
     reason: entry.reason,
     booked_by: entry.bookedBy,
     at: format(entry.at),
+    already_booked: false,
   };
 }

@@ -33,5 +33,6 @@ function navMessage(point: NavPoint): Nav {
     oldest_price_age_ms: point.oldestPriceAgeMs,
     ...(point.tradingDay !== undefined && { trading_day: point.tradingDay }),
     as_of: format(point.at),
+    prices: Object.entries(point.prices ?? {}).map(([symbol, valued]) => ({ symbol, ...valued })),
   };
 }

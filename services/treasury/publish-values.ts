@@ -1,20 +1,21 @@
-// Values every paper fund once a second, keeps the value in its history and publishes it, when every price in it is fresh. What is remembered of a
+// Values every paper fund once a second, keeps the value in its history and publishes it with every price in it and its age. What is remembered of a
 // fund is written in the same transaction:
 //  1. The numbering of a fund's values has no gaps and no repetitions, also over restarts and lost answers. Where treasury remembers nothing it goes on
 //     from the newest one that the risk engine kept.
 //  2. A value is told at most once a second, however often the service is started.
 //  3. Where a trading day began is written once, with the day's first value, and is the last value before it.
+//  4. A symbol without a fresh price is valued at the last one that is known, also over restarts, and that is an alarm.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
+import { pricesMax } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
 import type { ReferenceView } from "./reference-view.ts";
-import { type Holding, navRecord, type Price, type Valuation, valueFund } from "./valuation.ts";
+import { type Holding, navRecord, type Price, toldPrices, type Valuation, valueFund } from "./valuation.ts";
+import { createValueAlarms, priceAgeMsMax } from "./value-alarms.ts";
 
-/** A value made of older prices than this is not told. */
-export const priceAgeMsMax = 10_000;
 /** Less than the second between two values, because timers ring early by a little. */
 const apartMsMin = 900;
 /** A value dated further ahead than this is a mistake of some clock, and nobody waits for it. */
@@ -47,18 +48,7 @@ interface Books {
 export async function createValuer(ports: ValuePorts): Promise<Valuer> {
   const kept = new Map((await ports.riskStore.navs()).map(({ fund_id, sequence }) => [fund_id, sequence ?? 0]));
   const newest = new Map<string, FundValue>();
-  /** Why a fund has no value at present, so that it is said once and not every second. */
-  const complaints = new Map<string, string>();
-
-  function report(fundId: string, value: FundValue | string): void {
-    if (typeof value === "string") {
-      if (!complaints.has(fundId)) ports.log.warn("a fund cannot be valued", { fund_id: fundId, why: value });
-      complaints.set(fundId, value);
-      return;
-    }
-    if (complaints.delete(fundId)) ports.log.info("the fund is valued again", { fund_id: fundId });
-    newest.set(fundId, value);
-  }
+  const alarms = createValueAlarms(ports);
 
   /** Undefined when it is too soon. */
   async function valueOne(
@@ -80,7 +70,7 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
       strategies: books.strategies.get(fundId) ?? new Map(),
       netFlows: books.netFlows.get(`${fundId} ${fund.currency}`) ?? decimal.zero,
       view,
-      prices,
+      prices: withRemembered(prices, remembered),
       priceAgeMsMax,
       fxAgeMsMax: ports.settings.risk.fxAgeMsMax,
       at,
@@ -107,7 +97,8 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
         }
         return valued;
       });
-      for (const [fundId, value] of values) report(fundId, value);
+      for (const [fundId, value] of values) if (typeof value !== "string") newest.set(fundId, value);
+      for (const [fundId, value] of values) await alarms.saw(fundId, value);
     },
   };
 }
@@ -135,6 +126,16 @@ function addTo(map: Map<string, Holding[]>, key: string, holding: Holding): void
   else of.push(holding);
 }
 
+/** What was not quoted since this process began is valued as it was the last time. */
+function withRemembered(prices: ReadonlyMap<string, Price>, { newest }: RememberedFund): ReadonlyMap<string, Price> {
+  const missing = Object.entries(newest?.prices ?? {}).filter(([symbol]) => !prices.has(symbol));
+  if (missing.length === 0) return prices;
+  const kept = missing.map(
+    ([symbol, { price, at }]) => [symbol, { price: decimal.parse(price), at: parse(at) }] as const,
+  );
+  return new Map([...prices, ...kept]);
+}
+
 function isTooSoon({ newest }: RememberedFund, at: Instant): boolean {
   if (newest === undefined) return false;
   const sinceMs = millisecondsBetween(parse(newest.as_of), at);
@@ -160,6 +161,9 @@ function dayPnlOf(began: DayBegan | undefined, value: Valuation): decimal.Decima
 
 function pointOf(value: Valuation): NavPoint {
   const { fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs, tradingDay } = value;
-  const point = { fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs };
-  return tradingDay === undefined ? point : { ...point, tradingDay };
+  return {
+    ...{ fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs },
+    ...(value.prices.size <= pricesMax && { prices: toldPrices(value.prices) }),
+    ...(tradingDay !== undefined && { tradingDay }),
+  };
 }

@@ -1,11 +1,13 @@
 // Puts the year before the paper platform began in, in the background after the first start: nobody waits for it. A start that was killed before tries
 // again; once it is in, it is never made again.
+import { tradingDay } from "../../contracts/src/calendar.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { historyName, lastHistoryDay, paperHistory } from "../paper-history.ts";
+import { format, type Instant } from "../../contracts/src/instant.ts";
+import { dayBefore, historyName, paperHistory } from "../paper-history.ts";
 import { paperCapital } from "../paper-seeds.ts";
 import type { ServicePorts } from "../service.ts";
 import { importHistory } from "./import-history.ts";
-import type { ReferenceReader } from "./reference-view.ts";
+import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
 
 export type SeedHistoryPorts = Pick<
   ServicePorts,
@@ -42,7 +44,7 @@ export function seedHistory(ports: SeedHistoryPorts, reader: ReferenceReader): {
     if (!paperCapital.every(({ fundId }) => view.funds.get(fundId)?.mode === "PAPER")) return;
     const known = await ports.store.transact("treasury.look", (unit) => unit.ledger.imported(historyName));
     if (known !== undefined) return;
-    await importHistory(ports, view, await paperHistory(ports, lastHistoryDay(ports.clock.now())));
+    await importHistory(ports, view, await paperHistory(ports, lastDayOf(view, ports.clock.now())));
   }
 
   return {
@@ -51,4 +53,16 @@ export function seedHistory(ports: SeedHistoryPorts, reader: ReferenceReader): {
       await working;
     },
   };
+}
+
+/**
+ * The day before the trading day that is running for any of the funds: today's values are kept under that day, over a weekend under Friday, and
+ * what was told of it would be lost, and with it the value that the day's profit is counted from.
+ */
+export function lastDayOf(view: ReferenceView, now: Instant): string {
+  const running = paperCapital.map(({ fundId }) => {
+    const calendar = view.calendars.get(view.funds.get(fundId)?.calendar ?? "");
+    return calendar === undefined ? format(now).slice(0, 10) : tradingDay(calendar, now);
+  });
+  return dayBefore(running.reduce((earliest, day) => (day < earliest ? day : earliest)));
 }

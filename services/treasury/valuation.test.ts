@@ -1,10 +1,11 @@
-// What a fund is worth: exact sums, multipliers and rates, and no value at all where a price or a rate is missing or old.
+// What a fund is worth: exact sums, multipliers and rates, old prices named with their age, and no value at all where a price was never there or a
+// rate is missing or old.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { fromUnixMs, minusMilliseconds } from "../../contracts/src/instant.ts";
+import { format, fromUnixMs, minusMilliseconds } from "../../contracts/src/instant.ts";
 import { exampleFill } from "../../contracts/src/records/examples.ts";
-import { navUpdated } from "../../contracts/src/records/fund.ts";
+import { navUpdated, pricesMax } from "../../contracts/src/records/fund.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { fillEntry, movesOf, type TradedInstrument } from "../../core/ledger.ts";
 import type { Reference } from "../../ports/reference-data.ts";
@@ -60,13 +61,17 @@ describe("a fund's value", () => {
       net_flows: "0",
       strategy_pnl: {},
       sequence: 7,
+      prices: {
+        SPY: { quantity: "200", price: "592.4", at: format(minusMilliseconds(at, 400)) },
+        [call]: { quantity: "-3", price: "68.55", at: format(minusMilliseconds(at, 1_250)) },
+      },
     });
+    expect(record.rates).toBeUndefined();
     expect(decimal.format(valued().grossValue)).toBe("139045");
   });
 
   it.each<[string, Partial<ValuationInput>, RegExp]>([
     ["a price is missing", { prices: new Map([["SPY", price("592.4")]]) }, /650000 has no price/],
-    ["a price is too old", { priceAgeMsMax: 1_249 }, /650000 is 1250 ms old/],
     ["a rate is missing", { holdings: [holding("CHF", "1")] }, /no fresh rate from CHF to USD/],
     ["a rate is too old", { holdings: [holding("EUR", "1")], at: fromUnixMs(1_794_747_600_001) }, /rate from EUR/],
   ])("is none when %s", (_what, differs, why) => {
@@ -85,8 +90,24 @@ describe("a fund's value", () => {
     expect(record.strategy_pnl).toEqual({ "gamma-income": "0.8", "gamma-hedge": "0.5" });
   });
 
-  it("is there when a price is exactly as old as allowed", () => {
-    expect(valued({ priceAgeMsMax: 1_250 }).oldestPriceAgeMs).toBe(1_250);
+  it("is made of old prices too, which are named with their age", () => {
+    expect(valued({ priceAgeMsMax: 1_250 }).old.size).toBe(0);
+    const old = valued({ priceAgeMsMax: 1_249 });
+    expect([...old.old]).toEqual([[call, 1_250]]);
+    expect(old.nav).toBe(valued().nav);
+  });
+
+  it("is told without its prices when it has too many of them", () => {
+    const many = Array.from({ length: pricesMax + 1 }, (_none, index) => `S${index}`);
+    const spy = view.instruments.get("SPY");
+    if (spy === undefined) throw new Error("SPY");
+    const instruments = new Map(many.map((symbol) => [symbol, { ...spy, symbol }]));
+    const prices = new Map(many.map((symbol) => [symbol, price("1")]));
+    const holdings = many.map((symbol) => holding(symbol, "1"));
+    const told = (count: number) =>
+      navRecord(valued({ view: { ...view, instruments }, prices, holdings: holdings.slice(0, count) }), 1);
+    expect(told(pricesMax + 1).prices).toBeUndefined();
+    expect(Object.keys(navUpdated.parse(told(pricesMax)).prices ?? {})).toHaveLength(pricesMax);
   });
 
   it("changes other currencies, by the rate in either direction", () => {
@@ -94,6 +115,8 @@ describe("a fund's value", () => {
     expect(decimal.format(valued({ holdings: [holding("EUR", "100")] }).nav)).toBe("108.5");
     const inEuros = valued({ fund: euros, holdings: [holding("USD", "108.5")] });
     expect(decimal.formatFixed(inEuros.nav, 9, "half-even")).toBe("100.000000000");
+    const told = navRecord(valued({ holdings: [holding("EUR", "100")] }), 1);
+    expect(told.rates).toEqual({ EUR: { rate: "1.085", at: "2026-11-15T12:00:00.000000Z" } });
   });
 
   it("is not changed by a trade at the mark without a fee, whatever it is", () => {

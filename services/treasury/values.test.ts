@@ -19,6 +19,7 @@ import { bookEntry } from "./book-entry.ts";
 import { importHistory } from "./import-history.ts";
 import { createValuer } from "./publish-values.ts";
 import type { ReferenceView } from "./reference-view.ts";
+import { lastDayOf } from "./seed-history.ts";
 import { createThinner, keptMs } from "./thin-navs.ts";
 
 const seed = 20_261_116;
@@ -251,11 +252,19 @@ describe(`the history of values, seed ${seed}`, () => {
         counts: { fills: 0, navs: 4, backtests: 0 },
       }),
     ]);
-    // It is still the first of January in New York.
+    // It is still the first of January in New York, and so the trading day of the thirty-first, whose value is counted and not told.
     const kept = [...books.rig.world.ledger.navs.values()].map(
       ({ every, point }) => `${every} ${format(point.at)} ${decimal.format(point.nav)}`,
     );
-    expect(kept).toEqual(["day 2025-12-31T04:59:59.999999Z 9999000.5", "day 2026-01-01T04:59:59.999999Z 9999500"]);
+    expect(kept).toEqual(["day 2025-12-31T04:59:59.999999Z 9999000.5"]);
+  });
+
+  it("ends before the trading day that is running: over a weekend that is Friday's", () => {
+    const ends = (at: string) => lastDayOf(view, parse(at));
+    expect(ends("2026-11-15T18:00:00Z")).toBe("2026-11-12");
+    expect(ends("2026-11-16T15:00:00Z")).toBe("2026-11-15");
+    // In New York it is still Monday.
+    expect(ends("2026-11-17T01:00:00Z")).toBe("2026-11-15");
   });
 
   it("is thinned by age, once a minute", async () => {

@@ -1,9 +1,10 @@
 // What must be true of the books: positions, cash and value follow from trades, everywhere the same.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { positionKey, strategyKey } from "../history.ts";
+import { multipliers, positionKey, strategyKey } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 export const positionIsSumOfFills: Invariant = {
@@ -27,18 +28,56 @@ export const positionIsSumOfFills: Invariant = {
 export const navIsSumOfParts: Invariant = {
   name: "nav_is_sum_of_parts",
   sentence:
-    "A fund's value is its cash and its positions to the last decimal, because what is lost in rounding is lost by somebody.",
+    "A fund's value is the cash and the positions that its ledger has, at the prices that are told with it, to the last decimal, because what is lost in rounding is lost by somebody.",
   violated: (evidence) =>
-    onMessage<NavUpdated>(
-      evidence,
-      subjects.navUpdated,
-      ({ fund_id: fundId, nav, cash, positions_value: positions }) => {
-        const sum = decimal.add(decimal.parse(cash ?? "0"), decimal.parse(positions ?? "0"));
-        if (sum === decimal.parse(nav)) return undefined;
-        return `${fundId} was valued at ${nav}, with ${cash} in cash and ${positions} in positions`;
-      },
-    ),
+    onMessage<NavUpdated>(evidence, subjects.navUpdated, (nav) => {
+      const { world } = evidence.platform;
+      return partsApart(nav) ?? worthApart(nav) ?? ledgerApart(nav, [...world.ledger.entries.values()]);
+    }),
 };
+
+function partsApart({ fund_id: fundId, nav, cash, positions_value: positions }: NavUpdated): string | undefined {
+  const sum = decimal.add(decimal.parse(cash ?? "0"), decimal.parse(positions ?? "0"));
+  if (sum === decimal.parse(nav)) return undefined;
+  return `${fundId} was valued at ${nav}, with ${cash} in cash and ${positions} in positions`;
+}
+
+/** Everything here is traded in the funds' own currency. */
+function worthApart({ fund_id: fundId, positions_value: positions, prices = {} }: NavUpdated): string | undefined {
+  const worth = Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
+    const times = decimal.multiply(decimal.parse(quantity), multipliers.get(symbol) ?? decimal.one, "half-even");
+    return decimal.add(sum, decimal.multiply(times, decimal.parse(price), "half-even"));
+  }, decimal.zero);
+  if (worth === decimal.parse(positions ?? "0")) return undefined;
+  return `${fundId} was valued with ${positions} in positions, and its prices make ${decimal.format(worth)} of them`;
+}
+
+/** So many entries may be booked between the reading of the ledger and the word of the value. */
+const bookedMeanwhileMax = 20;
+
+function ledgerApart(
+  { fund_id: fundId, cash, prices = {} }: NavUpdated,
+  all: readonly LedgerEntry[],
+): string | undefined {
+  const entries = all.filter((entry) => entry.fundId === fundId);
+  const valued = new Map(Object.entries(prices).map(([symbol, { quantity }]) => [symbol, decimal.parse(quantity)]));
+  if (cash !== undefined) valued.set("cash", decimal.parse(cash));
+  const held = new Map<string, decimal.Decimal>();
+  for (const entry of entries) move(held, entry, 1n);
+  for (const entry of [undefined, ...entries.slice(-bookedMeanwhileMax).reverse()]) {
+    if (entry !== undefined) move(held, entry, -1n);
+    const symbols = new Set([...held.keys(), ...valued.keys()]);
+    if ([...symbols].every((symbol) => (held.get(symbol) ?? 0n) === (valued.get(symbol) ?? 0n))) return undefined;
+  }
+  return `${fundId} was valued with ${cash} in cash and ${valued.size - 1} positions that its ledger never had together`;
+}
+
+function move(held: Map<string, decimal.Decimal>, entry: LedgerEntry, times: 1n | -1n): void {
+  const add = (what: string, amount: decimal.Decimal): void =>
+    void held.set(what, ((held.get(what) ?? decimal.zero) + times * amount) as decimal.Decimal);
+  if (entry.kind === "FILL" && entry.symbol !== undefined) add(entry.symbol, entry.quantity ?? decimal.zero);
+  for (const { account, amount } of entry.postings) if (account === "cash") add("cash", amount);
+}
 
 export const booksAgree: Invariant = {
   name: "books_agree",

@@ -172,6 +172,18 @@ export const tilesAreKept: AuditLogCheck = {
     await rig.audit.putTiles(Array.from({ length: 300 }, (_unused, index) => tile(2, index, 1, index % 256)));
     const other = await rig.another();
     expect((await other.readTile(2, 299))?.[0]).toBe(299 % 256);
+    const places = [
+      [2, 7],
+      [0, 1],
+      [1, 1],
+      [0, 0],
+      [2, 7],
+    ].map(([level = 0, index = 0]) => ({ level, index }));
+    const several = await other.readTiles(places);
+    expect(several.map((found) => found && [found.length / 32, found[0]])).toEqual([
+      ...[[1, 7], [256, 6], undefined, [5, 4], [1, 7]],
+    ]);
+    expect(await other.readTiles([])).toEqual([]);
   },
 };
 

@@ -183,12 +183,16 @@ async function endingsAreKept(rig: BrokerRig): Promise<void> {
   expect(await rig.broker.cancel(`${rig.account}-gone`)).toMatchObject({ state: "CANCELLED" });
   await rig.broker.submit(order(rig, "amended"));
   const amended = await rig.broker.amend(`${rig.account}-amended`, { quantity: q("70"), limitPrice: q("45") });
-  expect(amended).toMatchObject({ state: "WORKING", quantity: q("70") });
+  expect(amended).toMatchObject({ state: "WORKING", quantity: q("70"), limitPrice: q("45") });
+  expect(await rig.broker.order(`${rig.account}-amended`)).toMatchObject({ quantity: q("70"), limitPrice: q("45") });
   await rig.show("46.99", "47", "1000");
   expect(await position(rig)).toBe("0");
   await rig.show("44.99", "45", "1000");
   expect(await position(rig)).toBe("70");
   expect(await rig.broker.cancel(`${rig.account}-amended`)).toMatchObject({ state: "FILLED" });
+  // What has ended is not amended, and its terms say so.
+  const late = await rig.broker.amend(`${rig.account}-amended`, { limitPrice: q("99") });
+  expect(late).toMatchObject({ state: "FILLED", limitPrice: q("45") });
   expect(await rig.broker.order(`${rig.account}-never`)).toBeUndefined();
 }
 
@@ -216,7 +220,10 @@ export const brokerChecks: readonly BrokerCheck[] = [
   { sentence: "promise 4: executions have ids of their own and sum to what was traded", run: executionsAreTrades },
   { sentence: "promise 5: positions and open orders are whole", run: accountsAreWhole },
   { sentence: "promise 6: everything carries the broker's time, which does not go back", run: timesAreTheBrokers },
-  { sentence: "what has ended stays as it ended, and an amendment counts", run: endingsAreKept },
+  {
+    sentence: "promise 7: what has ended stays as it ended, and an amendment is seen by the terms",
+    run: endingsAreKept,
+  },
   { sentence: "the bell rings for reports and stops when it is told to", run: theBellRings },
 ];
 

@@ -167,6 +167,7 @@ export function navPoint(time: string, nav: string, tradingDay?: string): NavPoi
     netFlows: amount("-2.25"),
     currency: "USD",
     oldestPriceAgeMs: 12.5,
+    prices: { AAPL: { quantity: "2", price: "0.25", at: time } },
     ...(tradingDay !== undefined && { tradingDay }),
   };
 }

@@ -72,6 +72,20 @@ export const marketHistoryChecks: readonly MarketHistoryCheck[] = [
     },
   },
   {
+    sentence:
+      "promise 5: it ends early when nobody waits, and an answer that was cut short is not remembered as the whole",
+    async run({ history, known, now }) {
+      const to = minusMilliseconds(now(), lengthMs["1d"]);
+      const from = minusMilliseconds(to, 6 * lengthMs["1d"]);
+      const leaving = new AbortController();
+      const cut = history.bars(known, "1h", from, to, 1_000, leaving.signal);
+      leaving.abort();
+      const whole = (await history.bars(known, "1h", from, to, 1_000)).bars;
+      expect((await cut).bars.length).toBeLessThan(whole.length);
+      expect((await history.bars(known, "1h", from, to, 1_000)).bars).toEqual(whole);
+    },
+  },
+  {
     sentence: "promise 3: a symbol that it does not know has no past, and is said to be unknown",
     async run({ history, unknown, now }) {
       const from = minusMilliseconds(now(), lengthMs["1d"]);

@@ -67,6 +67,7 @@ export const stopsAreKept: StoreCheck = {
     });
     await rejection(failing, "the failing work");
     expect(await run(rig.store, (unit) => unit.stops.owed())).toEqual([other, first]);
+    expect(await run(rig.store, (unit) => unit.stops.ended(at(0), 10))).toEqual([]);
     const attempted: StoredStop = {
       ...first,
       attempt: { number: 1, orderId: "one-1", quantity: d("100.5"), at: at(3) },
@@ -84,6 +85,9 @@ export const stopsAreKept: StoreCheck = {
     const store = await rig.reopen();
     expect(await run(store, (unit) => unit.stops.owed())).toEqual([attempted]);
     expect(await run(store, (unit) => unit.stops.find(["two", "one", "nobody"]))).toEqual([ended, attempted]);
+    expect(await run(store, (unit) => unit.stops.ended(at(9), 10))).toEqual([ended]);
+    expect(await run(store, (unit) => unit.stops.ended(at(10), 10))).toEqual([]);
+    expect(await run(store, (unit) => unit.stops.ended(at(9), 0))).toEqual([]);
   },
 };
 

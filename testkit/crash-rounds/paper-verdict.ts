@@ -3,6 +3,7 @@
 import type pg from "pg";
 import { createBooksQueries } from "../../adapters/postgres/books-queries.ts";
 import type { Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { fromUnixMs } from "../../contracts/src/instant.ts";
 import { addLook, compareBooks, noTotals } from "../../core/books.ts";
 import type { PaperWorld } from "./paper-world.ts";
 
@@ -56,7 +57,8 @@ export async function wrongWithBooks({ owner, ask }: PaperWorld): Promise<readon
   }));
   const look = await createBooksQueries(owner).look(noTotals.marks, undefined);
   const totals = addLook(noTotals, look);
-  const results = compareBooks({ totals, look, believed, liveBefore: [], late: new Set() });
+  const at = fromUnixMs(Date.now());
+  const results = compareBooks({ totals, look, believed, liveBefore: [], late: new Set(), at, ledgerBefore: [] });
   return Object.values(results).flatMap(({ differences }) => differences.map(({ sentence }) => sentence));
 }
 

@@ -11,6 +11,7 @@ import { systemClock } from "../../adapters/system-clock.ts";
 import { removeAbandoned } from "../abandoned.ts";
 import { quietLog } from "../global-setup.ts";
 import { issueServiceToken, logInAs } from "../login.ts";
+import { giveMadeDatabase } from "../made-cluster.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../platform.ts";
 
 export interface PaperWorld {
@@ -48,6 +49,7 @@ export async function openPaperWorld(name: string, configuration: string): Promi
   const folder = temporaryFolder(`${name}-${process.pid}`);
   const file = join(folder, "portcullis.yaml");
   writeFileSync(file, configuration);
+  giveMadeDatabase(join(folder, "data"));
   const platform = startPlatform({
     dataFolder: join(folder, "data"),
     environment: { PORTCULLIS_CONFIG: file },

@@ -177,8 +177,8 @@ function isOrder(order: Order): boolean {
   if (!success || Object.is(order.notional, -0)) return false;
   const limited = data.order_type === "LIMIT" || data.order_type === "STOP_LIMIT";
   const stopped = data.order_type === "STOP" || data.order_type === "STOP_LIMIT";
-  // A price that the type does not need is no mistake.
   if ((limited && data.limit_price === undefined) || (stopped && data.stop_price === undefined)) return false;
+  if ((!limited && data.limit_price !== undefined) || (!stopped && data.stop_price !== undefined)) return false;
   if (
     [data.limit_price, data.stop_price].some((price) => price !== undefined && !/[1-9]/.test(price.replace(/^-.*/, "")))
   ) {

@@ -2,6 +2,7 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { giveMadeDatabase } from "../../../testkit/made-cluster.ts";
 import { systemTimers } from "../../system-timers.ts";
 import { nobodyUid, query, runsAsRoot, startChild, type TestFolder, testFolder } from "./harness/support.ts";
 import { clusterNameFor, type ServerProcess, serverProcesses } from "./old-server.ts";
@@ -27,6 +28,12 @@ async function processesOn(clusterFolder: string): Promise<readonly ServerProces
   const uids = [0, nobodyUid, process.getuid?.() ?? 0, (await stat(clusterFolder)).uid];
   const lists = await Promise.all([...new Set(uids)].map((uid) => serverProcesses(clusterNameFor(clusterFolder), uid)));
   return lists.flat();
+}
+
+/** For tests that are not about making a database: they begin with one that is made, and kill processes, never the machine. */
+function begun(): TestFolder["options"] {
+  giveMadeDatabase(folder.options.dataFolder);
+  return { ...folder.options, settings: { fsync: "off" } };
 }
 
 /** A folder in which another user can make things. */
@@ -79,7 +86,7 @@ describe("start and stop", () => {
   });
 
   it("lets no other login in", async () => {
-    const server = await startEmbeddedPostgres(folder.options);
+    const server = await startEmbeddedPostgres(begun());
     try {
       await query(server.address.owner, "CREATE ROLE stranger LOGIN SUPERUSER");
       await expect(query({ ...server.address.owner, user: "stranger" }, "SELECT 1")).rejects.toThrow(
@@ -91,7 +98,7 @@ describe("start and stop", () => {
   });
 
   it("runs in a process group of its own, not as root", async () => {
-    const server = await startEmbeddedPostgres(folder.options);
+    const server = await startEmbeddedPostgres(begun());
     try {
       const text = await readFile(`/proc/${server.pid}/stat`, "utf8");
       expect(Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[2])).toBe(server.pid);
@@ -110,7 +117,7 @@ describe("start and stop", () => {
 
 describe("after a kill", () => {
   it("tells of the server's end and starts again with every committed row", async () => {
-    const first = await startEmbeddedPostgres(folder.options);
+    const first = await startEmbeddedPostgres(begun());
     await query(first.address.owner, "CREATE TABLE public.kept (n int); INSERT INTO public.kept VALUES (7)");
     process.kill(first.pid, "SIGKILL");
     expect(await first.exited).toEqual({ code: null, signal: "SIGKILL", asked: false });
@@ -123,7 +130,7 @@ describe("after a kill", () => {
   });
 
   it("ends a busy session that outlives a killed server", async () => {
-    const first = await startEmbeddedPostgres(folder.options);
+    const first = await startEmbeddedPostgres(begun());
     const busy = query(first.address.owner, "SELECT count(*) FROM generate_series(1, 1000000000000)");
     busy.catch(() => undefined);
     await timers.sleep(300);
@@ -135,7 +142,7 @@ describe("after a kill", () => {
   });
 
   it("starts although the pid file and the socket's lock name a living process of the same user", async () => {
-    const first = await startEmbeddedPostgres(folder.options);
+    const first = await startEmbeddedPostgres(begun());
     await first.stop();
     const home = await openFolder();
     // PostgreSQL trusts the file if it may signal that process, so the process must be of the server's own user.
@@ -154,7 +161,7 @@ describe("after a kill", () => {
   it.each(["SIGKILL", "SIGTERM"] as const)(
     "leaves no orphan when its parent gets %s, and starts again",
     async (signal) => {
-      const order = { dataFolder: folder.options.dataFolder, database: true };
+      const order = { dataFolder: begun().dataFolder, database: true };
       const first = startChild(order, { tmp: folder.path });
       const answer = await first.answer;
       expect(answer).toMatchObject({ ready: true });
@@ -191,7 +198,7 @@ describe("after a kill", () => {
   });
 
   it("does not touch a complete cluster because of a draft beside it", async () => {
-    const first = await startEmbeddedPostgres(folder.options);
+    const first = await startEmbeddedPostgres(begun());
     await query(first.address.owner, "CREATE TABLE public.kept (n int)");
     await first.stop();
     await mkdir(join(folder.options.dataFolder, "postgres.making-old"));

@@ -12,6 +12,8 @@ import { treasuryMigration } from "./0009-treasury.ts";
 import { researchMigration } from "./0010-research.ts";
 import { workersMigration } from "./0011-workers.ts";
 import { booksMigration } from "./0012-books.ts";
+import { navPricesMigration } from "./0013-nav-prices.ts";
+import { omsKeysMigration } from "./0014-oms-keys.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -26,4 +28,6 @@ export const migrations: readonly Migration[] = [
   researchMigration,
   workersMigration,
   booksMigration,
+  navPricesMigration,
+  omsKeysMigration,
 ];

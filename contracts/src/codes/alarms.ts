@@ -35,7 +35,10 @@ export const alarms = {
   STOP_EXIT_WAITING: alarm("critical", "A stop fired and its exit is not confirmed yet."),
   RECONCILE_SUSPECTED: alarm("warning", "Our position and the broker's differ at first look."),
   RECONCILE_CONFIRMED: alarm("critical", "Our position and the broker's differ, confirmed by a second look."),
-  RECONCILE_STUCK: alarm("critical", "A difference with the broker is neither confirmed nor cleared after many looks."),
+  RECONCILE_STUCK: alarm(
+    "critical",
+    "A difference with the broker is neither confirmed nor cleared after many looks, or our books do not catch up with its reports.",
+  ),
   BOOKS_DIFFER: alarm("critical", "Orders, positions, cash, value or exposure do not agree with each other."),
   ORDER_FATE_UNKNOWN: alarm(
     "critical",
@@ -43,6 +46,10 @@ export const alarms = {
   ),
   CHAT_UNDELIVERED: alarm("warning", "Messages could not be delivered to the chat service."),
   BROKER_SILENT: alarm("critical", "The broker does not answer; silence is not read as flat."),
+  NAV_PRICES_STALE: alarm(
+    "critical",
+    "A fund is valued at old prices or not at all, because a position has no fresh price.",
+  ),
   QUOTES_SILENT: alarm("warning", "Prices have stopped coming."),
 
   // The watchdogs, one each.

@@ -1,5 +1,6 @@
 // Everybody's books at one moment, as the job that holds them against each other reads them.
 import type { Decimal } from "../decimal.ts";
+import type { Instant } from "../instant.ts";
 
 /** An amount of something, named by its parts: a fund and a symbol, for example. */
 export interface Summed {
@@ -40,6 +41,37 @@ export interface StoredNav {
   readonly nav: Decimal;
   readonly cash: Decimal;
   readonly positionsValue: Decimal;
+  readonly asOf: Instant;
+  /** What every position was valued at; undefined when it was not kept. */
+  readonly prices: readonly ValuedPosition[] | undefined;
+  /** What one of each other currency was worth in the fund's. */
+  readonly rates: ReadonlyMap<string, Decimal>;
+}
+
+export interface ValuedPosition {
+  readonly symbol: string;
+  readonly quantity: Decimal;
+  readonly price: Decimal;
+}
+
+/** One of a fund's newest entries, and what it did to the holdings, cash included. */
+export interface NewestEntry {
+  readonly fundId: string;
+  readonly number: number;
+  readonly moves: readonly { readonly symbol: string; readonly amount: Decimal }[];
+}
+
+/** How far treasury's ledger was at some moment. */
+export interface LedgerMark {
+  readonly at: Instant;
+  readonly entries: number;
+}
+
+/** What makes a value of a quantity and a price. */
+export interface BookedInstrument {
+  readonly symbol: string;
+  readonly currency: string;
+  readonly multiplier: string;
 }
 
 /** Sums over the rows after the marks. */
@@ -72,8 +104,9 @@ export interface BooksLook {
   readonly balances: readonly Summed[];
   /** The newest value of each fund. */
   readonly navs: readonly StoredNav[];
-  /** What the newest entries did to each fund's cash, newest first: fund, currency and entry. */
-  readonly newestCash: readonly Summed[];
+  /** Newest first. */
+  readonly newestEntries: readonly NewestEntry[];
+  readonly instruments: readonly BookedInstrument[];
   /** The engine's trades after the other mark that was given, oldest first, by fund and symbol. */
   readonly newestJournal: readonly Summed[];
   /** Trades of order management that treasury or the engine's journal do not have. */

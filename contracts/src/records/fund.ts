@@ -10,6 +10,7 @@ import {
   instantText,
   nameText,
   reasonText,
+  symbolText,
   unitFraction,
 } from "./fields.ts";
 import { fundMode, severity, strategyStatus } from "./values.ts";
@@ -23,6 +24,8 @@ export const fundStatus = z.object({
   /** Net asset value in the fund's currency. */
   nav: decimalText,
   nav_at: instantText,
+  /** How old the oldest price in it was by then. */
+  oldest_price_age_ms: z.number().min(0).optional(),
   /** Profit or loss since the trading day began, flows excluded. */
   day_pnl: decimalText.optional(),
   /** Shares of NAV, as fractions. */
@@ -33,6 +36,9 @@ export const fundStatus = z.object({
   severity: severity.optional(),
 });
 export type FundStatus = z.infer<typeof fundStatus>;
+
+/** A value of more positions than this is told without its prices. */
+export const pricesMax = 1_000;
 
 /** A fund's value was computed; drawdown is judged from these. */
 export const navUpdated = z.object({
@@ -46,8 +52,15 @@ export const navUpdated = z.object({
   net_flows: decimalText.optional(),
   /** Profit or loss per strategy since the fund began. */
   strategy_pnl: z.record(idText, decimalText).optional(),
-  /** The age of the oldest price in it. */
+  /** The age of the oldest price in it: a value is as old as that, whenever it was computed. */
   oldest_price_age_ms: z.number().min(0).optional(),
+  /** Every position by its symbol: how much, at which price, and when that price was true. */
+  prices: z
+    .record(symbolText, z.object({ quantity: decimalText, price: decimalText, at: instantText }))
+    .refine((prices) => Object.keys(prices).length <= pricesMax, `expected at most ${pricesMax} prices`)
+    .optional(),
+  /** What one of each other currency in it was worth in the fund's, and when. */
+  rates: z.record(currencyText, z.object({ rate: decimalText, at: instantText })).optional(),
   /** The fund's trading day that this value belongs to. */
   trading_day: dateText.optional(),
   as_of: instantText,

@@ -26,6 +26,8 @@ export const quote = z.object({
   volume: decimalText.optional(),
   currency: currencyText.optional(),
   venue: nameText.optional(),
+  /** Of an option, for one unit of its underlying: theta per day, vega per hundredth of volatility. */
+  greeks: z.object({ delta: z.number(), gamma: z.number(), theta: z.number(), vega: z.number() }).optional(),
   /** When the quote was true at its source. */
   quoted_at: instantText,
 });

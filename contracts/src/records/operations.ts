@@ -132,6 +132,10 @@ export const flatProved = z.object({
   account: nameText,
   broker: nameText,
   asked_by: nameText,
+  /** Why somebody wanted to know. */
+  reason: reasonText.optional(),
+  /** What the broker was asked for, in this order. */
+  asked: z.array(nameText).optional(),
   asked_at: instantText,
   broker_as_of: instantText,
   flat: z.boolean(),

@@ -153,7 +153,12 @@ export const orderRejection = z.object({
 export type OrderRejection = z.infer<typeof orderRejection>;
 
 /** An order as an order-management system announces it; a foreign one may number its events per fund for gap alarms. */
-export const orderCreated = z.object({ ...orderFields, sequence: countNumber.optional() });
+export const orderCreated = z.object({
+  ...orderFields,
+  sequence: countNumber.optional(),
+  /** Who handed it in, as proved; `actor` is only what the order claims. */
+  submitted_by: lineText(200).optional(),
+});
 export type OrderCreated = z.infer<typeof orderCreated>;
 
 /** One step in an order's life. */

@@ -45,6 +45,7 @@ import { riskengineEnvelopeHistory } from "./riskengine-envelope-history.ts";
 import { riskengineEnvelopeReplay } from "./riskengine-envelope-replay.ts";
 import { riskengineEnvelopeSet } from "./riskengine-envelope-set.ts";
 import { riskengineEnvelopeShow } from "./riskengine-envelope-show.ts";
+import { riskengineFlatProve } from "./riskengine-flat-prove.ts";
 import { riskengineHeadroom } from "./riskengine-headroom.ts";
 import { riskengineReconcile } from "./riskengine-reconcile.ts";
 import { riskengineRejectionsList } from "./riskengine-rejections-list.ts";
@@ -95,6 +96,7 @@ export const verbs: readonly Verb[] = [
   riskengineStopsList,
   riskengineStopsEnd,
   riskengineReconcile,
+  riskengineFlatProve,
   riskengineDifferencesList,
   riskengineBooks,
   treasuryFundsList,
@@ -135,6 +137,7 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "oms fills": { heading: "Orders", sentence: "Trades." },
   riskengine: { heading: "Risk", sentence: "Limits, denied orders, stops, and whether the books agree." },
   "riskengine stops": { heading: "Stops", sentence: "Synthetic stops: list, end." },
+  "riskengine flat": { heading: "Books", sentence: "Whether a fund is flat at the broker, recorded." },
   "riskengine differences": { heading: "Books", sentence: "Where our positions and the broker's differ." },
   "riskengine envelope": { heading: "Limits", sentence: "A fund's limits: show, set, diff, history, replay." },
   "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },

@@ -1,9 +1,11 @@
 // `ctl ls`: positions across all funds, with what each fund's are worth together. Paper and money are never summed into one figure, nor are currencies.
+import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { type Column, formatOption, isForPeople, listing } from "../listing.ts";
 import { money, sum } from "../money.ts";
 import { type Position, positionColumns } from "../position-text.ts";
+import { moment } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const ls: Verb = {
@@ -11,12 +13,13 @@ export const ls: Verb = {
   heading: "Trading",
   sentence: "List positions across all funds, and what they are worth together.",
   about:
-    "Below the positions stand each fund's totals. What has no fresh price is in no total; how many those are stands beside it. With --json or --format csv there are the positions alone, each with its fund's mode.",
+    "Below the positions stand each fund's totals. What has no fresh price is in no total; how many those are stands beside it. With --json or --format csv there are the positions alone, each with its fund's mode; with --totals the totals alone.",
   arguments: [],
-  options: [formatOption],
+  options: [{ name: "totals", sentence: "Only what each fund's positions are worth together." }, formatOption],
   examples: [
     { command: "ctl ls", sentence: "Everything that is held." },
     { command: "ctl ls --json", sentence: "For a program." },
+    { command: "ctl ls --totals --format csv", sentence: "The totals for a spreadsheet." },
   ],
   operation: "ListPositions",
   changesState: false,
@@ -26,40 +29,53 @@ export const ls: Verb = {
 type Fund = AnswerOf<"listFunds">[number];
 
 interface Total {
-  readonly fund: Pick<Fund, "fund_id" | "mode" | "nav">;
+  readonly fund: Pick<Fund, "fund_id" | "mode" | "nav" | "nav_at">;
   readonly currency: string;
   readonly positions: readonly Position[];
 }
 
-const totalColumns: readonly Column<Total>[] = [
+const totalColumns = (now: Instant): readonly Column<Total>[] => [
   { name: "fund_id", of: ({ fund }) => fund.fund_id },
   { name: "mode", of: ({ fund }) => fund.mode },
   { name: "positions", of: ({ positions }) => positions.length, number: true },
   { name: "without_price", of: ({ positions }) => unpriced(positions), number: true },
-  { name: "market_value", of: (one) => money(sum(one.positions.map((held) => held.market_value))), number: true },
-  { name: "unrealised_pnl", of: (one) => money(sum(one.positions.map((held) => held.unrealised_pnl))), number: true },
+  { name: "market_value", of: heldValueOf, shown: (one) => money(heldValueOf(one)), number: true },
+  { name: "unrealised_pnl", of: heldPnlOf, shown: (one) => money(heldPnlOf(one)), number: true },
   { name: "currency", of: ({ currency }) => currency },
-  { name: "nav", of: ({ fund }) => (fund.nav === undefined ? "not valued" : money(fund.nav)), number: true },
+  {
+    name: "nav",
+    of: ({ fund }) => fund.nav,
+    shown: ({ fund }) => (fund.nav === undefined ? "not valued" : money(fund.nav)),
+    number: true,
+  },
+  {
+    name: "nav_at",
+    of: ({ fund }) => fund.nav_at,
+    shown: ({ fund }) => (fund.nav_at === undefined ? "" : moment(fund.nav_at, now)),
+  },
 ];
+
+const heldValueOf = ({ positions }: Total): string => sum(positions.map((held) => held.market_value));
+const heldPnlOf = ({ positions }: Total): string => sum(positions.map((held) => held.unrealised_pnl));
 
 async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   const [positions, funds] = await Promise.all([client.getPositions(), client.listFunds()]);
   const modes = new Map(funds.map(({ fund_id, mode }) => [fund_id, mode]));
   const modeOf = (fundId: string): string => modes.get(fundId) ?? "?";
+  const now = context.clock.now();
+  const rows = totalsOf(funds, positions);
+  const columns = totalColumns(now);
+  const totals = { columns, rows, none: "There are no funds.", data: rows.map((row) => recordOf(columns, row)) };
+  if (context.switched("totals")) return listing(context, totals);
   const list = await listing(context, {
-    columns: positionColumns(modeOf, context.clock.now()),
+    columns: positionColumns(modeOf, now),
     rows: positions,
     none: "Nothing is held.",
     data: positions.map((one) => ({ ...one, mode: modeOf(one.fund_id) })),
   });
   if (!isForPeople(context)) return list;
-  const totals = await listing(context, {
-    columns: totalColumns,
-    rows: totalsOf(funds, positions),
-    none: "There are no funds.",
-  });
-  return { ...list, text: `${list.text}\n\n${totals.text}` };
+  return { ...list, text: `${list.text}\n\n${(await listing(context, totals)).text}` };
 }
 
 /** One line per fund and currency; a fund that holds nothing has one as well. */
@@ -73,6 +89,11 @@ function totalsOf(funds: readonly Fund[], positions: readonly Position[]): reado
       positions: held.filter((one) => currencyOf(one) === currency),
     }));
   });
+}
+
+/** What is not known is not there. */
+function recordOf<Row>(columns: readonly Column<Row>[], row: Row): object {
+  return Object.fromEntries(columns.map(({ name, of }) => [name, of(row)]).filter(([, value]) => value !== undefined));
 }
 
 function currencyOf({ currency }: Position): string {

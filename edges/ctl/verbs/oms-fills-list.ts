@@ -45,7 +45,7 @@ async function run(context: Context): Promise<Answer> {
     (page) => client.listFills({ ...asked, ...page }),
   );
   if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
-  const modeOf = context.json ? () => "" : await fundModes(client, context);
+  const modeOf = await fundModes(client, context);
   const now = context.clock.now();
   const columns: readonly Column<Fill>[] = [
     { name: "filled_at", of: (one) => one.filled_at, shown: (one) => moment(one.filled_at, now) },
@@ -63,5 +63,6 @@ async function run(context: Context): Promise<Answer> {
     { name: "kind", of: (one) => one.kind },
     { name: "broker", of: (one) => one.broker, onlyCsv: true },
   ];
-  return listing(context, { columns, rows, none: "There are no trades." });
+  const data = rows.map((one) => ({ ...one, mode: modeOf(one.fund_id) }));
+  return listing(context, { columns, rows, data, none: "There are no trades." });
 }

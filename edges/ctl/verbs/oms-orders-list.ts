@@ -39,7 +39,8 @@ async function run(context: Context): Promise<Answer> {
     (page) => client.listOrders({ ...asked, ...page }),
   );
   if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
-  const modeOf = context.json ? () => "" : await fundModes(client, context);
+  const modeOf = await fundModes(client, context);
   const columns = orderColumns(modeOf, context.clock.now());
-  return listing(context, { columns, rows, none: open ? "No order is open." : "There are no orders." });
+  const data = rows.map((one) => ({ ...one, mode: modeOf(one.order.fund_id) }));
+  return listing(context, { columns, rows, data, none: open ? "No order is open." : "There are no orders." });
 }

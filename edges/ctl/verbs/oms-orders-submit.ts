@@ -35,10 +35,9 @@ export const omsOrdersSubmit: Verb = {
     {
       name: "order-type",
       value: "TYPE",
-      standard: "MARKET",
       values: types,
       closed: true,
-      sentence: "How it is priced.",
+      sentence: "How it is priced. When absent: what the given prices mean, and MARKET without any.",
     },
     { name: "limit-price", value: "PRICE", sentence: "For LIMIT and STOP_LIMIT." },
     { name: "stop-price", value: "PRICE", sentence: "For STOP and STOP_LIMIT." },
@@ -58,6 +57,11 @@ export const omsOrdersSubmit: Verb = {
       command:
         "ctl oms orders submit --fund-id alpha --strategy-id alpha-momentum --symbol AAPL --side BUY --quantity 10",
       sentence: "At the market, for today.",
+    },
+    {
+      command:
+        "ctl oms orders submit --fund-id alpha --strategy-id alpha-momentum --symbol AAPL --side BUY --quantity 10 --limit-price 100",
+      sentence: "A limit order: not above 100.",
     },
     {
       command:
@@ -98,7 +102,7 @@ function orderOf(context: Context, assetClass: (typeof classes)[number]): Order 
     symbol: given("symbol"),
     // These options take no other words.
     side: given("side") as (typeof sides)[number],
-    orderType: given("order-type") as (typeof types)[number],
+    orderType: typeOf(context),
     tif: given("tif") as (typeof tifs)[number],
     quantity: given("quantity"),
     broker: given("broker"),
@@ -111,6 +115,16 @@ function orderOf(context: Context, assetClass: (typeof classes)[number]): Order 
     ...optional("reason", "thesis"),
     ...(context.switched("reduce-only") ? { reduceOnly: true } : {}),
   };
+}
+
+/** Whoever names a limit means it: it is never passed over. */
+function typeOf(context: Context): (typeof types)[number] {
+  const typed = context.option("order-type");
+  // The option takes no other words.
+  if (typed !== undefined) return typed as (typeof types)[number];
+  const isStopped = context.option("stop-price") !== undefined;
+  if (context.option("limit-price") !== undefined) return isStopped ? "STOP_LIMIT" : "LIMIT";
+  return isStopped ? "STOP" : "MARKET";
 }
 
 async function assetClassOf(context: Context, client: Client): Promise<(typeof classes)[number]> {

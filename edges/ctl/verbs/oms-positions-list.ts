@@ -26,7 +26,8 @@ async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
   const client = await context.client();
   const rows = await client.getPositions({ fundId });
-  const modeOf = context.json ? () => "" : await fundModes(client, context);
+  const modeOf = await fundModes(client, context);
   const columns = positionColumns(modeOf, context.clock.now());
-  return listing(context, { columns, rows, none: `${fundId} holds nothing.` });
+  const data = rows.map((one) => ({ ...one, mode: modeOf(one.fund_id) }));
+  return listing(context, { columns, rows, data, none: `${fundId} holds nothing.` });
 }

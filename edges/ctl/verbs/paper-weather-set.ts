@@ -4,7 +4,7 @@ import type { Client } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { fractionOf } from "../numbers.ts";
-import { reasonOf, reasonOption } from "../reason.ts";
+import { needsReason, reasonOption } from "../reason.ts";
 import { secondsOf } from "../text.ts";
 import { isSilent, type Weather, weatherText } from "../weather-text.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -48,6 +48,7 @@ async function run(context: Context): Promise<Answer> {
   if (Object.keys(typed).length === 0 && !context.switched("clear")) {
     throw usageRefusal("There is nothing to change.", "Add what shall happen, or --clear.");
   }
+  const reason = needsReason(context);
   const client = await context.client();
   const before = context.switched("clear") ? {} : kept(await client.getPaperWeather(), context);
   const merged = {
@@ -58,7 +59,7 @@ async function run(context: Context): Promise<Answer> {
   };
   const { brokerSilentUntil, ...rest } = merged;
   const silent = brokerSilentUntil === undefined || brokerSilentUntil === "off" ? {} : { brokerSilentUntil };
-  const after = await client.setPaperWeather({ ...rest, ...silent, ...reasonOf(context) });
+  const after = await client.setPaperWeather({ ...rest, ...silent, reason });
   return { data: after, text: weatherText(after, context.clock.now()) };
 }
 

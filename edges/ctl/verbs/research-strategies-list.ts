@@ -1,7 +1,7 @@
 // `ctl research strategies list`: the strategies, what they may work with and what came of it.
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
-import { percent } from "../envelope-text.ts";
+import { percentInTable } from "../envelope-text.ts";
 import { type Column, formatOption, listing } from "../listing.ts";
 import { money } from "../money.ts";
 import { moment } from "../text.ts";
@@ -34,7 +34,7 @@ async function run(context: Context): Promise<Answer> {
     {
       name: "allocation_pct",
       of: (one) => one.allocation_pct,
-      shown: (one) => percent(one.allocation_pct),
+      shown: (one) => percentInTable(one.allocation_pct),
       number: true,
     },
     { name: "pnl", of: (one) => one.pnl, shown: (one) => money(one.pnl), number: true },

@@ -35,6 +35,7 @@ async function run(context: Context): Promise<Answer> {
     },
     { name: "sentence", of: (one) => one.sentence },
     { name: "difference", of: (one) => one.difference },
+    { name: "not_compared", of: (one) => one.not_compared },
   ];
   const list = await listing(context, { columns, rows, none: "Nothing has been compared yet." });
   return { ...list, exit: exitOf(rows) };

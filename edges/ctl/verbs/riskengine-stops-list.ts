@@ -1,8 +1,10 @@
 // `ctl riskengine stops list`: the synthetic stops, those that rest and those that fired and are owed their exit.
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
-import { type Column, formatOption, listing } from "../listing.ts";
+import { usageRefusal } from "../failure.ts";
+import { type Column, formatOption, isForPeople, listing } from "../listing.ts";
 import { price } from "../money.ts";
+import { hoursOf } from "../numbers.ts";
 import { moment } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -11,31 +13,45 @@ export const riskengineStopsList: Verb = {
   heading: "Stops",
   sentence: "List the synthetic stops.",
   about:
-    "RESTING waits for its price, UNPRICED has none that it could fire on, OWED fired and has no exit under way, EXITING has one. A long position is watched by the bid, a short one by the ask.",
+    "RESTING waits for its price, REACHED has it and fires at the next look, UNPRICED has none that it could fire on, OWED fired and has no exit under way, EXITING has one. A long position is watched by the bid, a short one by the ask.",
   arguments: [],
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." },
     { name: "owed", sentence: "Only those that fired and wait for their exit." },
+    { name: "ended", sentence: "Only those that ended in the last --hours, newest first." },
+    { name: "hours", value: "N", standard: "24", sentence: "How far back --ended looks, in hours." },
     formatOption,
   ],
   examples: [
     { command: "ctl riskengine stops list --fund-id alpha", sentence: "Where alpha's positions would be closed." },
     { command: "ctl riskengine stops list --owed", sentence: "What still has to be closed." },
+    { command: "ctl riskengine stops list --ended --hours 168", sentence: "What became of those of the last week." },
   ],
   operation: "ListStops",
   changesState: false,
   run,
 };
 
-type Stop = AnswerOf<"listStops">["stops"][number];
+type Stop = AnswerOf<"listStops">[number];
 
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
   const owed = context.switched("owed");
+  const isEnded = context.switched("ended");
+  if (owed && isEnded) throw usageRefusal("--owed and --ended exclude each other.");
+  const hours = hoursOf("hours", context.option("hours") ?? "");
   const now = context.clock.now();
-  const asked = { ...(fundId === undefined ? {} : { fundId }), ...(owed ? { owed } : {}) };
-  const { enabled, stops } = await (await context.client()).listStops(asked);
-  if (!enabled) context.terminal.say("The stops are switched off (synthetic_stop.enabled): nobody watches them.");
+  const asked = {
+    ...(fundId === undefined ? {} : { fundId }),
+    ...(owed ? { owed } : {}),
+    ...(isEnded ? { endedHours: hours } : {}),
+  };
+  const client = await context.client();
+  const stops = await client.listStops(asked);
+  const { notes = [] } = isForPeople(context) ? await client.getHealth() : {};
+  if (notes.some((note) => note.includes("Synthetic stops are switched off"))) {
+    context.terminal.say("The stops are switched off (synthetic_stop.enabled): nobody watches them.");
+  }
   const when = (at: string | undefined): string => (at === undefined ? "" : moment(at, now));
   const columns: readonly Column<Stop>[] = [
     { name: "fund_id", of: (one) => one.fund_id },
@@ -56,7 +72,16 @@ async function run(context: Context): Promise<Answer> {
     { name: "attempts", of: (one) => one.attempts, number: true },
     { name: "stop_id", of: (one) => one.stop_id },
     { name: "order_id", of: (one) => one.order_id },
-    { name: "complaint", of: (one) => one.complaint },
+    ...(isEnded ? endedColumns(when) : [{ name: "complaint", of: (one: Stop) => one.complaint }]),
   ];
-  return listing(context, { columns, rows: stops, none: owed ? "No exit is owed." : "There are no stops." });
+  const none = isEnded ? `No stop ended in the last ${hours} h.` : owed ? "No exit is owed." : "There are no stops.";
+  return listing(context, { columns, rows: stops, none });
+}
+
+function endedColumns(when: (at: string | undefined) => string): readonly Column<Stop>[] {
+  return [
+    { name: "outcome", of: (one) => one.outcome },
+    { name: "exited_quantity", of: (one) => one.exited_quantity, number: true },
+    { name: "ended_at", of: (one) => one.ended_at, shown: (one) => when(one.ended_at) },
+  ];
 }

@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { clean, moment } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const treasuryFlowBook: Verb = {
@@ -44,7 +44,9 @@ async function run(context: Context): Promise<Answer> {
   const idempotencyKey = context.option("idempotency-key") ?? `ctl-${context.random.uuid()}`;
   const entry = await client.bookFlow({ fundId, amount, currency, idempotencyKey, reason });
   const words = amount.startsWith("-") ? "taken out of" : "put into";
-  const moved = `${amount.replace(/^-/, "")} ${currency} were ${words} ${fundId}: entry ${entry.entry_id}.`;
+  const before = entry.already_booked === true;
+  const when = before ? ` already ${moment(entry.at, context.clock.now())}, and not again` : "";
+  const moved = `${amount.replace(/^-/, "")} ${currency} were ${words} ${fundId}${when}: entry ${entry.entry_id}.`;
   return { data: entry, text: clean(moved), next: [`ctl treasury ledger list --fund-id ${fundId} --limit 1`] };
 }
 

@@ -1,7 +1,7 @@
 // `ctl treasury funds list`: the funds, what they are worth and since when that is known, and whether they are halted.
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
-import { percent } from "../envelope-text.ts";
+import { percentInTable } from "../envelope-text.ts";
 import { type Column, formatOption, listing } from "../listing.ts";
 import { money } from "../money.ts";
 import { moment } from "../text.ts";
@@ -26,7 +26,7 @@ type Fund = AnswerOf<"listFunds">[number];
 
 async function run(context: Context): Promise<Answer> {
   const now = context.clock.now();
-  const share = (fraction: number | undefined): string => (fraction === undefined ? "" : percent(fraction));
+  const share = (fraction: number | undefined): string => (fraction === undefined ? "" : percentInTable(fraction));
   const columns: readonly Column<Fund>[] = [
     { name: "fund_id", of: (one) => one.fund_id },
     { name: "name", of: (one) => one.name },
@@ -44,8 +44,18 @@ async function run(context: Context): Promise<Answer> {
       shown: (one) => (one.nav_at === undefined ? "" : moment(one.nav_at, now)),
     },
     { name: "day_pnl", of: (one) => one.day_pnl, shown: (one) => money(one.day_pnl), number: true },
-    { name: "gross_exposure_pct", of: (one) => one.gross_exposure_pct, shown: (one) => share(one.gross_exposure_pct) },
-    { name: "net_exposure_pct", of: (one) => one.net_exposure_pct, shown: (one) => share(one.net_exposure_pct) },
+    {
+      name: "gross_exposure_pct",
+      of: (one) => one.gross_exposure_pct,
+      shown: (one) => share(one.gross_exposure_pct),
+      number: true,
+    },
+    {
+      name: "net_exposure_pct",
+      of: (one) => one.net_exposure_pct,
+      shown: (one) => share(one.net_exposure_pct),
+      number: true,
+    },
     { name: "halted", of: (one) => one.halted, shown: (one) => (one.halted ? (one.severity ?? "HALTED") : "no") },
     { name: "severity", of: (one) => one.severity, onlyCsv: true },
   ];

@@ -29,7 +29,7 @@ export const treasuryNavsList: Verb = {
       closed: true,
       sentence: "One value per that time.",
     },
-    { name: "limit", value: "N", standard: "1000", sentence: "At most this many." },
+    { name: "limit", value: "N", standard: "1000", sentence: "At most this many, the newest." },
     formatOption,
   ],
   examples: [
@@ -74,6 +74,7 @@ async function run(context: Context): Promise<Answer> {
     { name: "currency", of: (one) => one.currency },
     {
       name: "oldest_price_age_ms",
+      head: "oldest price age",
       of: (one) => one.oldest_price_age_ms,
       shown: (one) => (one.oldest_price_age_ms === undefined ? "" : span(one.oldest_price_age_ms)),
       number: true,

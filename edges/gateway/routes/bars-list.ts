@@ -5,7 +5,7 @@ import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { barsAnswer, barsMessage, barsQuery, symbolParams } from "../schemas/market.ts";
+import { barsAnswer, barsMessage, barsQuery, nextBars, symbolParams } from "../schemas/market.ts";
 
 export function barsList(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
@@ -24,7 +24,10 @@ export function barsList(parts: Pick<GatewayParts, "services">): Route {
         method: "ListBars",
         message: barsMessage(request.params.symbol, request.query),
       });
-      return answerTo(outcome, 200, ({ bars }) => plain(bars));
+      const answer = answerTo(outcome, 200, ({ bars }) => plain(bars));
+      const path = `/v1/market/bars/${encodeURIComponent(request.params.symbol)}`;
+      const headers = outcome.ok ? nextBars(path, request.query, outcome.value.next_start) : undefined;
+      return headers === undefined ? answer : { ...answer, headers };
     },
   });
 }

@@ -5,7 +5,7 @@ import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { bookFlowBody, ledgerEntryAnswer } from "../schemas/accounts.ts";
+import { bookedFlowAnswer, bookFlowBody } from "../schemas/accounts.ts";
 
 export function flowBook(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
@@ -16,7 +16,7 @@ export function flowBook(parts: Pick<GatewayParts, "services">): Route {
     sentence: "Book a deposit into a paper fund or a withdrawal from it.",
     operation: "BookFlow",
     body: bookFlowBody,
-    answers: { 200: ledgerEntryAnswer },
+    answers: { 200: bookedFlowAnswer },
     handle: async (request) => {
       const outcome = await askService<BookFlowRequest, LedgerEntry>(parts, request, {
         service: "Treasury",

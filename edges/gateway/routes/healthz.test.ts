@@ -62,6 +62,16 @@ describe("healthz", () => {
     expect(open.body).toEqual({ code: "SERVICE_UNAVAILABLE" });
   });
 
+  it("tells the operator what a part that can work complains of, and the public nothing more", async () => {
+    const complaint = "The broker paper is silent since 2026-11-15T13:30:00.000000Z.";
+    const [operator, open] = await ask(
+      { status: "ok" },
+      { riskengine: { status: "ok" }, operations: { status: "ok", complaint } },
+    );
+    expect(operator).toEqual({ status: 200, body: { status: "ok", notes: [`operations: ${complaint}`] } });
+    expect(open).toEqual({ status: 200, body: { status: "ok" } });
+  });
+
   it("does not care about services that this platform does not expect", async () => {
     const [operator] = await ask(
       { status: "ok" },

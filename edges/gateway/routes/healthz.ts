@@ -4,7 +4,7 @@ import type { Health } from "../../../ports/health.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { anyQuery, healthAnswer } from "../schemas/platform.ts";
+import { anyQuery, healthAnswer, operatorHealthAnswer } from "../schemas/platform.ts";
 
 type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth">;
 
@@ -19,10 +19,11 @@ export function operatorHealthz(parts: HealthParts): Route {
     sentence: "Whether every part of the platform can do its work, and which cannot.",
     operation: "ReadHealth",
     query: anyQuery,
-    answers: { 200: healthAnswer },
+    answers: { 200: operatorHealthAnswer },
     handle: async () => {
-      const complaints = await complaintsOf(parts);
-      return complaints.length === 0 ? ok : unavailable({ detail: `${complaints.join("; ")}.` });
+      const { complaints, notes } = await partsOf(parts);
+      if (complaints.length > 0) return unavailable({ detail: `${complaints.join("; ")}.` });
+      return notes.length === 0 ? ok : { status: 200, body: { status: "ok", notes } };
     },
   });
 }
@@ -37,7 +38,7 @@ export function publicHealthz(parts: HealthParts): Route {
     operation: "ReadHealth",
     query: anyQuery,
     answers: { 200: healthAnswer },
-    handle: async () => ((await complaintsOf(parts)).length === 0 ? ok : unavailable({})),
+    handle: async () => ((await partsOf(parts)).complaints.length === 0 ? ok : unavailable({})),
   });
 }
 
@@ -47,14 +48,26 @@ function unavailable(words: { readonly detail?: string }): HttpAnswer {
   return { status: 503, body: { code: "SERVICE_UNAVAILABLE", ...words }, headers: { "retry-after": "1" } };
 }
 
-async function complaintsOf(parts: HealthParts): Promise<readonly string[]> {
+interface Told {
+  /** Which parts cannot do their work, and why. */
+  readonly complaints: readonly string[];
+  /** What those say that can. */
+  readonly notes: readonly string[];
+}
+
+async function partsOf(parts: HealthParts): Promise<Told> {
   const services = await parts.directory.all();
   const silent: Health = { status: "failing", complaint: "it does not report" };
   const all: readonly (readonly [string, Health])[] = [
     ["gateway", parts.ownHealth()],
     ...parts.expectedServices.map((name) => [name, services[name] ?? silent] as const),
   ];
-  return all.flatMap(([name, health]) => (health.status === "ok" ? [] : [complaintOf(name, health)]));
+  return {
+    complaints: all.flatMap(([name, health]) => (health.status === "ok" ? [] : [complaintOf(name, health)])),
+    notes: all.flatMap(([name, { status, complaint }]) =>
+      status === "ok" && complaint !== undefined ? [`${name}: ${complaint}`] : [],
+    ),
+  };
 }
 
 function complaintOf(name: string, health: Health): string {

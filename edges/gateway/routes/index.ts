@@ -56,6 +56,7 @@ import { paperWeatherSet } from "./paper-weather-set.ts";
 import { positionsList } from "./positions-list.ts";
 import { publicBars } from "./public-bars.ts";
 import { publicFunds } from "./public-funds.ts";
+import { publicOpenApi } from "./public-open-api.ts";
 import { publicQuote } from "./public-quote.ts";
 import { quotesList } from "./quotes-list.ts";
 import { reconcile } from "./reconcile.ts";
@@ -84,6 +85,7 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   publicHealthz,
   metricsPage,
   openApi,
+  publicOpenApi,
   loginConfiguration,
   identity,
   logOut,

@@ -10,7 +10,7 @@ export function openApi(parts: Pick<GatewayParts, "openApi">): Route {
     method: "GET",
     path: "/v1/openapi.json",
     listeners: ["operator"],
-    sentence: "This API as an OpenAPI document.",
+    sentence: "Every route of both listeners as an OpenAPI document.",
     operation: "ReadSchema",
     answers: { 200: openApiAnswer },
     handle: async () => ({ status: 200, body: await parts.openApi() }),

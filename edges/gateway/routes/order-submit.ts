@@ -22,7 +22,11 @@ export function orderSubmit(parts: Pick<GatewayParts, "services">): Route {
       const outcome = await askService<Order, OrderStatus>(parts, request, {
         service: "Oms",
         method: "SubmitOrder",
-        message: { ...request.body, actor: request.body.actor ?? callerOf(request).actor },
+        message: {
+          ...request.body,
+          order_id: request.body.order_id ?? "",
+          actor: request.body.actor ?? callerOf(request).actor,
+        },
       });
       return answerTo(outcome, 200, plain);
     },

@@ -2,8 +2,8 @@
 import type { Bars, ListBarsRequest } from "../../../contracts/src/generated/svc/v1/marketdesk.ts";
 import type { Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
-import { answerPublic, type PublicParts, publicRequestsPerMinuteMax } from "../public-data.ts";
-import { barsAnswer, barsMessage, barsQuery, symbolParams } from "../schemas/market.ts";
+import { answerPublic, type PublicParts, publicBarsPerMinuteMax } from "../public-data.ts";
+import { barsAnswer, barsMessage, barsQuery, nextBars, symbolParams } from "../schemas/market.ts";
 
 export function publicBars(parts: PublicParts): Route {
   return defineRoute({
@@ -13,7 +13,7 @@ export function publicBars(parts: PublicParts): Route {
     listeners: ["public"],
     sentence: "Get how the price of a symbol moved, oldest first.",
     operation: "ReadMarketData",
-    attemptsPerMinuteMax: publicRequestsPerMinuteMax,
+    attemptsPerMinuteMax: publicBarsPerMinuteMax,
     params: symbolParams,
     query: barsQuery,
     answers: { 200: barsAnswer },
@@ -24,6 +24,8 @@ export function publicBars(parts: PublicParts): Route {
         message: barsMessage(request.params.symbol, request.query),
         freshS: 5,
         tell: ({ bars }) => bars,
+        headers: ({ next_start }) =>
+          nextBars(`/v1/bars/${encodeURIComponent(request.params.symbol)}`, request.query, next_start),
       }),
   });
 }

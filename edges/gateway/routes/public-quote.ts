@@ -3,7 +3,7 @@ import type { ListQuotesRequest, Quotes } from "../../../contracts/src/generated
 import type { Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
 import { answerPublic, type PublicParts, publicRequestsPerMinuteMax } from "../public-data.ts";
-import { quoteAnswer, symbolParams } from "../schemas/market.ts";
+import { quoteAnswer, symbolParams, toldQuote } from "../schemas/market.ts";
 
 export function publicQuote(parts: PublicParts): Route {
   return defineRoute({
@@ -22,7 +22,11 @@ export function publicQuote(parts: PublicParts): Route {
         method: "ListQuotes",
         message: { symbols: [request.params.symbol] },
         freshS: 1,
-        tell: ({ quotes }) => quotes.find(({ symbol }) => symbol === request.params.symbol),
+        tell: ({ quotes }) => {
+          const found = quotes.find(({ symbol }) => symbol === request.params.symbol);
+          return found === undefined ? undefined : toldQuote(found, parts.clock.now());
+        },
+        nothing: `There is no quote of ${JSON.stringify(request.params.symbol)}: no such instrument is traded here, or it has not been quoted yet.`,
       }),
   });
 }

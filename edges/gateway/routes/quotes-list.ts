@@ -5,9 +5,9 @@ import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { quotesAnswer, quotesQuery } from "../schemas/market.ts";
+import { quotesAnswer, quotesQuery, toldQuote } from "../schemas/market.ts";
 
-export function quotesList(parts: Pick<GatewayParts, "services">): Route {
+export function quotesList(parts: Pick<GatewayParts, "services" | "clock">): Route {
   return defineRoute({
     id: "listQuotes",
     method: "GET",
@@ -23,7 +23,7 @@ export function quotesList(parts: Pick<GatewayParts, "services">): Route {
         method: "ListQuotes",
         message: { symbols: request.query.symbols?.split(",") ?? [] },
       });
-      return answerTo(outcome, 200, ({ quotes }) => plain(quotes));
+      return answerTo(outcome, 200, ({ quotes }) => plain(quotes.map((one) => toldQuote(one, parts.clock.now()))));
     },
   });
 }

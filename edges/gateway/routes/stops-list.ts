@@ -21,9 +21,15 @@ export function stopsList(parts: Pick<GatewayParts, "services">): Route {
       const outcome = await askService<ListStopsRequest, Stops>(parts, request, {
         service: "RiskWorkers",
         method: "ListStops",
-        message: { fund_id: request.query.fund_id, owed_only: request.query.owed ?? false },
+        message: {
+          fund_id: request.query.fund_id,
+          owed_only: request.query.owed ?? false,
+          ended_hours: request.query.ended_hours,
+        },
       });
-      return answerTo(outcome, 200, ({ enabled, stops }) => plain({ enabled, stops: stops.map(toldStop) }));
+      const answer = answerTo(outcome, 200, ({ stops }) => plain(stops.map(toldStop)));
+      const headers = { "portcullis-stops-enabled": String(outcome.ok && outcome.value.enabled) };
+      return answer.status < 400 ? { ...answer, headers } : answer;
     },
   });
 }

@@ -45,7 +45,7 @@ const terms = {
 const asked = { ...terms, actor: "operator:duty" };
 const status = {
   ...{ order: asked, state: "ROUTED", filled_quantity: "0", remaining_quantity: "10", average_price: undefined },
-  ...{ updated_at: at, created_at: at, broker_order_id: "b-1" },
+  ...{ updated_at: at, created_at: at, broker_order_id: "b-1", submitted_by: "operator:duty" },
 };
 const { average_price: _, ...told } = status;
 
@@ -57,6 +57,10 @@ describe("orders", () => {
     expect(calls[0]?.[2]).toMatchObject({ bearer: "the-callers-token" });
     await ask(route, { body: { ...terms, actor: "desk 4", dry_run: true } });
     expect(calls[1]?.[1]).toEqual({ ...terms, actor: "desk 4", dry_run: true });
+    // Without a name one is made where orders are kept.
+    const { order_id: _name, ...unnamed } = terms;
+    expect(await ask(route, { body: unnamed })).toMatchObject({ status: 200 });
+    expect(calls[2]?.[1]).toMatchObject({ order_id: "" });
   });
 
   it.each([
@@ -169,7 +173,7 @@ describe("accounts", () => {
   it("are valued over time", async () => {
     const nav = {
       ...{ fund_id: "alpha", nav: "3", cash: "1", positions_value: "2", net_flows: "1", currency: "USD" },
-      ...{ oldest_price_age_ms: 12, as_of: at },
+      ...{ oldest_price_age_ms: 12, as_of: at, prices: [{ symbol: "AAPL", quantity: "1", price: "2", at }] },
     };
     const { route, calls } = rig(navsList, { procedures: { "Treasury/ListNavs": { navs: [nav] } } });
     expect((await ask(route, { query: { fund_id: "alpha", every: "day", from: at } })).body).toEqual([nav]);
@@ -189,9 +193,10 @@ describe("accounts", () => {
     const listed = rig(ledgerList, { procedures: { "Treasury/ListLedger": { entries: [entry] } } });
     expect((await ask(listed.route, { query: { fund_id: "alpha" } })).body).toEqual([entry]);
     expect(listed.calls[0]?.[1]).toMatchObject({ fund_id: "alpha", count_max: 101 });
-    const booked = rig(flowBook, { procedures: { "Treasury/BookFlow": entry } });
+    const flow = { ...entry, already_booked: false };
+    const booked = rig(flowBook, { procedures: { "Treasury/BookFlow": flow } });
     const body = { fund_id: "alpha", idempotency_key: "k", currency: "USD", amount: "-100.5", reason: "out" };
-    expect((await ask(booked.route, { body })).body).toEqual(entry);
+    expect((await ask(booked.route, { body })).body).toEqual(flow);
     expect(booked.calls[0]?.[1]).toEqual(body);
     expect(await ask(booked.route, { body: { ...body, amount: 100 } })).toMatchObject({ status: 400 });
   });
@@ -239,7 +244,7 @@ describe("prices", () => {
   it("are told for the symbols that were named", async () => {
     const quote = { symbol: "AAPL", bid: "1", ask: "2", quoted_at: at };
     const { route, calls } = rig(quotesList, { procedures: { "MarketDesk/ListQuotes": { quotes: [quote] } } });
-    expect((await ask(route, { query: { symbols: "AAPL,BTC-USD" } })).body).toEqual([quote]);
+    expect((await ask(route, { query: { symbols: "AAPL,BTC-USD" } })).body).toEqual([{ ...quote, age_s: 0 }]);
     expect(calls[0]?.[1]).toEqual({ symbols: ["AAPL", "BTC-USD"] });
     await ask(route);
     expect(calls[1]?.[1]).toEqual({ symbols: [] });
@@ -287,7 +292,9 @@ describe("the risk engine's workers", () => {
   it("tell the stops, and that nobody watches them", async () => {
     const stops = [{ ...resting, stop_id: "" }];
     const { route, calls } = rig(stopsList, { procedures: { "RiskWorkers/ListStops": { enabled: false, stops } } });
-    expect((await ask(route, { query: { owed: "false" } })).body).toEqual({ enabled: false, stops: [resting] });
+    const answer = await ask(route, { query: { owed: "false" } });
+    expect(answer.body).toEqual([resting]);
+    expect(answer.headers).toMatchObject({ "portcullis-stops-enabled": "false" });
     expect(calls[0]?.[1]).toEqual({ fund_id: undefined, owed_only: false });
     const ended = { ...resting, stop_id: "st-1", state: "ENDED" };
     const ending = rig(stopEnd, { procedures: { "RiskWorkers/EndStop": ended } });
@@ -318,6 +325,7 @@ describe("the risk engine's workers", () => {
       flat: false,
       left: [],
       asked_at: at,
+      ...{ open_orders: 1, asked_by: "operator:duty", reason: "r", asked: ["open orders", "positions"] },
     };
     const proved = rig(flatProve, { procedures: { "RiskWorkers/ProveFlat": { ...proof, broker_as_of: "" } } });
     expect((await ask(proved.route, { body: { fund_id: "alpha" } })).body).toEqual(proof);
@@ -326,13 +334,13 @@ describe("the risk engine's workers", () => {
   it("hold the books against each other", async () => {
     const check = { name: "fills", sentence: "Positions are the sum of fills.", agrees: true, compared: 15 };
     const checks = [
-      { ...check, difference: "", checked_at: at },
-      { ...check, agrees: false, difference: "AAPL", checked_at: "" },
+      { ...check, difference: "", checked_at: at, not_compared: "" },
+      { ...check, agrees: false, difference: "AAPL", checked_at: "", not_compared: "alpha is old." },
     ];
     const { route } = rig(books, { procedures: { "RiskWorkers/GetBooks": { checks } } });
     expect((await ask(route)).body).toEqual([
       { ...check, checked_at: at },
-      { ...check, agrees: false, difference: "AAPL" },
+      { ...check, agrees: false, difference: "AAPL", not_compared: "alpha is old." },
     ]);
   });
 });

@@ -1,6 +1,13 @@
 // What a fund was worth, its ledger, and money that somebody puts in or takes out, over HTTP.
 import { z } from "zod";
-import { currencyText, dateText, decimalText, idText, lineText } from "../../../contracts/src/records/fields.ts";
+import {
+  currencyText,
+  dateText,
+  decimalText,
+  idText,
+  lineText,
+  symbolText,
+} from "../../../contracts/src/records/fields.ts";
 import { wholeAsked } from "./asked-numbers.ts";
 import { fundIdText } from "./envelope.ts";
 import { timeText } from "./fields.ts";
@@ -15,7 +22,7 @@ export const navsQuery = z.strictObject({
     .enum(["second", "minute", "hour", "day"])
     .optional()
     .meta({ description: "One value per that time, the last one in it; minute when absent." }),
-  count_max: wholeAsked(1, 5_000).optional().meta({ description: "At most this many." }),
+  count_max: wholeAsked(1, 5_000).optional().meta({ description: "At most this many: the newest of the period." }),
 });
 
 export const navsAnswer = z
@@ -34,6 +41,9 @@ export const navsAnswer = z
         .meta({ description: "How old the oldest price in it was; absent when there is none in it." }),
       trading_day: dateText.optional(),
       as_of: timeText,
+      prices: z.array(z.object({ symbol: symbolText, quantity: decimalText, price: decimalText, at: timeText })).meta({
+        description: "What every position was valued at and when that price was true; empty where it was not kept.",
+      }),
     }),
   )
   .meta({ description: "Oldest first." });
@@ -60,6 +70,12 @@ export const ledgerEntryAnswer = z.object({
   reason: z.string(),
   booked_by: z.string(),
   at: timeText,
+});
+
+export const bookedFlowAnswer = ledgerEntryAnswer.extend({
+  already_booked: z
+    .boolean()
+    .meta({ description: "The key was used before, and this was booked then; nothing was booked now." }),
 });
 
 export const ledgerAnswer = z.array(ledgerEntryAnswer).meta({ description: "Newest first." });

@@ -11,13 +11,18 @@ function numberOf(form: RegExp): (text: unknown) => unknown {
 }
 
 /** A whole number of zero or more in decimal digits, no sign and no leading zero. */
-export function wholeAsked(min: number, max: number = Number.MAX_SAFE_INTEGER) {
-  const whole = z.int("expected a whole number in plain decimal digits, such as 12").min(min).max(max);
-  return z.preprocess(numberOf(wholeText), whole);
+export function wholeAsked(min: number, max?: number) {
+  const whole = z
+    .int("expected a whole number in plain decimal digits, such as 12")
+    .min(min, `expected at least ${min}`);
+  return z.preprocess(numberOf(wholeText), max === undefined ? whole : whole.max(max, `expected at most ${max}`));
 }
 
 /** A number above zero, with a point and at most nine decimals where it needs them. */
 export function decimalAsked(max: number) {
-  const above = z.number("expected a number in plain decimal digits, such as 12 or 0.5").gt(0).max(max);
+  const above = z
+    .number("expected a number in plain decimal digits, such as 12 or 0.5")
+    .gt(0, "expected more than 0")
+    .max(max, `expected at most ${max}`);
   return z.preprocess(numberOf(decimalText), above);
 }

@@ -34,7 +34,10 @@ export const submitOrderBody = z.strictObject({
   idempotency_key: order.shape.idempotency_key.meta({
     description: "The same key and order within 5 minutes are one order; the same key with another one is a conflict.",
   }),
-  actor: nameText.optional().meta({ description: "Who wants it, in free text; the caller when absent." }),
+  order_id: order.shape.order_id.optional().meta({ description: "Its name; one is made when absent." }),
+  actor: nameText.optional().meta({
+    description: "Who wants it, in free text, as a claim; the caller when absent. Who handed it in is kept beside it.",
+  }),
   dry_run: z.boolean().optional().meta({ description: "Only ask whether it would be approved; nothing is sent." }),
 });
 
@@ -73,6 +76,9 @@ export const orderAnswer = z
     reason: z.string().optional(),
     broker_order_id: z.string().optional().meta({ description: "The broker's own name of it." }),
     parent_order_id: z.string().optional().meta({ description: "The order that this one is a slice of." }),
+    submitted_by: z.string().optional().meta({
+      description: "Who handed it in, as proved; `order.actor` is only what the order itself claims.",
+    }),
     created_at: timeText,
     updated_at: timeText,
   })
@@ -102,7 +108,8 @@ export const positionsAnswer = z.array(
     market_value: decimalText.optional(),
     unrealised_pnl: decimalText.optional(),
     currency: currencyText.optional().meta({ description: "Absent for a symbol that is no instrument any more." }),
-    as_of: timeText,
+    mark_at: timeText.optional().meta({ description: "When that price was true." }),
+    as_of: timeText.meta({ description: "When the position last changed." }),
   }),
 );
 

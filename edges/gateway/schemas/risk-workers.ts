@@ -4,7 +4,7 @@ import type { BookCheck, FlatProof, Stop } from "../../../contracts/src/generate
 import { countNumber, decimalText, idText, symbolText } from "../../../contracts/src/records/fields.ts";
 import { reconcileDifference } from "../../../contracts/src/records/operations.ts";
 import { booleanAsked } from "./asked-boolean.ts";
-import { wholeAsked } from "./asked-numbers.ts";
+import { decimalAsked, wholeAsked } from "./asked-numbers.ts";
 import { fundIdText } from "./envelope.ts";
 import { timeText } from "./fields.ts";
 import { anyFund, reasonBody } from "./orders.ts";
@@ -14,6 +14,9 @@ export const stopsQuery = z.strictObject({
   owed: booleanAsked().optional().meta({
     description: "True for stops that fired and wait for their exit; every position's stop as well when absent.",
   }),
+  ended_hours: decimalAsked(24 * 366)
+    .optional()
+    .meta({ description: "Only stops that ended in the last so many hours, newest first." }),
 });
 
 export const stopAnswer = z.object({
@@ -24,7 +27,7 @@ export const stopAnswer = z.object({
   quantity: decimalText.meta({ description: "The position; negative when short." }),
   basis_price: decimalText.meta({ description: "What the position was opened at, on average." }),
   trigger_price: decimalText.meta({ description: "A long position is closed at or below, a short one at or above." }),
-  state: z.enum(["RESTING", "UNPRICED", "OWED", "EXITING", "ENDED"]).meta({
+  state: z.enum(["RESTING", "REACHED", "UNPRICED", "OWED", "EXITING", "ENDED"]).meta({
     description: "UNPRICED has no price that it could fire on; OWED fired and is not closed yet.",
   }),
   observed_price: decimalText.optional().meta({ description: "The bid for a long position, the ask for a short one." }),
@@ -33,12 +36,14 @@ export const stopAnswer = z.object({
   attempts: countNumber.meta({ description: "How many exits were handed in." }),
   order_id: z.string().optional().meta({ description: "The newest exit." }),
   complaint: z.string().optional(),
+  outcome: z.string().optional().meta({ description: "How it ended; absent while it has not." }),
+  ended_at: timeText.optional(),
+  exited_quantity: decimalText.optional(),
 });
 
-export const stopsAnswer = z.object({
-  enabled: z.boolean().meta({ description: "False when nobody watches the stops." }),
-  stops: z.array(stopAnswer),
-});
+export const stopsAnswer = z
+  .array(stopAnswer)
+  .meta({ description: "The header Portcullis-Stops-Enabled is false when nobody watches them; health says so too." });
 
 export const stopParams = z.strictObject({ stop_id: idText.meta({ description: "The stop that fired." }) });
 
@@ -87,6 +92,10 @@ export const flatProofAnswer = z.object({
   left: z.array(z.object({ symbol: symbolText, quantity: decimalText })),
   asked_at: timeText,
   broker_as_of: timeText.optional().meta({ description: "Absent when the broker gave no complete answer." }),
+  open_orders: countNumber.meta({ description: "Orders that may still trade; flat needs that there are none." }),
+  asked_by: z.string(),
+  reason: z.string(),
+  asked: z.array(z.string()).meta({ description: "What the broker was asked for, in this order." }),
 });
 
 export const booksAnswer = z
@@ -98,6 +107,10 @@ export const booksAnswer = z
       difference: z.string().optional().meta({ description: "What differs; absent when nothing does." }),
       checked_at: timeText.optional().meta({ description: "Absent before the first comparison." }),
       compared: countNumber,
+      not_compared: z
+        .string()
+        .optional()
+        .meta({ description: "What could not be compared and why, such as an old value; absent when everything was." }),
     }),
   )
   .meta({ description: "One comparison each." });
@@ -112,8 +125,9 @@ export function toldProof({ broker_as_of, ...rest }: FlatProof): object {
   return { ...rest, broker_as_of: orNothing(broker_as_of) };
 }
 
-export function toldCheck({ difference, checked_at, ...rest }: BookCheck): object {
-  return { ...rest, difference: orNothing(difference), checked_at: orNothing(checked_at) };
+export function toldCheck({ difference, checked_at, not_compared, ...rest }: BookCheck): object {
+  const told = { difference: orNothing(difference), not_compared: orNothing(not_compared) };
+  return { ...rest, ...told, checked_at: orNothing(checked_at) };
 }
 
 function orNothing(text: string): string | undefined {

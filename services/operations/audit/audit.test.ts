@@ -6,7 +6,7 @@ import { readCheckpointNote } from "../../../core/audit/checkpoint.ts";
 import { createTreeHash } from "../../../core/audit/merkle.ts";
 import { readVerifierKey } from "../../../core/audit/signed-note.ts";
 import { addCheckpointBody, decideAddCheckpoint, type WitnessedState } from "../../../core/audit/witness.ts";
-import type { NewAuditRow } from "../../../ports/audit-log.ts";
+import type { AuditLog, NewAuditRow } from "../../../ports/audit-log.ts";
 import type { Witnesses } from "../../../ports/witnesses.ts";
 import { sha256, verifySignature, witnessSigner } from "../../../testkit/audit/keys.ts";
 import { type AuditRig, auditRig, recordsOf, rewriteAndRechain, truncate } from "../../../testkit/audit/service-rig.ts";
@@ -179,8 +179,9 @@ function vkeyOf(rig: AuditRig): string {
 }
 
 async function proofFromDisk({ disk }: AuditRig, old: number, size: number): Promise<readonly string[]> {
-  const readTile = async (level: number, index: number) => disk.tiles.get(`${level}/${index}`)?.hashes;
-  const proof = await readConsistencyProof({ readTile }, createTreeHash(sha256), old, size);
+  const readTiles: AuditLog["readTiles"] = async (places) =>
+    places.map(({ level, index }) => disk.tiles.get(`${level}/${index}`)?.hashes);
+  const proof = await readConsistencyProof({ readTiles }, createTreeHash(sha256), old, size);
   return (proof ?? []).map(base64OfHash);
 }
 

@@ -113,13 +113,13 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   const onDefect = (defect: Defect): void => ports.crash.die(defect);
   const onBroken = (sentence: string): void => alarms.raise("AUDIT_CHAIN_BROKEN", sentence);
   const sizes = ports.metrics.gauge("portcullis_audit_entries", "Entries of the audit log.");
-  const subjects = createSubjectMemory({ size: opened.head.size, secret: random.bytes(8) });
+  const subjects = subjectsOf(opened, begun, random.bytes(8));
   let intake: Subscription | undefined;
   let checkpoints: Checkpoints | undefined;
 
   const sequencer = createSequencer({
     ...{ auditLog, clock, timers, log, sha256, incarnation, pen: opened.pen, head: opened.head, onDefect },
-    queueMax: auditSettings.queueMax,
+    ...{ queueMax: auditSettings.queueMax, hasNone: subjects.hasNone },
     onDurable(entries, head) {
       checkpoints?.grown(entries);
       for (const { subjectId, sequence } of entries) subjects.appended(subjectId, sequence);
@@ -179,6 +179,16 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
     for (const part of [sequencer, made, outside]) await part.stop(patienceMs);
     await alarms.stop();
   });
+}
+
+/** Of a log that has only entry 0 everything is known: that one is about the log itself. Of a longer one, after a whole verification. */
+function subjectsOf({ head: { size }, origin }: OpenedLog, { fault }: FoundLog, secret: Uint8Array): SubjectMemory {
+  const subjects = createSubjectMemory({ size, secret });
+  if (size !== 1 || fault !== undefined) return subjects;
+  const pass = subjects.beginPass();
+  pass.entry(origin, 0);
+  pass.complete();
+  return subjects;
 }
 
 /** The key as the log and the secret together say it; of a log that stands still it is left as it is. */

@@ -6,7 +6,7 @@
 import { messageOf } from "../../../contracts/src/fault.ts";
 import type { Books } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
-import type { BelievedLine, BooksLook, LiveOrder } from "../../../contracts/src/records/books.ts";
+import type { BelievedLine, BooksLook, LedgerMark, LiveOrder } from "../../../contracts/src/records/books.ts";
 import {
   addLook,
   type BookCheckName,
@@ -37,13 +37,18 @@ const onItsWayMsMax = 60_000;
 /** Everything is added up anew at least this often, also when all agrees. */
 const carriedMsMax = 600_000;
 const shownMax = 5;
+/** How far the ledger was at so many looks is remembered. */
+const ledgerMarksMax = 10;
 
 interface Check {
-  readonly at: Instant;
+  /** When something was compared the last time. */
+  readonly at: Instant | undefined;
   readonly compared: number;
   /** Seen at the last look; believed when the look before saw it as well. */
   readonly seen: ReadonlySet<string>;
   readonly believed: string;
+  /** What could not be compared at the last look, and why. */
+  readonly notCompared: string;
 }
 
 export interface RunningBooks {
@@ -62,6 +67,8 @@ export function startBooks(ports: BooksPorts): RunningBooks {
   /** When each trade that is on its way was first seen to be. */
   let onItsWay: ReadonlyMap<string, Instant> = new Map();
   let carried: { readonly totals: BookTotals; readonly since: Instant } | undefined;
+  /** Oldest first. */
+  let ledgerBefore: readonly LedgerMark[] = [];
   let previous: { readonly journal: number; readonly liveOrders: readonly LiveOrder[] } | undefined;
 
   async function look(): Promise<number> {
@@ -73,7 +80,9 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     const totals = addLook(base, found);
     const late = lateOf(found, at);
     const liveBefore = previous?.liveOrders ?? [];
-    const results = compareBooks({ totals, look: found, believed, liveBefore, late });
+    const results = compareBooks({ totals, look: found, believed, liveBefore, late, at: clock.now(), ledgerBefore });
+    // By now all of that is booked, and a value that comes later has to have it.
+    ledgerBefore = [...ledgerBefore, { at: clock.now(), entries: found.marks.entries }].slice(-ledgerMarksMax);
     let isSeen = false;
     for (const name of names) {
       if (results[name].differences.length > 0) isSeen = true;
@@ -103,12 +112,19 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     return new Set(ids.filter((id) => millisecondsBetween(onItsWay.get(id) ?? at, at) > onItsWayMsMax));
   }
 
-  async function judge(name: BookCheckName, { differences, compared }: BookResult, at: Instant): Promise<void> {
+  async function judge(name: BookCheckName, result: BookResult, at: Instant): Promise<void> {
+    const { differences, compared, notCompared = [] } = result;
     const before = checks.get(name)?.seen ?? new Set();
     const believed = differences.filter(({ about }) => before.has(about)).map(({ sentence }) => sentence);
     const shown = believed.slice(0, shownMax).join(" ");
     const more = believed.length > shownMax ? ` And ${believed.length - shownMax} more.` : "";
-    checks.set(name, { at, compared, seen: new Set(differences.map(({ about }) => about)), believed: shown + more });
+    checks.set(name, {
+      at: lookedAt(result, at, checks.get(name)),
+      compared,
+      seen: new Set(differences.map(({ about }) => about)),
+      believed: shown + more,
+      notCompared: notCompared.slice(0, shownMax).join(" "),
+    });
     if (believed.length === 0) alarms.clear("BOOKS_DIFFER", name);
     else await alarms.raise("BOOKS_DIFFER", name, shown + more, { check: name, differences: believed.length });
   }
@@ -121,13 +137,24 @@ export function startBooks(ports: BooksPorts): RunningBooks {
   };
 }
 
+/** Where nothing at all could be compared, the moment of the last time that something was stays. */
+function lookedAt(
+  { compared, differences, notCompared = [] }: BookResult,
+  at: Instant,
+  before?: Check,
+): Instant | undefined {
+  const isNothing = compared === 0 && differences.length === 0 && notCompared.length > 0;
+  return isNothing ? before?.at : at;
+}
+
 function shownCheck(name: BookCheckName, check: Check | undefined): Books["checks"][number] {
   return {
     name,
     sentence: bookChecks[name],
     agrees: check?.believed === "",
     difference: check?.believed ?? "",
-    checked_at: check === undefined ? "" : format(check.at),
+    checked_at: check?.at === undefined ? "" : format(check.at),
     compared: check?.compared ?? 0,
+    not_compared: check?.notCompared ?? "",
   };
 }

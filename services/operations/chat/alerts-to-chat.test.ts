@@ -51,7 +51,7 @@ it("tells critical alarms and alerted differences, each once, and nothing else",
   await difference("d-1", true);
   await difference("d-2", false);
   await rig.time.timers.sleep(5_000);
-  expect(sent.map(({ key }) => key.replace(/ [0-9a-f-]{36}$/, "")).sort()).toEqual([
+  expect(sent.map(({ key }) => key.replace(/ ([0-9a-f-]{36}|\S+Z)$/, "")).sort()).toEqual([
     "alarm",
     "difference d-1 CONFIRMED",
   ]);
@@ -65,9 +65,55 @@ it("keeps what could not be delivered, says so once, and gives up only what is o
   await rig.time.timers.sleep(60_000);
   state.isDown = false;
   await rig.time.timers.sleep(60_000);
-  expect(sent.map(({ key }) => key)).toContain("difference d-1 CONFIRMED");
+  expect(sent.map(({ key }) => key)).toContainEqual(expect.stringMatching(/^difference d-1 CONFIRMED /));
   const undelivered = () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "CHAT_UNDELIVERED");
   expect(undelivered().length).toBe(1);
+  expect(rig.world.parked).toEqual([]);
+  await running.stop();
+});
+
+it("tells of stops that fire and end, with the figures", async () => {
+  const { rig, sent, running } = await open();
+  const at = format(rig.time.clock.now());
+  const stop = { stop_id: "stop-1", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" };
+  const figures = { fill_price: "200", trigger_price: "190", observed_price: "189.5", observed_at: at };
+  await rig.portsOf("operations").store.transact("test", async (unit) => {
+    await unit.events.publish(subjects.stopTriggered, { ...stop, ...figures, side: "SELL", quantity: "10", at });
+    const ended = { outcome: "EXITED", exited_quantity: "10", ended_by: "service:operations", at } as const;
+    await unit.events.publish(subjects.stopEnded, { ...stop, ...ended });
+  });
+  await rig.time.timers.sleep(5_000);
+  expect(sent).toMatchObject([
+    {
+      key: "stop stop-1 fired",
+      level: "critical",
+      title: "Stop fired: alpha AAPL",
+      text: "189.5 has reached 190; SELL 10 is owed.",
+      facts: { strategy: "alpha-momentum", entry: "200" },
+    },
+    { key: "stop stop-1 ended", level: "info", title: "Stop over: alpha AAPL", text: "EXITED; 10 were closed." },
+  ]);
+  await running.stop();
+});
+
+it("delivers what is not yet a quarter of an hour old, and gives up what is older", async () => {
+  const { rig, sent, state, running, difference } = await open();
+  state.isDown = true;
+  await difference("d-1", true);
+  await rig.time.timers.sleep(899_000);
+  state.isDown = false;
+  await rig.time.timers.sleep(120_000);
+  expect(sent.filter(({ key }) => key.startsWith("difference d-1"))).toHaveLength(1);
+  state.isDown = true;
+  await difference("d-2", true);
+  await rig.time.timers.sleep(1_100_000);
+  state.isDown = false;
+  await rig.time.timers.sleep(120_000);
+  // It is gone for good, and what comes later is told.
+  await difference("d-3", true);
+  await rig.time.timers.sleep(120_000);
+  const told = sent.filter(({ key }) => key.startsWith("difference")).map(({ key }) => key.slice(0, 14));
+  expect(told).toEqual(["difference d-1", "difference d-3"]);
   expect(rig.world.parked).toEqual([]);
   await running.stop();
 });

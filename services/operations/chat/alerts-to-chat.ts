@@ -104,7 +104,8 @@ function differenceMessage(difference: ReconcileDifference): ChatMessage | undef
   if (difference.alerted !== true) return undefined;
   const { difference_id: id, status, fund_id: fund, symbol, broker, evidence } = difference;
   return {
-    key: `difference ${id} ${status}`,
+    // A confirmed one that becomes another is told again.
+    key: `difference ${id} ${status} ${difference.at}`,
     level: differenceLevels[status],
     title: `Position of ${fund} in ${symbol}: difference with the broker ${status.toLowerCase()}`,
     text: evidence,

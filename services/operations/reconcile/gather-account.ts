@@ -13,7 +13,7 @@ import { readReports } from "./broker-reports.ts";
 import { gatherEvidence } from "./gather-evidence.ts";
 
 /** How long our books may take to reach the report that the broker's answer stands at. */
-const catchUpLooks = 5;
+const catchUpLooks = 10;
 const catchUpPauseMs = 200;
 
 export interface GatherPorts extends Pick<ServicePorts, "store" | "timers"> {
@@ -25,6 +25,8 @@ export interface AccountFacts {
   readonly cursor: number;
   /** Whether our books had booked everything that the broker's answer rests on. */
   readonly isCaughtUp: boolean;
+  /** The broker's report up to which our books were kept. */
+  readonly ownCursor: number;
   readonly ours: ReadonlyMap<string, Decimal>;
   readonly brokers: ReadonlyMap<string, Decimal>;
   readonly brokerPrices: ReadonlyMap<string, Decimal>;
@@ -76,6 +78,7 @@ async function gather(ports: GatherPorts, fundId: string): Promise<Gathered> {
       asOf: answer.asOf,
       cursor: answer.cursor,
       isCaughtUp: own.cursor >= answer.cursor,
+      ownCursor: own.cursor,
       ours,
       brokers,
       brokerPrices: new Map(answer.items.map(({ symbol, averagePrice }) => [symbol, averagePrice])),

@@ -29,7 +29,9 @@ export async function gatherEvidence(
   );
   const orderIds = [...new Set([...reports.map(({ status }) => status.clientOrderId).reverse(), ...named])];
   const asked = orderIds.slice(0, ordersMax);
-  const isWhole = read.isWhole && after <= own.agreedCursor && asked.length === orderIds.length;
+  // Nobody is accused of trading outside of our books while those have not read what the broker told.
+  const isRead = own.cursor >= cursor;
+  const isWhole = read.isWhole && isRead && after <= own.agreedCursor && asked.length === orderIds.length;
   const theirs = new Map<string, BrokerOrderStatus | undefined>();
   for (const orderId of asked) theirs.set(orderId, await ports.broker.order(orderId));
   const ours = await ports.store.transact("reconcile.orders", async (unit) => {

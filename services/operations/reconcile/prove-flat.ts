@@ -13,6 +13,9 @@ export interface ProveFlatPorts extends Pick<ServicePorts, "store" | "clock" | "
   readonly broker: Broker;
 }
 
+/** Orders first: one that trades in between shows up in the positions. */
+const asked = ["open orders", "positions"] as const;
+
 export function createProveFlat(ports: ProveFlatPorts, mustKnowFund: (fundId: string) => Promise<void>) {
   const { broker, clock, random } = ports;
   return async (
@@ -23,7 +26,6 @@ export function createProveFlat(ports: ProveFlatPorts, mustKnowFund: (fundId: st
     if (reason === "") return { denial: missingReason("A fund is not proved flat") };
     await mustKnowFund(fundId);
     const askedAt = clock.now();
-    // Orders first: one that trades in between shows up in the positions.
     const orders = completed(await broker.openOrders(fundId));
     const positions = completed(await broker.positions(fundId));
     const left = positions.items.filter(({ quantity }) => quantity !== 0n);
@@ -34,12 +36,12 @@ export function createProveFlat(ports: ProveFlatPorts, mustKnowFund: (fundId: st
       asked_at: format(askedAt),
       broker_as_of: format(earlier(orders.asOf, positions.asOf)),
       open_orders: orders.items.length,
+      ...{ asked_by: identity.actor, reason, asked: [...asked] },
     };
     await ports.store.transact("reconcile.flat", async (unit) => {
       const at = clock.now();
       await unit.events.publish(subjects.flatProved, {
         ...proof,
-        asked_by: identity.actor,
         left: Object.fromEntries(left.map(({ symbol, quantity }) => [symbol, decimal.format(quantity)])),
         at: format(at),
       });

@@ -10,6 +10,7 @@ import type {
 import { format } from "../../../contracts/src/instant.ts";
 import type { DifferenceLook, StoredDifference } from "../../../ports/reconcile-records.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
+import { mustKnowFund as mustBeFund } from "../../must-know-fund.ts";
 import type { ServicePorts } from "../../service.ts";
 import { tellAttempt } from "../worker-verbs.ts";
 import type { Looked } from "./reconcile.ts";
@@ -18,8 +19,9 @@ const countDefault = 100;
 const countMaxMax = 1_000;
 
 export interface ReconcileDeskOptions {
-  readonly ports: Pick<ServicePorts, "store" | "clock">;
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "referenceData">;
   look(fundId?: string): Promise<Looked>;
+  /** Whether it is one whose account is compared. */
   mustKnowFund(fundId: string): Promise<void>;
 }
 
@@ -41,21 +43,23 @@ export function reconcileDesk({ ports, look, mustKnowFund }: ReconcileDeskOption
       };
     },
 
-    ListDifferences: (request: ListDifferencesRequest): Promise<Differences> =>
-      store.transact("reconcile.list", async (unit) => {
+    async ListDifferences(request: ListDifferencesRequest): Promise<Differences> {
+      const { fund_id: asked } = request;
+      const differences = await store.transact("reconcile.list", async (unit) => {
         const countMax = Math.min(request.count_max === 0 ? countDefault : request.count_max, countMaxMax);
         const { fund_id: fundId, open_only: openOnly } = request;
         const found = await unit.reconcile.list({ ...(fundId !== undefined && { fundId }), openOnly, countMax });
         const looks = await unit.reconcile.looks(found.map(({ differenceId }) => differenceId));
-        return {
-          differences: found.map((one) =>
-            shownDifference(
-              one,
-              looks.find(({ differenceId }) => differenceId === one.differenceId),
-            ),
+        return found.map((one) =>
+          shownDifference(
+            one,
+            looks.find(({ differenceId }) => differenceId === one.differenceId),
           ),
-        };
-      }),
+        );
+      });
+      if (differences.length === 0) await mustBeFund(ports, asked);
+      return { differences };
+    },
   };
 }
 

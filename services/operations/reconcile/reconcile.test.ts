@@ -77,6 +77,8 @@ const trade = { quantity: "30", price: "210" };
 
 /** Makes the sides differ, and agree again. */
 interface Way {
+  /** Our own books are behind, which gets more time, and its own alarm when that is up. */
+  readonly isBehind?: true;
   differ(rig: WorkerRig, script: ScriptedBroker): Promise<void>;
   resolve(rig: WorkerRig, script: ScriptedBroker): Promise<unknown>;
 }
@@ -112,6 +114,7 @@ const ways: Record<string, Way> = {
     resolve: (rig) => rig.oms.fill("o-1", "210"),
   },
   "LOST_FILL that was never read": {
+    isBehind: true,
     async differ(rig, script) {
       await rig.oms.place(order, "WORKING");
       brokerFilled(script);
@@ -173,6 +176,10 @@ describe.each(Object.entries(ways))("%s", (name, way) => {
     const { rig, script, ask } = await open();
     await way.differ(rig, script);
     await rig.time.timers.sleep(120_000);
+    if (way.isBehind) {
+      expect(statuses(rig)).toEqual([]);
+      await rig.time.timers.sleep(40_000);
+    }
     expect(statuses(rig)).toEqual(["SUSPECTED"]);
     expect(await rig.store.transact("t", (unit) => unit.reconcile.confirmed())).toEqual([]);
     await rig.time.timers.sleep(60_000);
@@ -181,7 +188,8 @@ describe.each(Object.entries(ways))("%s", (name, way) => {
       { status: "CONFIRMED", class: expected },
     ]);
     expect((await rig.store.transact("t", (unit) => unit.reconcile.confirmed())).length).toBe(1);
-    expect(alarmsOf(rig)).toEqual(["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"]);
+    const told = ["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"];
+    expect(alarmsOf(rig)).toEqual(way.isBehind ? ["RECONCILE_STUCK", ...told] : told);
     expect(((await ask("ListDifferences", { open_only: true, count_max: 0 })) as Differences).differences.length).toBe(
       1,
     );
@@ -268,7 +276,58 @@ describe("the reconciler", () => {
     expect(alarmsOf(rig)).toEqual([]);
     script.hold("alpha", "MSFT", "5");
     await rig.time.timers.sleep(150_000);
-    expect(alarmsOf(rig)).toEqual(["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"]);
+    // The one that was there before counts towards the threshold, so it is told with the one that reaches it.
+    const told = rig.told(subjects.alarmRaised).map(({ code, facts }) => `${code} ${facts?.["symbol"]}`);
+    expect(told).toEqual(["RECONCILE_CONFIRMED AAPL", "RECONCILE_SUSPECTED MSFT", "RECONCILE_CONFIRMED MSFT"]);
+    const alerted = rig.told(subjects.reconcileDifference).filter((one) => one.alerted);
+    expect(alerted.map(({ symbol, status }) => `${symbol} ${status}`)).toEqual([
+      "AAPL CONFIRMED",
+      "MSFT SUSPECTED",
+      "MSFT CONFIRMED",
+    ]);
+  });
+
+  it("tells again when a confirmed difference becomes another one, with its figures and its class", async () => {
+    const { rig, script, ask } = await open();
+    script.hold("alpha", "AAPL", "90");
+    await rig.time.timers.sleep(150_000);
+    expect(statuses(rig)).toEqual(["SUSPECTED", "CONFIRMED"]);
+    script.hold("alpha", "AAPL", "40");
+    const { differences } = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
+    expect(differences).toMatchObject([{ status: "CONFIRMED", our_quantity: "100", broker_quantity: "40" }]);
+    await rig.time.timers.sleep(400_000);
+    expect(rig.told(subjects.reconcileDifference).slice(2)).toMatchObject([
+      { status: "CONFIRMED", class: "OFF_SYSTEM_TRADE", broker_quantity: "40", alerted: true },
+    ]);
+    const alarms = rig.told(subjects.alarmRaised).map(({ code, sentence }) => `${code} ${sentence}`);
+    expect(alarms).toHaveLength(3);
+    expect(alarms[2]).toMatch(/^RECONCILE_CONFIRMED .*the broker has 40/);
+    const listed = (await ask("ListDifferences", { open_only: true, count_max: 0 })) as Differences;
+    expect(listed.differences).toMatchObject([{ our_quantity: "100", broker_quantity: "40" }]);
+    // As much on both sides is the same difference, shown as it is now.
+    await rig.oms.trade("more", { ...held, quantity: "10", price: "210" });
+    script.hold("alpha", "AAPL", "50");
+    await rig.time.timers.sleep(130_000);
+    expect(statuses(rig)).toHaveLength(3);
+    const now = (await ask("ListDifferences", { open_only: true, count_max: 0 })) as Differences;
+    expect(now.differences).toMatchObject([{ our_quantity: "110", broker_quantity: "50" }]);
+  });
+
+  it("accuses nobody while our own books have not read what the broker told, and forgets it when they have", async () => {
+    const { rig, script, ask } = await open({ enabled: false });
+    await rig.oms.place(order, "WORKING");
+    brokerFilled(script);
+    script.report("o-1", trade);
+    const behind = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
+    expect(behind).toMatchObject({
+      compared: [],
+      unanswered: [expect.stringContaining("our own books stand at report 0")],
+    });
+    await rig.oms.fill("o-1", "210");
+    await readAll(rig, script);
+    expect(await ask("Reconcile", { fund_id: "alpha" })).toMatchObject({ compared: ["alpha"], differences: [] });
+    expect(statuses(rig)).toEqual([]);
+    expect(alarmsOf(rig)).toEqual([]);
   });
 
   it("looks when it is told to, and refuses a fund that it does not know", async () => {
@@ -276,6 +335,12 @@ describe("the reconciler", () => {
     script.hold("alpha", "AAPL", "90");
     const first = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
     expect(first).toMatchObject({ compared: ["alpha"], unanswered: [], differences: [{ status: "SUSPECTED" }] });
+    // However often somebody asks: only an answer that is late enough confirms.
+    for (let asked = 0; asked < 3; asked += 1) {
+      await rig.time.timers.sleep(3_000);
+      const early = (await ask("Reconcile", {})) as Reconciliation;
+      expect(early.differences).toMatchObject([{ status: "SUSPECTED" }]);
+    }
     await rig.time.timers.sleep(1_000);
     const second = (await ask("Reconcile", {})) as Reconciliation;
     expect(second.compared).toEqual(["alpha", "beta", "gamma"]);
@@ -283,7 +348,7 @@ describe("the reconciler", () => {
     await expect(ask("Reconcile", { fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(rig.told(subjects.operatorAttempted).map(({ verb, target }) => [verb, target])).toEqual([
       ["Reconcile", "alpha"],
-      ["Reconcile", ""],
+      ...Array.from({ length: 4 }, () => ["Reconcile", ""]),
     ]);
   });
 
@@ -298,6 +363,10 @@ describe("the reconciler", () => {
     brokerFilled(script, "FILLED");
     script.hold("alpha", "AAPL", "0");
     expect(await prove()).toMatchObject({ flat: true, left: [], open_orders: 0, broker: "paper" });
+    expect(rig.told(subjects.flatProved)[0]).toMatchObject({
+      reason: "After the flatten.",
+      asked: ["open orders", "positions"],
+    });
     expect(rig.told(subjects.flatProved).map(({ flat, asked_by }) => [flat, asked_by])).toEqual([
       [false, "operator:duty"],
       [false, "operator:duty"],

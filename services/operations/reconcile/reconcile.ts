@@ -12,7 +12,7 @@ import type { ServicePorts } from "../../service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { correct } from "./correct.ts";
-import { gatherAccount } from "./gather-account.ts";
+import { type AccountFacts, gatherAccount } from "./gather-account.ts";
 import { createProveFlat } from "./prove-flat.ts";
 import { reconcileDesk } from "./reconcile-desk.ts";
 import { recordLook } from "./record-look.ts";
@@ -23,6 +23,8 @@ const firstLookMs = 5_000;
 const beginningMsMax = 60_000;
 /** A broker that does not answer is asked again at least this often. */
 const silentEveryMs = 15_000;
+/** So many looks in a row may find our own books behind the broker's reports; the last of them compares all the same. */
+const behindLooksMax = 3;
 
 export interface ReconcileOptions {
   readonly ports: Pick<
@@ -55,6 +57,7 @@ export function startReconciler(options: ReconcileOptions): RunningReconciler {
   const { enabled, everyMs, confirmAfterMs } = ports.settings.reconcile;
   const startedAt = ports.clock.now();
   const answered = new Set<string>();
+  const behind = new Map<string, number>();
   const mayBeBeginning = (fundId: string): boolean =>
     !answered.has(fundId) && millisecondsBetween(startedAt, ports.clock.now()) < beginningMsMax;
   let last: Promise<unknown> = Promise.resolve();
@@ -69,7 +72,7 @@ export function startReconciler(options: ReconcileOptions): RunningReconciler {
     const turn = last.then(async () => {
       const all = await funds();
       const chosen = all.filter((fund) => fundId === undefined || fund.fund_id === fundId);
-      const looked = await lookAtAll({ ...options, mayBeBeginning }, chosen);
+      const looked = await lookAtAll({ ...options, mayBeBeginning, behind }, chosen);
       for (const account of looked.compared) answered.add(account);
       return looked;
     });
@@ -117,6 +120,8 @@ export function startReconciler(options: ReconcileOptions): RunningReconciler {
 
 interface LookOptions extends ReconcileOptions {
   readonly mayBeBeginning: (fundId: string) => boolean;
+  /** How many looks in a row found our own books behind, by fund. */
+  readonly behind: Map<string, number>;
 }
 
 async function lookAtAll(options: LookOptions, funds: readonly FundReference[]): Promise<Looked> {
@@ -129,6 +134,7 @@ async function lookAtAll(options: LookOptions, funds: readonly FundReference[]):
     const looked = await lookAtOne(options, fund);
     if ("why" in looked) {
       unanswered.push({ account: fund.fund_id, why: looked.why });
+      isUnsettled ||= looked.isBehind === true;
       continue;
     }
     compared.push(fund.fund_id);
@@ -140,9 +146,10 @@ async function lookAtAll(options: LookOptions, funds: readonly FundReference[]):
 }
 
 async function lookAtOne(
-  { ports, broker, desk, alarms, mayBeBeginning }: LookOptions,
+  options: LookOptions,
   { fund_id: fundId, strategies }: FundReference,
-): Promise<{ readonly why: string } | Omit<Looked, "compared" | "unanswered">> {
+): Promise<{ readonly why: string; readonly isBehind?: true } | Omit<Looked, "compared" | "unanswered">> {
+  const { ports, broker, desk, alarms, mayBeBeginning } = options;
   const gathered = await gatherAccount({ ...ports, broker }, fundId);
   if ("unanswered" in gathered) {
     const { unanswered: why } = gathered;
@@ -153,14 +160,16 @@ async function lookAtOne(
   }
   alarms.clear("BROKER_SILENT", `${broker.name} ${fundId}`);
   const { facts } = gathered;
+  const why = await whyNotYet(options, fundId, facts);
+  if (why !== undefined) return { why, isBehind: true };
   const looked = await ports.store.transact("reconcile.look", (unit) =>
     recordLook(unit, { ports, fundId, broker: broker.name, facts }),
   );
   const symbols = new Set([...facts.ours.keys(), ...facts.brokers.keys()]).size;
   let isCorrected = false;
   if (ports.settings.reconcile.autoCorrect) {
-    const options = { ports, desk, facts, firstStrategyId: strategies[0] ?? "" };
-    for (const difference of looked.correctable) isCorrected = (await correct(options, difference)) || isCorrected;
+    const correcting = { ports, desk, facts, firstStrategyId: strategies[0] ?? "" };
+    for (const difference of looked.correctable) isCorrected = (await correct(correcting, difference)) || isCorrected;
   }
   for (const { symbol, status, class: kind, evidence } of looked.differences) {
     ports.log.warn("our position and the broker's differ, or did", {
@@ -172,4 +181,25 @@ async function lookAtOne(
     });
   }
   return { differences: looked.differences, symbols, isUnsettled: looked.hasSuspected || isCorrected };
+}
+
+/** Books that have not read what the broker's answer rests on differ from it for no other reason: they get some more looks to catch up. */
+async function whyNotYet(
+  { broker, alarms, behind }: LookOptions,
+  fundId: string,
+  { isCaughtUp, ownCursor, cursor }: AccountFacts,
+): Promise<string | undefined> {
+  if (isCaughtUp) {
+    behind.delete(fundId);
+    alarms.clear("RECONCILE_STUCK", broker.name);
+    return undefined;
+  }
+  const looks = (behind.get(fundId) ?? 0) + 1;
+  behind.set(fundId, looks);
+  const why = `our own books stand at report ${ownCursor} of ${broker.name}, its answer at ${cursor}`;
+  if (looks < behindLooksMax) return why;
+  // Reports are numbered over all accounts, so that this holds for all of them at once.
+  const sentence = `Accounts are compared although ${why} after ${looks} looks.`;
+  await alarms.raise("RECONCILE_STUCK", broker.name, sentence, { broker: broker.name });
+  return undefined;
 }

@@ -43,13 +43,15 @@ export async function recordLook(unit: UnitOfWork, options: RecordLookOptions): 
   for (const symbol of symbols) {
     const before = bySymbol.get(symbol);
     const last = looks.find(({ differenceId }) => differenceId === before?.differenceId);
-    const judged = judgeSymbol(facts, symbol, before, last);
+    const judged = judgeSymbol(options, symbol, before, last);
     const next = differenceAfter(options, symbol, before, judged.verdict, isAlert, at);
     if (next === undefined) continue;
-    differences.push(next);
+    const isOpen = next.status === "SUSPECTED" || next.status === "CONFIRMED";
+    // Whoever asks sees the figures of this look.
+    differences.push(isOpen ? { ...next, ourQuantity: judged.ours, brokerQuantity: judged.brokers } : next);
     if (next !== before) await tell(unit, next, at);
     if (judged.verdict.verdict === "stay" && judged.verdict.isStuck) await tellStuck(unit, next, at);
-    if (next.status !== "SUSPECTED" && next.status !== "CONFIRMED") continue;
+    if (!isOpen) continue;
     await unit.reconcile.putLook(lookAfter(next, last, judged));
     if ("mayCorrect" in judged.verdict && judged.verdict.mayCorrect && facts.isCaughtUp) correctable.push(next);
   }
@@ -67,7 +69,7 @@ interface Judged {
 }
 
 function judgeSymbol(
-  facts: AccountFacts,
+  { facts, ports }: RecordLookOptions,
   symbol: string,
   before: StoredDifference | undefined,
   last: DifferenceLook | undefined,
@@ -75,7 +77,8 @@ function judgeSymbol(
   const ours = facts.ours.get(symbol) ?? decimal.zero;
   const brokers = facts.brokers.get(symbol) ?? decimal.zero;
   const look = { ours, brokers, brokerAsOf: facts.asOf };
-  return { ...look, verdict: judgeLook(before === undefined ? undefined : knownOf(before, last), look) };
+  const known = before === undefined ? undefined : knownOf(before, last);
+  return { ...look, verdict: judgeLook(known, look, ports.settings.reconcile.confirmAfterMs) };
 }
 
 function knownOf(before: StoredDifference, last: DifferenceLook | undefined): KnownDifference {
@@ -107,7 +110,9 @@ function differenceAfter(
     const status = verdict === "clear" ? "CLEARED" : "CORRECTED";
     return { ...before, ...seen, status, evidence: line(evidence, 2_000) };
   }
-  if (verdict !== "suspect" && verdict !== "confirm") return before;
+  if (verdict !== "suspect" && verdict !== "confirm" && verdict !== "change") {
+    return alertedNow(before, isAlert && ours !== brokers, seen);
+  }
   const explained = classify(
     { symbol, ours, brokers },
     facts.evidence.get(symbol) ?? { gaps: [], booked: [], isWhole: false },
@@ -138,8 +143,18 @@ function differenceAfter(
   };
 }
 
+/** At the look that reaches the threshold, also what was seen before and not alerted then is. */
+function alertedNow(
+  before: StoredDifference | undefined,
+  isAlert: boolean,
+  seen: Pick<StoredDifference, "ourQuantity" | "brokerQuantity" | "at">,
+): StoredDifference | undefined {
+  return before === undefined || before.isAlerted || !isAlert ? before : { ...before, ...seen, isAlerted: true };
+}
+
 function lookAfter(difference: StoredDifference, last: DifferenceLook | undefined, judged: Judged): DifferenceLook {
   const { ours, brokers, brokerAsOf, verdict } = judged;
+  if (verdict.verdict === "early" && last !== undefined) return last;
   const isNews = verdict.verdict === "suspect" || last === undefined || brokerAsOf > last.brokerAsOf;
   return {
     differenceId: difference.differenceId,

@@ -17,7 +17,7 @@ import type { ServicePorts } from "../../service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { exitedQuantity, lookAtOwed, type OwedLook } from "./owed-facts.ts";
 import type { QuoteBoard } from "./quote-board.ts";
-import { attemptOrderId, exitOrder } from "./stop-order.ts";
+import { attemptOrderId, exitOrder, isAttempt } from "./stop-order.ts";
 
 /** From then on somebody has to know that an exit is owed. */
 const waitingMsMax = 10_000;
@@ -114,12 +114,12 @@ export function createStopDriver({ ports, desk, broker, board, alarms }: StopDri
     }
   }
 
-  /** A refusal is believed only while order management has no such order. */
+  /** A refusal is believed only while order management has no such order of ours. */
   async function refuse(stopId: string, attempt: StopAttempt): Promise<void> {
     await store.transact("stops.refused", async (unit) => {
       const stop = await unit.stops.lock(stopId);
       if (stop?.attempt?.orderId !== attempt.orderId || stop.ended !== undefined) return;
-      if ((await unit.oms.order(attempt.orderId)) !== undefined) return;
+      if (isAttempt(await unit.oms.order(attempt.orderId), stop)) return;
       await unit.stops.update({ ...stop, attempt: { ...stop.attempt, isRefused: true } });
     });
   }
@@ -137,7 +137,13 @@ export function createStopDriver({ ports, desk, broker, board, alarms }: StopDri
 
   /** False when the stop is over. */
   async function driveOne(stopId: string): Promise<boolean> {
-    const errand = await store.transact("stops.drive", (unit) => decide(unit, stopId));
+    const look = () => store.transact("stops.drive", (unit) => decide(unit, stopId));
+    let errand = await look();
+    if (errand?.complaint !== undefined && errand.submit === undefined && errand.cancel.length > 0) {
+      // Orders that rest hold it back: as soon as they are gone it goes on, before others take their place.
+      for (const orderId of errand.cancel) await cancel(errand.stop, orderId);
+      errand = await look();
+    }
     if (errand === undefined || errand.isOver) {
       complaints.delete(stopId);
       silences.delete(stopId);

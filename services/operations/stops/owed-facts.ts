@@ -9,10 +9,11 @@ import type { OwedFacts } from "../../../core/synthetic-stops.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { StoredStop } from "../../../ports/stop-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import { attemptOrderId } from "./stop-order.ts";
+import { attemptOrderId, isAttempt } from "./stop-order.ts";
 
 export interface OwedLook extends OwedFacts {
-  /** Resting orders of the same strategy that close the position at another price: the stop takes their place. */
+  /** Resting orders that close the position at another price: the stop takes the place of its own strategy's, and of those others that leave it
+   *  too little to prove its exit with. */
   readonly resting: readonly string[];
   /** Of an attempt that came to nothing: when, and what was said. */
   readonly failure: { readonly at: Instant; readonly complaint: string } | undefined;
@@ -25,20 +26,46 @@ export async function lookAtOwed(unit: UnitOfWork, stop: StoredStop, lotSize: De
     own !== undefined && own.openedBy === stop.openedBy && decimal.sign(own.quantity) === decimal.sign(stop.quantity);
   const closing = (await unit.oms.openOrders()).filter((one) => closes(one, stop));
   const ofStrategy = closing.filter(({ order }) => order.strategy_id === stop.strategyId);
+  const others = closing.filter(({ order }) => order.strategy_id !== stop.strategyId);
   const { attempt } = stop;
-  const order = attempt === undefined ? undefined : await unit.oms.order(attempt.orderId);
-  const isOver = attempt?.isRefused === true || (order !== undefined && hasEnded(order.state));
+  const found = attempt === undefined ? undefined : await unit.oms.order(attempt.orderId);
+  const order = isAttempt(found, stop) ? found : undefined;
+  // Somebody else's order under that name: ours can never be taken under it any more.
+  const isTaken = found !== undefined && order === undefined;
+  const isOver = attempt?.isRefused === true || isTaken || (order !== undefined && hasEnded(order.state));
   const known = order === undefined ? "not there" : "alive";
-  return {
+  const facts: OwedFacts = {
     openQuantity: isOpen ? own.quantity : undefined,
     attempt: attempt === undefined ? "none" : isOver ? "ended" : known,
     pendingOfStrategy: sum(ofStrategy.map(remainingOf)),
     pendingOfFund: sum(closing.map(remainingOf)),
     fundQuantity: sum(ofSymbol.map(({ quantity }) => quantity)),
     lotSize,
-    resting: ofStrategy.filter(({ order: one }) => one.order_type !== "MARKET").map(({ order: one }) => one.order_id),
-    failure: isOver && attempt !== undefined ? failureOf(order, attempt.at) : undefined,
   };
+  const resting = [...ofStrategy.filter(isResting), ...inTheWay(facts, others.filter(isResting))];
+  return {
+    ...facts,
+    resting: resting.map(({ order: one }) => one.order_id),
+    failure: isOver && attempt !== undefined ? failureOf(order, attempt.at, isTaken) : undefined,
+  };
+}
+
+function isResting({ order }: StoredOrder): boolean {
+  return order.order_type !== "MARKET";
+}
+
+/** The newest of them, until what is left of the fund's position is enough for the exit: an order that cannot trade must not hold it back. */
+function inTheWay(facts: OwedFacts, others: readonly StoredOrder[]): readonly StoredOrder[] {
+  const wanted = decimal.subtract(decimal.abs(facts.openQuantity ?? decimal.zero), facts.pendingOfStrategy);
+  const free = decimal.subtract(decimal.abs(facts.fundQuantity), facts.pendingOfFund);
+  let lacking = decimal.subtract(wanted, free);
+  const chosen: StoredOrder[] = [];
+  for (const one of [...others].reverse()) {
+    if (lacking <= 0n) break;
+    lacking = decimal.subtract(lacking, remainingOf(one));
+    chosen.push(one);
+  }
+  return chosen;
 }
 
 /** A slice is part of its parent, which is counted whole. */
@@ -56,7 +83,8 @@ function sum(values: readonly Decimal[]): Decimal {
 }
 
 /** An attempt that traded was none, also when it ended before it had traded all. */
-function failureOf(order: StoredOrder | undefined, attemptedAt: Instant): OwedLook["failure"] {
+function failureOf(order: StoredOrder | undefined, attemptedAt: Instant, isTaken: boolean): OwedLook["failure"] {
+  if (isTaken) return { at: attemptedAt, complaint: "somebody else's order has the name of the last attempt" };
   if (order === undefined) return { at: attemptedAt, complaint: "order management refused it" };
   if (order.filledQuantity !== 0n) return undefined;
   const why = order.code === undefined ? "" : ` (${order.code}: ${order.reason ?? ""})`;
@@ -68,7 +96,7 @@ export async function exitedQuantity(unit: UnitOfWork, stop: StoredStop): Promis
   let exited = decimal.zero;
   for (let number = 1; number <= (stop.attempt?.number ?? 0); number += 1) {
     const order = await unit.oms.order(attemptOrderId(stop.stopId, number));
-    exited = decimal.add(exited, order?.filledQuantity ?? decimal.zero);
+    if (isAttempt(order, stop)) exited = decimal.add(exited, order.filledQuantity);
   }
   return exited;
 }

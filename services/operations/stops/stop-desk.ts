@@ -14,15 +14,20 @@ import type { OrderDesk } from "../../../ports/peers.ts";
 import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
 import type { StoredStop } from "../../../ports/stop-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import { mustKnowFund } from "../../must-know-fund.ts";
 import type { ServicePorts } from "../../service.ts";
+import { sinceHours } from "../risk-desk-arguments.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
 import type { StopDriver } from "./drive-stops.ts";
 import { exitedQuantity } from "./owed-facts.ts";
-import { stopIdOf } from "./stop-order.ts";
+import { isAttempt, stopIdOf } from "./stop-order.ts";
 import type { PositionWatch, WatchedStop } from "./watch-positions.ts";
 
+/** Ended ones that are told at once. */
+const endedMax = 1_000;
+
 export interface StopDeskOptions {
-  readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "crash" | "settings" | "sha256">;
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "crash" | "settings" | "sha256" | "referenceData">;
   readonly desk: OrderDesk;
   readonly watch: PositionWatch;
   readonly driver: StopDriver;
@@ -31,7 +36,15 @@ export interface StopDeskOptions {
 export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
   const { store, clock } = ports;
 
-  async function list(unit: UnitOfWork, { fund_id: fundId, owed_only: owedOnly }: ListStopsRequest): Promise<Stop[]> {
+  async function ended(unit: UnitOfWork, hours: number, fundId: string | undefined): Promise<Stop[]> {
+    const found = await unit.stops.ended(sinceHours(hours, clock.now()), endedMax);
+    const wanted = found.filter((stop) => fundId === undefined || stop.fundId === fundId);
+    return Promise.all(wanted.map((stop) => shownStop(unit, stop, driver)));
+  }
+
+  async function list(unit: UnitOfWork, request: ListStopsRequest): Promise<Stop[]> {
+    const { fund_id: fundId, owed_only: owedOnly, ended_hours: hours } = request;
+    if (hours !== undefined) return ended(unit, hours, fundId);
     const owed = (await unit.stops.owed()).filter((stop) => fundId === undefined || stop.fundId === fundId);
     const shown = await Promise.all(owed.map((stop) => shownStop(unit, stop, driver)));
     if (owedOnly) return shown;
@@ -47,11 +60,11 @@ export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
   }
 
   return {
-    ListStops: (request: ListStopsRequest): Promise<Stops> =>
-      store.transact("stops.list", async (unit) => ({
-        stops: await list(unit, request),
-        enabled: ports.settings.stops.enabled,
-      })),
+    async ListStops(request: ListStopsRequest): Promise<Stops> {
+      const stops = await store.transact("stops.list", (unit) => list(unit, request));
+      if (stops.length === 0) await mustKnowFund(ports, request.fund_id);
+      return { stops, enabled: ports.settings.stops.enabled };
+    },
 
     async EndStop(
       { stop_id: stopId, reason: given }: EndStopRequest,
@@ -72,7 +85,10 @@ export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
           ...{ ended_by: identity.actor, reason, at: format(at) },
         });
         await tellAttempt(unit, identity, { verb: "EndStop", target: stopId, reason, at });
-        return { shown: await shownStop(unit, over, driver), orderId: stop.attempt?.orderId };
+        const found = stop.attempt === undefined ? undefined : await unit.oms.order(stop.attempt.orderId);
+        // Recorded and not there yet is withdrawn as well; what is there under that name and not ours is left alone.
+        const orderId = found === undefined || isAttempt(found, stop) ? stop.attempt?.orderId : undefined;
+        return { shown: await shownStop(unit, over, driver), orderId };
       });
       if (ended === undefined) {
         return {
@@ -102,7 +118,7 @@ export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
 
 async function shownStop(unit: UnitOfWork, stop: StoredStop, driver: StopDriver): Promise<Stop> {
   const order = stop.attempt === undefined ? undefined : await unit.oms.order(stop.attempt.orderId);
-  const isExiting = order !== undefined && !hasEnded(order.state);
+  const isExiting = isAttempt(order, stop) && !hasEnded(order.state);
   const complaint = stop.ended === undefined ? driver.complaint(stop.stopId) : stop.ended.outcome;
   return {
     ...{ stop_id: stop.stopId, fund_id: stop.fundId, strategy_id: stop.strategyId, symbol: stop.symbol },
@@ -116,6 +132,11 @@ async function shownStop(unit: UnitOfWork, stop: StoredStop, driver: StopDriver)
     attempts: stop.attempt?.number ?? 0,
     ...(stop.attempt !== undefined && { order_id: stop.attempt.orderId }),
     ...(complaint !== undefined && { complaint }),
+    ...(stop.ended !== undefined && {
+      outcome: stop.ended.outcome,
+      ended_at: format(stop.ended.at),
+      exited_quantity: decimal.format(stop.ended.exitedQuantity),
+    }),
   };
 }
 
@@ -126,8 +147,7 @@ function restingStop({ position, judgement }: WatchedStop): Stop {
     quantity: decimal.format(quantity),
     basis_price: decimal.format(averagePrice),
     trigger_price: decimal.format(judgement.triggerPrice),
-    // One that is reached fires at the next look.
-    state: judgement.state === "UNPRICED" ? "UNPRICED" : "RESTING",
+    state: judgement.state === "FIRES" ? "REACHED" : judgement.state,
     attempts: 0,
     ...(judgement.state === "UNPRICED"
       ? { complaint: judgement.complaint }

@@ -1,7 +1,9 @@
 // Synthetic stops from the first price to the confirmed exit: through outages, gaps, crashes, partial exits and fills that race.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { systemSha256 } from "../../../adapters/system-hashing.ts";
 import { parse as d, zero } from "../../../contracts/src/decimal.ts";
 import type { Stop, Stops } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
+import type { Order } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { hasEnded } from "../../../core/order-lifecycle.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
@@ -13,6 +15,7 @@ import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts
 import { testSettings } from "../../../testkit/virtual/service-rig.ts";
 import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
+import { stopIdOf } from "./stop-order.ts";
 import { startStops } from "./stops.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
@@ -73,6 +76,8 @@ describe("a stop", () => {
     await pass(rig, 20_000, calm);
     expect(rig.told(subjects.stopTriggered)).toEqual([]);
     expect((await list()).stops).toMatchObject([{ state: "RESTING", symbol: "BTC-USD", observed_price: "100000" }]);
+    rig.quote("BTC-USD", ...through);
+    expect((await list()).stops).toMatchObject([{ state: "REACHED", stop_id: "" }]);
     await pass(rig, 10_000, through);
     expect(rig.oms.orders()).toMatchObject([
       { order: { side: "SELL", quantity: "2", order_type: "MARKET", reduce_only: true, fund_id: "beta" } },
@@ -86,6 +91,10 @@ describe("a stop", () => {
     expect(rig.told(subjects.stopEnded)).toMatchObject([{ outcome: "EXITED", exited_quantity: "2" }]);
     expect(rig.oms.orders().length).toBe(1);
     expect((await list()).stops).toEqual([]);
+    const over = { state: "ENDED", outcome: "EXITED", exited_quantity: "2", ended_at: expect.stringMatching(/Z$/) };
+    expect((await list({ owed_only: false, ended_hours: 1 })).stops).toMatchObject([over]);
+    expect((await list({ owed_only: false, ended_hours: 1, fund_id: "alpha" })).stops).toEqual([]);
+    await expect(list({ owed_only: false, fund_id: "nonesuch" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await stops.stop();
   });
 
@@ -164,18 +173,75 @@ describe("a stop", () => {
     await stops.stop();
   });
 
+  it("is not disarmed by somebody who takes its name: that attempt counts as refused, and the next has the next name", async () => {
+    const rig = await open();
+    const stopId = stopIdOf(systemSha256, { ...held, openedBy: "open-1" });
+    const taken: Order = {
+      ...{ idempotency_key: `${stopId}-1`, order_id: `${stopId}-1`, fund_id: "beta", strategy_id: "beta-trend" },
+      ...{ symbol: "BTC-USD", quantity: "0.1", broker: "paper", actor: "service:operations" },
+      side: "SELL",
+      order_type: "MARKET",
+      tif: "GTC",
+      asset_class: "CRYPTO",
+    };
+    await rig.oms.place(taken, "WORKING");
+    const { stops, list } = start(rig);
+    await pass(rig, 12_500, through);
+    expect((await list()).stops).toMatchObject([{ state: "EXITING", attempts: 2, order_id: `${stopId}-2` }]);
+    for (const id of [`${stopId}-1`, `${stopId}-2`]) await rig.oms.fill(id, "50000");
+    await pass(rig, 5_000, through);
+    expect(rig.oms.position("beta", "beta-trend", "BTC-USD")).toBe(zero);
+    expect(rig.told(subjects.stopEnded)).toMatchObject([{ outcome: "EXITED", exited_quantity: "1.9" }]);
+    await stops.stop();
+  });
+
+  it("is not held back by orders of other strategies that cannot trade, and leaves alone those not in its way", async () => {
+    const rig = await open();
+    await rig.oms.trade("open-2", { ...held, strategyId: "beta-other", quantity: "2", price: "40000" });
+    const resting = (id: string, quantity: string) =>
+      rig.oms.place(
+        {
+          ...{ idempotency_key: id, order_id: id, fund_id: "beta", strategy_id: "beta-other", symbol: "BTC-USD" },
+          ...{ side: "SELL", quantity, order_type: "LIMIT", limit_price: "900000", tif: "GTC", broker: "paper" },
+          ...{ asset_class: "CRYPTO", actor: "t" },
+        },
+        "WORKING",
+      );
+    await resting("old", "0.5");
+    await resting("young", "3.5");
+    const { stops } = start(rig);
+    await pass(rig, 7_500, through);
+    expect(rig.oms.orders().map(({ order, state }) => [order.strategy_id, order.quantity, state])).toEqual([
+      ["beta-other", "0.5", "WORKING"],
+      ["beta-other", "3.5", "CANCELLED"],
+      ["beta-trend", "2", "ROUTED"],
+    ]);
+    await stops.stop();
+  });
+
   it("of equities is looked at every minute, and options with them", async () => {
     const rig = await open();
     await rig.oms.trade("open-a", { ...alpha, quantity: "10", price: "200" });
-    rig.quote("AAPL", "200", "201");
+    const call = "SPY 281215C00650000";
+    await rig.oms.trade("open-o", {
+      fundId: "gamma",
+      strategyId: "gamma-income",
+      symbol: call,
+      quantity: "3",
+      price: "60",
+    });
+    const calm = () => [rig.quote("AAPL", "200", "201"), rig.quote(call, "60", "61")];
+    const fallen = () => [rig.quote("AAPL", "10", "11"), rig.quote(call, "6", "6.1")];
+    calm();
     const { stops } = start(rig);
     await rig.time.timers.sleep(4_000);
-    rig.quote("AAPL", "10", "11");
+    fallen();
     await rig.time.timers.sleep(50_000);
     expect(rig.told(subjects.stopTriggered)).toEqual([]);
-    rig.quote("AAPL", "10", "11");
+    fallen();
     await rig.time.timers.sleep(10_000);
-    expect(rig.told(subjects.stopTriggered)).toMatchObject([{ symbol: "AAPL", quantity: "10" }]);
+    const fired = rig.told(subjects.stopTriggered).map(({ symbol, quantity }) => `${symbol} ${quantity}`);
+    expect(fired.sort()).toEqual(["AAPL 10", `${call} 3`]);
     await stops.stop();
   });
 

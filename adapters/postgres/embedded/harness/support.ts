@@ -11,6 +11,7 @@ import { systemTimers } from "../../../system-timers.ts";
 import { type ConnectionTarget, type DatabaseAddress, openClient } from "../../connection.ts";
 import type { Places } from "../places.ts";
 import type { EmbeddedOptions } from "../server.ts";
+import { bundledChild } from "./bundled-child.ts";
 import type { ChildOrder } from "./child.ts";
 
 export const runsAsRoot = process.getuid?.() === 0;
@@ -72,12 +73,12 @@ export interface Child {
 
 /** Starts harness/child.ts with plain node, as another user if asked (root only). */
 export function startChild(order: ChildOrder, options: { readonly uid?: number; readonly tmp: string }): Child {
-  const program = [process.execPath, "--import", import.meta.resolve("tsx"), childPath(), JSON.stringify(order)];
+  const program = [process.execPath, childProgram(), JSON.stringify(order)];
   const identity = ["setpriv", "--reuid", String(options.uid), "--regid", String(options.uid), "--clear-groups"];
   const [file = "", ...args] = options.uid === undefined ? program : [...identity, ...program];
   const child = spawn(file, args, {
     cwd: "/",
-    env: { PATH: process.env["PATH"] ?? "", TMPDIR: options.tmp, TSX_DISABLE_CACHE: "1" },
+    env: { PATH: process.env["PATH"] ?? "", TMPDIR: options.tmp },
   });
   let complaints = "";
   child.stderr.on("data", (chunk: Buffer) => {
@@ -103,6 +104,4 @@ export function startChild(order: ChildOrder, options: { readonly uid?: number; 
   };
 }
 
-function childPath(): string {
-  return fileURLToPath(new URL("child.ts", import.meta.url));
-}
+const childProgram = bundledChild(fileURLToPath(new URL("child.ts", import.meta.url)));

@@ -437,7 +437,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This API as an OpenAPI document.
+         * Every route of both listeners as an OpenAPI document.
          * @description ReadSchema: Read the descriptions of our own interfaces: gRPC reflection, OpenAPI. Anyone may.
          */
         get: operations["getOpenApi"];
@@ -1744,6 +1744,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         status: "ok";
+                        /** @description What a part can work with and somebody should know, such as a silent broker; absent without any. */
+                        notes?: string[];
                     };
                 };
             };
@@ -1758,9 +1760,11 @@ export interface operations {
             query?: {
                 /** @description 1d when absent. */
                 interval?: "1m" | "5m" | "15m" | "1h" | "1d";
-                /** @description The first bar begins at or after this date or time; the newest bars when absent. */
+                /** @description The first bar begins at or after this date or time; the newest bars before `end` when absent. */
                 start?: string;
-                /** @description At most this many; 500 when absent. */
+                /** @description Only bars that begin before this date or time; up to now when absent. */
+                end?: string;
+                /** @description At most this many, 500 when absent; the next page is in the Link header. */
                 count_max?: number;
             };
             header?: never;
@@ -1871,7 +1875,15 @@ export interface operations {
                         volume?: string;
                         currency?: string;
                         venue?: string;
+                        greeks?: {
+                            delta: number;
+                            gamma: number;
+                            theta: number;
+                            vega: number;
+                        };
                         quoted_at: string;
+                        /** @description How old it is, in whole seconds: a symbol that is not quoted any more keeps its last one. */
+                        age_s: number;
                     }[];
                 };
             };
@@ -2022,6 +2034,8 @@ export interface operations {
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                         /**
                          * Format: date-time
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
@@ -2241,6 +2255,8 @@ export interface operations {
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                         /**
                          * Format: date-time
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
@@ -2276,7 +2292,8 @@ export interface operations {
                 "application/json": {
                     /** @description The same key and order within 5 minutes are one order; the same key with another one is a conflict. */
                     idempotency_key: string;
-                    order_id: string;
+                    /** @description Its name; one is made when absent. */
+                    order_id?: string;
                     fund_id: string;
                     strategy_id: string;
                     symbol: string;
@@ -2296,7 +2313,7 @@ export interface operations {
                     notional?: number;
                     venue?: string;
                     currency?: string;
-                    /** @description Who wants it, in free text; the caller when absent. */
+                    /** @description Who wants it, in free text, as a claim; the caller when absent. Who handed it in is kept beside it. */
                     actor?: string;
                     thesis?: string;
                     reduce_only?: boolean;
@@ -2424,6 +2441,8 @@ export interface operations {
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                         /**
                          * Format: date-time
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
@@ -2576,6 +2595,8 @@ export interface operations {
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                         /**
                          * Format: date-time
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
@@ -2741,6 +2762,8 @@ export interface operations {
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                         /**
                          * Format: date-time
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
@@ -2900,6 +2923,8 @@ export interface operations {
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                         /**
                          * Format: date-time
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
@@ -3096,7 +3121,12 @@ export interface operations {
                         currency?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description When that price was true.
+                         */
+                        mark_at?: string;
+                        /**
+                         * Format: date-time
+                         * @description When the position last changed.
                          */
                         as_of: string;
                     }[];
@@ -4214,6 +4244,8 @@ export interface operations {
                          */
                         checked_at?: string;
                         compared: number;
+                        /** @description What could not be compared and why, such as an old value; absent when everything was. */
+                        not_compared?: string;
                     }[];
                 };
             };
@@ -5080,6 +5112,12 @@ export interface operations {
                          * @description Absent when the broker gave no complete answer.
                          */
                         broker_as_of?: string;
+                        /** @description Orders that may still trade; flat needs that there are none. */
+                        open_orders: number;
+                        asked_by: string;
+                        reason: string;
+                        /** @description What the broker was asked for, in this order. */
+                        asked: string[];
                     };
                 };
             };
@@ -5298,6 +5336,8 @@ export interface operations {
                 fund_id?: string;
                 /** @description True for stops that fired and wait for their exit; every position's stop as well when absent. */
                 owed?: boolean;
+                /** @description Only stops that ended in the last so many hours, newest first. */
+                ended_hours?: number;
             };
             header?: never;
             path?: never;
@@ -5312,44 +5352,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description False when nobody watches the stops. */
-                        enabled: boolean;
-                        stops: {
-                            /** @description Absent while it has not fired. */
-                            stop_id?: string;
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            /** @description The position; negative when short. */
-                            quantity: string;
-                            /** @description What the position was opened at, on average. */
-                            basis_price: string;
-                            /** @description A long position is closed at or below, a short one at or above. */
-                            trigger_price: string;
-                            /**
-                             * @description UNPRICED has no price that it could fire on; OWED fired and is not closed yet.
-                             * @enum {string}
-                             */
-                            state: "RESTING" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
-                            /** @description The bid for a long position, the ask for a short one. */
-                            observed_price?: string;
-                            /**
-                             * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                             */
-                            observed_at?: string;
-                            /**
-                             * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                             */
-                            fired_at?: string;
-                            /** @description How many exits were handed in. */
-                            attempts: number;
-                            /** @description The newest exit. */
-                            order_id?: string;
-                            complaint?: string;
-                        }[];
-                    };
+                        /** @description Absent while it has not fired. */
+                        stop_id?: string;
+                        fund_id: string;
+                        strategy_id: string;
+                        symbol: string;
+                        /** @description The position; negative when short. */
+                        quantity: string;
+                        /** @description What the position was opened at, on average. */
+                        basis_price: string;
+                        /** @description A long position is closed at or below, a short one at or above. */
+                        trigger_price: string;
+                        /**
+                         * @description UNPRICED has no price that it could fire on; OWED fired and is not closed yet.
+                         * @enum {string}
+                         */
+                        state: "RESTING" | "REACHED" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
+                        /** @description The bid for a long position, the ask for a short one. */
+                        observed_price?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        observed_at?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        fired_at?: string;
+                        /** @description How many exits were handed in. */
+                        attempts: number;
+                        /** @description The newest exit. */
+                        order_id?: string;
+                        complaint?: string;
+                        /** @description How it ended; absent while it has not. */
+                        outcome?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        ended_at?: string;
+                        exited_quantity?: string;
+                    }[];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5403,7 +5447,7 @@ export interface operations {
                          * @description UNPRICED has no price that it could fire on; OWED fired and is not closed yet.
                          * @enum {string}
                          */
-                        state: "RESTING" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
+                        state: "RESTING" | "REACHED" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
                         /** @description The bid for a long position, the ask for a short one. */
                         observed_price?: string;
                         /**
@@ -5421,6 +5465,14 @@ export interface operations {
                         /** @description The newest exit. */
                         order_id?: string;
                         complaint?: string;
+                        /** @description How it ended; absent while it has not. */
+                        outcome?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        ended_at?: string;
+                        exited_quantity?: string;
                     };
                 };
             };
@@ -5772,6 +5824,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         at: string;
+                        /** @description The key was used before, and this was booked then; nothing was booked now. */
+                        already_booked: boolean;
                     };
                 };
             };
@@ -5808,6 +5862,7 @@ export interface operations {
                         currency: string;
                         nav?: string;
                         nav_at?: string;
+                        oldest_price_age_ms?: number;
                         day_pnl?: string;
                         gross_exposure_pct?: number;
                         net_exposure_pct?: number;
@@ -5937,7 +5992,7 @@ export interface operations {
                 to?: string;
                 /** @description One value per that time, the last one in it; minute when absent. */
                 every?: "second" | "minute" | "hour" | "day";
-                /** @description At most this many. */
+                /** @description At most this many: the newest of the period. */
                 count_max?: number;
             };
             header?: never;
@@ -5969,6 +6024,17 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         as_of: string;
+                        /** @description What every position was valued at and when that price was true; empty where it was not kept. */
+                        prices: {
+                            symbol: string;
+                            quantity: string;
+                            price: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            at: string;
+                        }[];
                     }[];
                 };
             };

@@ -61,7 +61,7 @@ function judge(
 
 /** The first anchor that the log falls short of or contradicts, by its tiles; where they disagree or are missing, by its entries. */
 export async function anchorFault(
-  auditLog: Pick<AuditLog, "readTile" | "read">,
+  auditLog: Pick<AuditLog, "readTiles" | "read">,
   tree: TreeHash,
   roots: readonly AnchoredRoot[],
   logSize: number,

@@ -11,7 +11,7 @@ import type { Clock } from "../../../../ports/clock.ts";
 import { readGrowingTree } from "../log/growing-tree.ts";
 
 export interface StoredTrust {
-  readonly auditLog: Pick<AuditLog, "readTile" | "newestCheckpoint" | "checkpoints">;
+  readonly auditLog: Pick<AuditLog, "readTiles" | "newestCheckpoint" | "checkpoints">;
   readonly clock: Clock;
   readonly verifySignature: VerifySignature;
   readonly origin: string;

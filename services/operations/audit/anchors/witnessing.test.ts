@@ -198,7 +198,7 @@ describe("a witness that knows another history", () => {
       ...{ policy, origin, onDefect, witnesses: { policy: "", submit }, witnessedBefore: 0, verifySignature },
       auditLog: {
         head: async () => ({ size, hash: "", timestamp: "" }),
-        readTile: async () => undefined,
+        readTiles: async (places) => places.map(() => undefined),
         putCheckpoint: async () => undefined,
       },
       findings: { contradicted: (by) => heard.push(by), agreed: () => undefined, contradictions: () => heard },

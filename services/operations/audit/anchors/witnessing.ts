@@ -39,7 +39,7 @@ export interface Witnessing {
 }
 
 export interface WitnessingOptions {
-  readonly auditLog: Pick<AuditLog, "readTile" | "putCheckpoint" | "head">;
+  readonly auditLog: Pick<AuditLog, "readTiles" | "putCheckpoint" | "head">;
   readonly witnesses: Witnesses | undefined;
   readonly policy: Policy | undefined;
   readonly origin: string;

@@ -2,7 +2,7 @@
 // What stands in the log already gets no second entry. Nothing here asks anybody or waits.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
-import { canonicalJson, canonicalJsonOfPlain, ValueRefused } from "../../../../core/audit/canonical-json.ts";
+import { canonicalJson, ValueRefused } from "../../../../core/audit/canonical-json.ts";
 import { dataText, type Entry, type MakeEntry } from "../../../../core/audit/entry.ts";
 import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
 import { hasFixedData, subjectPrevious } from "./reserved.ts";
@@ -32,6 +32,8 @@ export interface ChainOptions {
   /** The batch that will stand immediately before; what it adds need not be durable yet. */
   readonly before: Pick<Chained<unknown>, "newest"> | undefined;
   readonly makeEntry: MakeEntry;
+  /** The same text as `canonicalJson`, for what is plain. */
+  readonly writePlain: typeof canonicalJson;
   /** The time by the log's clock, as it stands in the entries of this batch. */
   readonly now: string;
 }
@@ -69,7 +71,7 @@ export function chainSome<Waiting extends Wishing>(
 }
 
 function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waiting, options: ChainOptions): void {
-  const { known, before, makeEntry, now } = options;
+  const { known, before, makeEntry, writePlain, now } = options;
   const { eventId, subjectId, action, actor } = waiting.wish;
   const there = known.sequences?.get(eventId);
   if (there !== undefined) {
@@ -82,7 +84,7 @@ function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waitin
   let entry: Entry;
   try {
     const fields = { sequence, timestamp, actor, action, subject_id: subjectId, prev_hash: hash };
-    entry = makeEntry(fields, textOf(waiting.wish, previous));
+    entry = makeEntry(fields, textOf(waiting.wish, previous, writePlain));
   } catch (thrown) {
     if (!(thrown instanceof ValueRefused)) throw thrown;
     const sentence = `This cannot be an audit entry: ${thrown.message}.`;
@@ -99,10 +101,13 @@ function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waitin
 }
 
 /** The canonical text of the entry's data. */
-function textOf({ action, data, at, isPlain }: AuditWish, previous: number | undefined): string {
+function textOf(
+  { action, data, at, isPlain }: AuditWish,
+  previous: number | undefined,
+  writePlain: typeof canonicalJson,
+): string {
   if (hasFixedData(action)) return dataText(data, canonicalJson);
-  if (isPlain === true && at === undefined && isBeforeLink(data))
-    return linked(dataText(data, canonicalJsonOfPlain), previous);
+  if (isPlain === true && at === undefined && isBeforeLink(data)) return linked(dataText(data, writePlain), previous);
   const whole = plainCopy(data);
   if (at !== undefined) whole["at"] = format(at);
   whole[subjectPrevious] = previous ?? null;

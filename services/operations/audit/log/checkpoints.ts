@@ -38,7 +38,7 @@ export interface SignedCheckpoint {
 }
 
 export interface CheckpointsOptions {
-  readonly auditLog: Pick<AuditLog, "putTiles" | "readTile" | "putCheckpoint">;
+  readonly auditLog: Pick<AuditLog, "putTiles" | "readTiles" | "putCheckpoint">;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;

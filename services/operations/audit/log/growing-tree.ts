@@ -81,49 +81,59 @@ function indexOf(size: number, level: number): number {
 
 /** The tree of that size from its stored tiles; undefined when one of them is missing or too narrow. */
 export async function readGrowingTree(
-  log: Pick<AuditLog, "readTile">,
+  log: Pick<AuditLog, "readTiles">,
   tree: TreeHash,
   size: number,
 ): Promise<GrowingTree | undefined> {
   const edge: Hash[][] = [];
+  const partial: Tile[] = [];
   for (let level = 0, count = size; count > 0; level += 1, count = Math.floor(count / tileWidthMax)) {
     const width = count % tileWidthMax;
-    const row = width === 0 ? [] : await readTileHashes(log, { level, index: Math.floor(count / tileWidthMax), width });
-    if (row === undefined) return undefined;
-    edge.push([...row]);
+    edge.push([]);
+    if (width > 0) partial.push({ level, index: Math.floor(count / tileWidthMax), width });
   }
+  const rows = await readTileHashes(log, partial);
+  if (rows === undefined) return undefined;
+  for (const [at, { level }] of partial.entries()) edge[level] = [...(rows[at] ?? [])];
   return createGrowingTree(tree, size, edge);
 }
 
-/** A stored tile may be wider than it was at the size that is asked about; what it had then is its beginning. */
+/**
+ * The hashes of each tile; undefined when one is missing or too narrow. A stored tile may be wider than it was at the size that is asked about;
+ * what it had then is its beginning.
+ */
 async function readTileHashes(
-  log: Pick<AuditLog, "readTile">,
-  { level, index, width }: Tile,
-): Promise<readonly Hash[] | undefined> {
-  const stored = await log.readTile(level, index);
-  if (stored === undefined || stored.length < width * hashBytes) return undefined;
-  return decodeTile(stored.subarray(0, width * hashBytes), width);
+  log: Pick<AuditLog, "readTiles">,
+  tiles: readonly Tile[],
+): Promise<readonly (readonly Hash[])[] | undefined> {
+  const stored = tiles.length === 0 ? [] : await log.readTiles(tiles);
+  const rows: (readonly Hash[])[] = [];
+  for (const [at, { width }] of tiles.entries()) {
+    const hashes = stored[at];
+    if (hashes === undefined || hashes.length < width * hashBytes) return undefined;
+    const row = decodeTile(hashes.subarray(0, width * hashBytes), width);
+    if (row === undefined) return undefined;
+    rows.push(row);
+  }
+  return rows;
 }
 
 /** The hashes of these tiles as a function of places in the tree of that size; undefined when one cannot be read. */
 export async function hashesOf(
-  log: Pick<AuditLog, "readTile">,
+  log: Pick<AuditLog, "readTiles">,
   tree: TreeHash,
   tiles: readonly Tile[],
   size: number,
 ): Promise<HashAt | undefined> {
-  const read = new Map<string, readonly Hash[]>();
-  for (const tile of tiles) {
-    const hashes = await readTileHashes(log, tile);
-    if (hashes === undefined) return undefined;
-    read.set(tilePath(tile), hashes);
-  }
+  const rows = await readTileHashes(log, tiles);
+  if (rows === undefined) return undefined;
+  const read = new Map<string, readonly Hash[]>(tiles.map((tile, at) => [tilePath(tile), rows[at] ?? []]));
   return hashAtOfTiles(tree, size, (tile) => read.get(tilePath(tile)) ?? []);
 }
 
 /** The proof that the tree of `first` is the beginning of that of `second`, from stored tiles; undefined when they cannot be read. */
 export async function readConsistencyProof(
-  log: Pick<AuditLog, "readTile">,
+  log: Pick<AuditLog, "readTiles">,
   tree: TreeHash,
   first: number,
   second: number,
@@ -135,7 +145,7 @@ export async function readConsistencyProof(
 
 /** The hashes of the perfect subtrees that make up `[0, from)` in a tree of that size, largest first; undefined when they cannot be read. */
 export async function readLeft(
-  log: Pick<AuditLog, "readTile">,
+  log: Pick<AuditLog, "readTiles">,
   tree: TreeHash,
   from: number,
   size: number,

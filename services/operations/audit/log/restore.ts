@@ -17,7 +17,7 @@ import type { SignedHead } from "./checkpoints.ts";
 import { createGrowingTree, type GrowingTree, readGrowingTree, readLeft } from "./growing-tree.ts";
 
 export interface RestorePorts {
-  readonly auditLog: Pick<AuditLog, "read" | "newestCheckpoint" | "readTile">;
+  readonly auditLog: Pick<AuditLog, "read" | "newestCheckpoint" | "readTiles">;
   readonly sha256: Sha256OfBytes;
   readonly verifySignature: VerifySignature;
   readonly origin: string;

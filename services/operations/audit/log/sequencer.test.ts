@@ -36,7 +36,7 @@ function mustBeOnce(disk: AuditWorld, told: ReadonlyMap<string, number>): void {
 }
 
 /** A sequencer by itself on the memory world, without checkpoints and intake. */
-async function bareSequencer(seed: number, limits: Partial<SequencerLimits>) {
+async function bareSequencer(seed: number, limits: Partial<SequencerLimits>, remembersAll = false) {
   const rig = auditRig({ seed });
   const auditLog = memoryAuditLog({
     process: rig.world.process("operations"),
@@ -48,9 +48,14 @@ async function bareSequencer(seed: number, limits: Partial<SequencerLimits>) {
   const fails = (thrown: Error): never => {
     throw thrown;
   };
+  const subjects = new Set<string>();
   const sequencer = createSequencer({
+    hasNone: remembersAll ? (subjectId) => !subjects.has(subjectId) : undefined,
+    onDurable: (rows) => {
+      for (const { subjectId } of rows) subjects.add(subjectId);
+    },
     ...{ auditLog, clock, timers, log: quietLog, sha256: systemSha256OfBytes, incarnation: "one", pen, head, limits },
-    ...{ onDurable: () => undefined, onTakenOver: fails, onDefect: fails },
+    ...{ onTakenOver: fails, onDefect: fails },
   });
   return { rig, sequencer, batches: () => rig.commits.get("audit.append") ?? 0 };
 }
@@ -196,7 +201,7 @@ describe("sequencer", () => {
         aheadEntriesMin: 1 + thrown.below(20),
         rememberedMax: 1 + thrown.below(30),
       };
-      const { rig, sequencer, batches } = await bareSequencer(seed, limits);
+      const { rig, sequencer, batches } = await bareSequencer(seed, limits, seed % 2 === 0);
       const asked: AuditWish[] = [];
       const told: Promise<Appended>[] = [];
       for (let burst = 0; burst < 60; burst += 1) {
@@ -205,7 +210,7 @@ describe("sequencer", () => {
         for (let count = thrown.below(60); count > 0; count -= 1) {
           const n = asked.length;
           const id = `event-${thrown.chance(0.2) ? thrown.below(n + 1) : n}`;
-          const one = wish(n, { eventId: id, subjectId: `order-${thrown.below(25)}` });
+          const one = wish(n, { eventId: id, subjectId: `order-${thrown.below(25 + n)}` });
           asked.push(one);
           told.push(sequencer.append(one));
         }

@@ -15,6 +15,7 @@ import { Defect, type Fault, messageOf } from "../../../../contracts/src/fault.t
 import { createFormatter, type Instant } from "../../../../contracts/src/instant.ts";
 import { createEntryMaker, type Entry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
+import { createPlainWriter } from "../../../../core/audit/plain-json.ts";
 import type { AuditHead, AuditLog, NewAuditRow } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
@@ -76,6 +77,8 @@ export interface SequencerOptions {
   /** Appends that wait; one more is refused with RESOURCE_EXHAUSTED. */
   readonly queueMax?: number | undefined;
   readonly limits?: Partial<SequencerLimits> | undefined;
+  /** Whether it is certain that none of the entries told to `onDurable`, or there before, is about the subject: then nobody needs to look. */
+  readonly hasNone?: ((subjectId: string) => boolean) | undefined;
   /** Entries that have become durable, in order; told before anybody who waits for them. */
   readonly onDurable: (entries: readonly (Entry & NewAuditRow)[], head: AuditHead) => void;
   readonly onTakenOver: (fault: Fault) => void;
@@ -129,6 +132,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   const newestSubjects = boundedMap<string, number>(rememberedMax);
   const lettingGo = new AbortController();
   const makeEntry = createEntryMaker(sha256);
+  const writePlain = createPlainWriter();
   const timestampOf = createFormatter();
   let { head, pen } = options;
   let state: SequencerState = "open";
@@ -138,6 +142,8 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   let current: Prepared | undefined;
   let underWay: Chained<Waiting> | undefined;
   let ahead: Prepared | undefined;
+  /** Batches that are durable and not told of yet. */
+  let untoldCount = 0;
 
   function append(wish: AuditWish): Promise<Appended> {
     const isFull = waiting() >= queueMax;
@@ -172,6 +178,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       const chained = await chaining;
       if (chained.rows.length > 0 && !(await commit(chained))) return;
       // A batch that is ready goes first: telling a thousand callers takes as long as the disk.
+      untoldCount += 1;
       if (ahead === undefined) tell(chained);
       else timers.soon(() => tell(chained));
     } catch (thrown) {
@@ -192,6 +199,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   }
 
   function tell({ rows, placed, head: reached }: Chained<Waiting>): void {
+    untoldCount -= 1;
     if (rows.length > 0) options.onDurable(rows, reached);
     for (const { waiting: told, sequence, entry } of placed) told.resolve({ sequence, entry });
   }
@@ -209,7 +217,10 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   function prepare(taken = queue.splice(0, batchEntriesMax), areIdsAsked = false): Prepared {
     const before = underWay;
-    const chaining = lookUp(options, newestSubjects, taken, areIdsAsked).then((known) => chain(taken, before, known));
+    // Whoever remembers all subjects does not have those of a batch that it was not told of.
+    const hasNone = untoldCount === 0 ? options.hasNone : undefined;
+    const looking = lookUp({ auditLog, hasNone }, newestSubjects, taken, areIdsAsked);
+    const chaining = looking.then((known) => chain(taken, before, known));
     // Whoever writes it hears of a failure; a batch that is withdrawn before is nobody's.
     chaining.catch(() => undefined);
     return { taken, areIdsAsked, chaining };
@@ -227,7 +238,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     while (next < taken.length && !isFull(batch)) {
       if (next > 0 && underWay !== undefined) await new Promise<void>((resolve) => timers.soon(resolve));
       const now = timestampOf(clock.now());
-      next = chainSome(batch, taken, next, chainedTogether, { known, before, makeEntry, now });
+      next = chainSome(batch, taken, next, chainedTogether, { known, before, makeEntry, writePlain, now });
     }
     queue.unshift(...taken.splice(next));
     return batch;
@@ -335,7 +346,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
  * have pushed it out of the memory.
  */
 async function lookUp(
-  { auditLog }: Pick<SequencerOptions, "auditLog">,
+  { auditLog, hasNone }: Pick<SequencerOptions, "auditLog" | "hasNone">,
   newestSubjects: BoundedMap<string, number>,
   taken: readonly Waiting[],
   areIdsAsked: boolean,
@@ -346,8 +357,8 @@ async function lookUp(
     const { subjectId } = wish;
     if (newest.has(subjectId) || subjects.has(subjectId)) continue;
     const known = newestSubjects.get(subjectId);
-    if (known === undefined) subjects.add(subjectId);
-    else newest.set(subjectId, known);
+    if (known !== undefined) newest.set(subjectId, known);
+    else if (hasNone?.(subjectId) !== true) subjects.add(subjectId);
   }
   const [sequences, more] = await Promise.all([
     areIdsAsked ? auditLog.sequencesOf([...new Set(taken.map(({ wish }) => wish.eventId))]) : undefined,

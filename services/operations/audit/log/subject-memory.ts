@@ -24,6 +24,8 @@ export interface SubjectMemory {
   seen(subjectId: string): SubjectSeen | undefined;
   /** Whether every entry is known of. */
   isWhole(): boolean;
+  /** Whether it is certain that no entry is about the subject. */
+  hasNone(subjectId: string): boolean;
 }
 
 export interface SubjectMemoryOptions {
@@ -44,6 +46,7 @@ export function createSubjectMemory({ size, secret, slotsMax = slotsMaxDefault }
   const hash = keyedHash(view.getUint32(0), view.getUint32(4));
   const young = createTable(hash, slotsMax);
   let old = size === 0 ? createTable(hash, slotsMax) : undefined;
+  const isWhole = (): boolean => old !== undefined && !old.isFull() && !young.isFull();
   return {
     appended(subjectId, sequence) {
       if (sequence >= size) young.add(subjectId, sequence);
@@ -64,7 +67,8 @@ export function createSubjectMemory({ size, secret, slotsMax = slotsMaxDefault }
       if (before === undefined || since === undefined) return before ?? since;
       return { newest: since.newest, count: before.count + since.count };
     },
-    isWhole: () => old !== undefined && !old.isFull() && !young.isFull(),
+    isWhole,
+    hasNone: (subjectId) => isWhole() && old?.get(subjectId) === undefined && young.get(subjectId) === undefined,
   };
 }
 

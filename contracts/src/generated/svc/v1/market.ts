@@ -33,6 +33,16 @@ export interface Quote {
     | undefined;
   /** When the quote was true at its source. */
   quoted_at: string;
+  /** Of an option. */
+  greeks?: Greeks | undefined;
+}
+
+/** Of one unit of the underlying: theta per day, vega per hundredth of volatility. */
+export interface Greeks {
+  delta: number;
+  gamma: number;
+  theta: number;
+  vega: number;
 }
 
 export interface Bar {
@@ -99,7 +109,11 @@ export interface FundStatus {
   net_exposure_pct?: number | undefined;
   halted: boolean;
   /** The strictest halt in force. */
-  severity?: Severity | undefined;
+  severity?:
+    | Severity
+    | undefined;
+  /** How old the oldest price in nav was at nav_at. */
+  oldest_price_age_ms?: number | undefined;
 }
 
 function createBaseQuote(): Quote {
@@ -114,6 +128,7 @@ function createBaseQuote(): Quote {
     currency: undefined,
     venue: undefined,
     quoted_at: "",
+    greeks: undefined,
   };
 }
 
@@ -148,6 +163,9 @@ export const Quote: MessageFns<Quote> = {
     }
     if (message.quoted_at !== "") {
       writer.uint32(82).string(message.quoted_at);
+    }
+    if (message.greeks !== undefined) {
+      Greeks.encode(message.greeks, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -243,6 +261,93 @@ export const Quote: MessageFns<Quote> = {
             }
 
             message.quoted_at = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.greeks = Greeks.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGreeks(): Greeks {
+  return { delta: 0, gamma: 0, theta: 0, vega: 0 };
+}
+
+export const Greeks: MessageFns<Greeks> = {
+  encode(message: Greeks, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.delta !== 0) {
+      writer.uint32(9).double(message.delta);
+    }
+    if (message.gamma !== 0) {
+      writer.uint32(17).double(message.gamma);
+    }
+    if (message.theta !== 0) {
+      writer.uint32(25).double(message.theta);
+    }
+    if (message.vega !== 0) {
+      writer.uint32(33).double(message.vega);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Greeks {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGreeks();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 9) {
+              break;
+            }
+
+            message.delta = reader.double();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.gamma = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.theta = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.vega = reader.double();
             continue;
           }
         }
@@ -619,6 +724,7 @@ function createBaseFundStatus(): FundStatus {
     net_exposure_pct: undefined,
     halted: false,
     severity: undefined,
+    oldest_price_age_ms: undefined,
   };
 }
 
@@ -656,6 +762,9 @@ export const FundStatus: MessageFns<FundStatus> = {
     }
     if (message.severity !== undefined) {
       writer.uint32(88).int32(severityToNumber(message.severity));
+    }
+    if (message.oldest_price_age_ms !== undefined) {
+      writer.uint32(97).double(message.oldest_price_age_ms);
     }
     return writer;
   },
@@ -759,6 +868,14 @@ export const FundStatus: MessageFns<FundStatus> = {
             }
 
             message.severity = severityFromJSON(reader.int32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 97) {
+              break;
+            }
+
+            message.oldest_price_age_ms = reader.double();
             continue;
           }
         }

@@ -27,10 +27,14 @@ export interface ListBarsRequest {
   /** RFC 3339 or a date; as many bars back as count_max allows when absent. */
   start?: string | undefined;
   count_max: number;
+  /** RFC 3339 or a date: only bars that begin before it; up to now when absent. */
+  end?: string | undefined;
 }
 
 export interface Bars {
   bars: Bar[];
+  /** RFC 3339: where to go on when count_max left bars out. */
+  next_start?: string | undefined;
 }
 
 export interface ListNewsRequest {
@@ -145,7 +149,7 @@ export const Quotes: MessageFns<Quotes> = {
 };
 
 function createBaseListBarsRequest(): ListBarsRequest {
-  return { symbol: "", interval: "", start: undefined, count_max: 0 };
+  return { symbol: "", interval: "", start: undefined, count_max: 0, end: undefined };
 }
 
 export const ListBarsRequest: MessageFns<ListBarsRequest> = {
@@ -161,6 +165,9 @@ export const ListBarsRequest: MessageFns<ListBarsRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(32).uint32(message.count_max);
+    }
+    if (message.end !== undefined) {
+      writer.uint32(42).string(message.end);
     }
     return writer;
   },
@@ -210,6 +217,14 @@ export const ListBarsRequest: MessageFns<ListBarsRequest> = {
             message.count_max = reader.uint32();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.end = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -224,13 +239,16 @@ export const ListBarsRequest: MessageFns<ListBarsRequest> = {
 };
 
 function createBaseBars(): Bars {
-  return { bars: [] };
+  return { bars: [], next_start: undefined };
 }
 
 export const Bars: MessageFns<Bars> = {
   encode(message: Bars, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.bars) {
       Bar.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next_start !== undefined) {
+      writer.uint32(18).string(message.next_start);
     }
     return writer;
   },
@@ -254,6 +272,14 @@ export const Bars: MessageFns<Bars> = {
             }
 
             message.bars.push(Bar.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.next_start = reader.string();
             continue;
           }
         }

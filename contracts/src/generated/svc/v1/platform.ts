@@ -43,6 +43,8 @@ export interface OrderStatus {
     | undefined;
   /** RFC 3339. */
   created_at: string;
+  /** Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+  submitted_by: string;
 }
 
 export interface OrderStatuses {
@@ -110,8 +112,10 @@ export interface Position {
   market_value?: string | undefined;
   unrealised_pnl?: string | undefined;
   currency: string;
-  /** RFC 3339. */
+  /** When it last changed, RFC 3339. */
   as_of: string;
+  /** When mark_price was true, RFC 3339. */
+  mark_at?: string | undefined;
 }
 
 export interface Positions {
@@ -228,6 +232,17 @@ export interface Nav {
     | undefined;
   /** RFC 3339. */
   as_of: string;
+  /** What every position was valued at; empty where it was not kept. */
+  prices: ValuedPosition[];
+}
+
+export interface ValuedPosition {
+  symbol: string;
+  /** Decimals. */
+  quantity: string;
+  price: string;
+  /** When the price was true, RFC 3339. */
+  at: string;
 }
 
 export interface Navs {
@@ -260,6 +275,8 @@ export interface LedgerEntry {
   booked_by: string;
   /** RFC 3339. */
   at: string;
+  /** In an answer to BookFlow: the key was used before, and this was booked then. */
+  already_booked: boolean;
 }
 
 export interface Ledger {
@@ -405,6 +422,7 @@ function createBaseOrderStatus(): OrderStatus {
     broker_order_id: undefined,
     parent_order_id: undefined,
     created_at: "",
+    submitted_by: "",
   };
 }
 
@@ -445,6 +463,9 @@ export const OrderStatus: MessageFns<OrderStatus> = {
     }
     if (message.created_at !== "") {
       writer.uint32(98).string(message.created_at);
+    }
+    if (message.submitted_by !== "") {
+      writer.uint32(106).string(message.submitted_by);
     }
     return writer;
   },
@@ -556,6 +577,14 @@ export const OrderStatus: MessageFns<OrderStatus> = {
             }
 
             message.created_at = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.submitted_by = reader.string();
             continue;
           }
         }
@@ -1033,6 +1062,7 @@ function createBasePosition(): Position {
     unrealised_pnl: undefined,
     currency: "",
     as_of: "",
+    mark_at: undefined,
   };
 }
 
@@ -1067,6 +1097,9 @@ export const Position: MessageFns<Position> = {
     }
     if (message.as_of !== "") {
       writer.uint32(82).string(message.as_of);
+    }
+    if (message.mark_at !== undefined) {
+      writer.uint32(90).string(message.mark_at);
     }
     return writer;
   },
@@ -1162,6 +1195,14 @@ export const Position: MessageFns<Position> = {
             }
 
             message.as_of = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.mark_at = reader.string();
             continue;
           }
         }
@@ -2020,6 +2061,7 @@ function createBaseNav(): Nav {
     oldest_price_age_ms: 0,
     trading_day: undefined,
     as_of: "",
+    prices: [],
   };
 }
 
@@ -2051,6 +2093,9 @@ export const Nav: MessageFns<Nav> = {
     }
     if (message.as_of !== "") {
       writer.uint32(74).string(message.as_of);
+    }
+    for (const v of message.prices) {
+      ValuedPosition.encode(v!, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -2138,6 +2183,93 @@ export const Nav: MessageFns<Nav> = {
             }
 
             message.as_of = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.prices.push(ValuedPosition.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseValuedPosition(): ValuedPosition {
+  return { symbol: "", quantity: "", price: "", at: "" };
+}
+
+export const ValuedPosition: MessageFns<ValuedPosition> = {
+  encode(message: ValuedPosition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.symbol !== "") {
+      writer.uint32(10).string(message.symbol);
+    }
+    if (message.quantity !== "") {
+      writer.uint32(18).string(message.quantity);
+    }
+    if (message.price !== "") {
+      writer.uint32(26).string(message.price);
+    }
+    if (message.at !== "") {
+      writer.uint32(34).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ValuedPosition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseValuedPosition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.quantity = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.price = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.at = reader.string();
             continue;
           }
         }
@@ -2336,7 +2468,16 @@ export const LedgerPosting: MessageFns<LedgerPosting> = {
 };
 
 function createBaseLedgerEntry(): LedgerEntry {
-  return { entry_id: "", fund_id: "", kind: "", postings: [], reason: "", booked_by: "", at: "" };
+  return {
+    entry_id: "",
+    fund_id: "",
+    kind: "",
+    postings: [],
+    reason: "",
+    booked_by: "",
+    at: "",
+    already_booked: false,
+  };
 }
 
 export const LedgerEntry: MessageFns<LedgerEntry> = {
@@ -2361,6 +2502,9 @@ export const LedgerEntry: MessageFns<LedgerEntry> = {
     }
     if (message.at !== "") {
       writer.uint32(58).string(message.at);
+    }
+    if (message.already_booked !== false) {
+      writer.uint32(64).bool(message.already_booked);
     }
     return writer;
   },
@@ -2432,6 +2576,14 @@ export const LedgerEntry: MessageFns<LedgerEntry> = {
             }
 
             message.at = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.already_booked = reader.bool();
             continue;
           }
         }

@@ -19,6 +19,8 @@ export interface ListStopsRequest {
     | undefined;
   /** True for those that wait for their exit only; else every position's stop as well. */
   owed_only: boolean;
+  /** Only stops that ended in the last so many hours, newest first. */
+  ended_hours?: number | undefined;
 }
 
 export interface Stop {
@@ -31,7 +33,7 @@ export interface Stop {
   quantity: string;
   basis_price: string;
   trigger_price: string;
-  /** RESTING, UNPRICED, OWED, EXITING or ENDED. */
+  /** RESTING, REACHED (fires at the worker's next look), UNPRICED, OWED, EXITING or ENDED. */
   state: string;
   observed_price?:
     | string
@@ -41,7 +43,13 @@ export interface Stop {
   fired_at?: string | undefined;
   attempts: number;
   order_id?: string | undefined;
-  complaint?: string | undefined;
+  complaint?:
+    | string
+    | undefined;
+  /** Of one that has ended: how, when (RFC 3339), and how much was exited (a decimal). */
+  outcome?: string | undefined;
+  ended_at?: string | undefined;
+  exited_quantity?: string | undefined;
 }
 
 export interface Stops {
@@ -122,6 +130,10 @@ export interface FlatProof {
   broker_as_of: string;
   /** Orders that may still trade at the broker; flat needs that there are none. */
   open_orders: number;
+  asked_by: string;
+  reason: string;
+  /** What the broker was asked for, in this order. */
+  asked: string[];
 }
 
 export interface GetBooksRequest {
@@ -137,6 +149,8 @@ export interface BookCheck {
   /** RFC 3339. */
   checked_at: string;
   compared: number;
+  /** What could not be compared and why; empty when everything was. */
+  not_compared: string;
 }
 
 export interface Books {
@@ -144,7 +158,7 @@ export interface Books {
 }
 
 function createBaseListStopsRequest(): ListStopsRequest {
-  return { fund_id: undefined, owed_only: false };
+  return { fund_id: undefined, owed_only: false, ended_hours: undefined };
 }
 
 export const ListStopsRequest: MessageFns<ListStopsRequest> = {
@@ -154,6 +168,9 @@ export const ListStopsRequest: MessageFns<ListStopsRequest> = {
     }
     if (message.owed_only !== false) {
       writer.uint32(16).bool(message.owed_only);
+    }
+    if (message.ended_hours !== undefined) {
+      writer.uint32(25).double(message.ended_hours);
     }
     return writer;
   },
@@ -187,6 +204,14 @@ export const ListStopsRequest: MessageFns<ListStopsRequest> = {
             message.owed_only = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.ended_hours = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -216,6 +241,9 @@ function createBaseStop(): Stop {
     attempts: 0,
     order_id: undefined,
     complaint: undefined,
+    outcome: undefined,
+    ended_at: undefined,
+    exited_quantity: undefined,
   };
 }
 
@@ -262,6 +290,15 @@ export const Stop: MessageFns<Stop> = {
     }
     if (message.complaint !== undefined) {
       writer.uint32(114).string(message.complaint);
+    }
+    if (message.outcome !== undefined) {
+      writer.uint32(122).string(message.outcome);
+    }
+    if (message.ended_at !== undefined) {
+      writer.uint32(130).string(message.ended_at);
+    }
+    if (message.exited_quantity !== undefined) {
+      writer.uint32(138).string(message.exited_quantity);
     }
     return writer;
   },
@@ -389,6 +426,30 @@ export const Stop: MessageFns<Stop> = {
             }
 
             message.complaint = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.ended_at = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.exited_quantity = reader.string();
             continue;
           }
         }
@@ -1073,6 +1134,9 @@ function createBaseFlatProof(): FlatProof {
     asked_at: "",
     broker_as_of: "",
     open_orders: 0,
+    asked_by: "",
+    reason: "",
+    asked: [],
   };
 }
 
@@ -1104,6 +1168,15 @@ export const FlatProof: MessageFns<FlatProof> = {
     }
     if (message.open_orders !== 0) {
       writer.uint32(72).uint32(message.open_orders);
+    }
+    if (message.asked_by !== "") {
+      writer.uint32(82).string(message.asked_by);
+    }
+    if (message.reason !== "") {
+      writer.uint32(90).string(message.reason);
+    }
+    for (const v of message.asked) {
+      writer.uint32(98).string(v!);
     }
     return writer;
   },
@@ -1193,6 +1266,30 @@ export const FlatProof: MessageFns<FlatProof> = {
             message.open_orders = reader.uint32();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.asked_by = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.asked.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1242,7 +1339,7 @@ export const GetBooksRequest: MessageFns<GetBooksRequest> = {
 };
 
 function createBaseBookCheck(): BookCheck {
-  return { name: "", sentence: "", agrees: false, difference: "", checked_at: "", compared: 0 };
+  return { name: "", sentence: "", agrees: false, difference: "", checked_at: "", compared: 0, not_compared: "" };
 }
 
 export const BookCheck: MessageFns<BookCheck> = {
@@ -1264,6 +1361,9 @@ export const BookCheck: MessageFns<BookCheck> = {
     }
     if (message.compared !== 0) {
       writer.uint32(48).uint64(message.compared);
+    }
+    if (message.not_compared !== "") {
+      writer.uint32(58).string(message.not_compared);
     }
     return writer;
   },
@@ -1327,6 +1427,14 @@ export const BookCheck: MessageFns<BookCheck> = {
             }
 
             message.compared = longToNumber(reader.uint64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.not_compared = reader.string();
             continue;
           }
         }

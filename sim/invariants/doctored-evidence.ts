@@ -1,0 +1,131 @@
+// Evidence for the tests of the invariants: nothing at all, in which nothing is wrong, and what to change of it.
+import { auditWorld } from "../../adapters/memory/audit-world.ts";
+import { noFaults } from "../../adapters/memory/faults.ts";
+import { memoryWorld } from "../../adapters/memory/world.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { exampleDecision, exampleEnvelope, exampleOrder } from "../../contracts/src/records/examples.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { fold, type History, history, positionKey, type Told } from "../history.ts";
+
+export const amount = decimal.parse;
+export const at = "2026-11-15T12:00:00.000000Z";
+export const fundId = exampleOrder.fund_id;
+
+/** Everything empty: nothing was told, nobody holds anything, and nothing is wrong. */
+export function nothing() {
+  const platform = {
+    world: memoryWorld(noFaults),
+    audit: auditWorld(),
+    defects: [] as string[],
+    outside: { open: new Map(), held: new Map(), arrived: new Map(), reports: () => 0 },
+  };
+  return {
+    platform,
+    past: history(),
+    promises: { orders: new Set<string>(), halts: new Map(), envelopes: new Set<string>(), approvals: [] as object[] },
+    reserved: { held: new Set<string>(), freed: new Set<string>() },
+    chain: { sequence: 0, hash: "", next: () => undefined },
+    told: undefined as Told | undefined,
+    settled: false,
+    now: 0,
+  };
+}
+export type Doctored = ReturnType<typeof nothing>;
+
+export const message = (subject: { readonly name: string }, payload: unknown, atUs = 0): Told => ({
+  id: "e-1",
+  subject: subject.name,
+  at: atUs,
+  position: 1,
+  payload,
+});
+
+export const halt = { halt_id: "halt-1", severity: "FUND_HALT", fund_id: fundId, epoch: 3, reason: "drill" };
+export const approval = { ...exampleDecision, approved: true, halt_epoch: 2, classification: "INCREASE", checks: [] };
+export const decided = (differs: object = {}, order: object = {}) => ({
+  order: { ...exampleOrder, ...order },
+  decision: { ...approval, order_id: exampleOrder.order_id, ...differs },
+});
+export const created = (past: History, differs: object = {}) =>
+  fold(past, message(subjects.ordersCreated, { ...exampleOrder, ...differs }));
+export const step = (from: string, to: string, differs: object = {}) => ({
+  order_id: exampleOrder.order_id,
+  ...{ fund_id: fundId, symbol: exampleOrder.symbol, from, to, at, ...differs },
+});
+export const triggered = {
+  stop_id: "stop-1",
+  ...{ fund_id: fundId, strategy_id: "one", symbol: "AAPL", side: "SELL", quantity: "10" },
+};
+export const attempted = (attempt: number) => ({ stop_id: "stop-1", attempt, order_id: `stop-1-${attempt}` });
+export const figures = (position: string, resulting: string) => [
+  {
+    gate: "position_risk",
+    figures: Object.entries({ position, pending_buy: "0", resulting_position: resulting, nav: "1000" }).map(
+      ([name, value]) => ({ name, value }),
+    ),
+  },
+];
+const nav = (differs: object = {}) =>
+  message(subjects.navUpdated, {
+    ...{ fund_id: fundId, currency: "USD", nav: "300", cash: "100", positions_value: "200", as_of: at },
+    prices: { AAPL: { quantity: "2", price: "100", at } },
+    ...differs,
+  });
+
+/** A fund that was given 300 and bought two shares of it for 200. */
+function book({ platform: { world } }: Doctored): void {
+  const entry = (entryId: string, cash: string, more: object) => ({
+    ...{ entryId, fundId, kind: "CAPITAL", reason: "", bookedBy: "", at: 0 },
+    postings: [{ account: "cash", currency: "USD", amount: amount(cash) }],
+    ...more,
+  });
+  const { entries } = world.ledger as unknown as { readonly entries: Map<string, object> };
+  entries.set("capital", entry("capital", "300", {}));
+  entries.set("buy", entry("buy", "-200", { kind: "FILL", symbol: "AAPL", quantity: amount("2") }));
+}
+
+export type Doctor = (evidence: Doctored) => void;
+export const told =
+  (subject: { readonly name: string }, payload: unknown, before: Doctor = () => undefined): Doctor =>
+  (evidence) => {
+    before(evidence);
+    evidence.told = message(subject, payload, 20_000_000);
+  };
+
+export function limits({ past }: Doctored): void {
+  const envelope = { ...exampleEnvelope, fund_id: fundId, version: 1, max_position_pct: 0.07 };
+  fold(past, message(subjects.envelopeUpdated, envelope));
+}
+export function approved(valid_until: string): Doctor {
+  return ({ past }) =>
+    void past.approvals.set("d-1", { decision: { ...approval, valid_until }, order: exampleOrder } as never);
+}
+export function stored(state: string): Doctor {
+  return ({ past, platform }) => {
+    created(past);
+    platform.world.oms.orders.set(exampleOrder.order_id, { state } as never);
+  };
+}
+export function position(quantity: string): Doctor {
+  return ({ past, platform }) => {
+    past.strategyPositions.set("alpha one AAPL", amount("10"));
+    const held = { fundId: "alpha", strategyId: "one", symbol: "AAPL", quantity: amount(quantity) };
+    platform.world.oms.positions.set("x", held as never);
+  };
+}
+export function valued(differs: object = {}): Doctor {
+  return (evidence) => {
+    book(evidence);
+    evidence.told = nav(differs);
+  };
+}
+export function settled(doctor: Doctor): Doctor {
+  return (evidence) => {
+    doctor(evidence);
+    evidence.settled = true;
+  };
+}
+export function fired({ past }: Doctored): void {
+  fold(past, message(subjects.stopTriggered, triggered));
+  past.positions.set(positionKey(fundId, "AAPL"), amount("10"));
+}

@@ -1,0 +1,342 @@
+// Every invariant can fail: each is shown evidence in which it holds, and the same evidence with one thing wrong. An invariant that nobody can make
+// complain is no invariant, so the last test asks that none is left out.
+import { describe, expect, it } from "vitest";
+import { exampleFill, exampleOrder } from "../../contracts/src/records/examples.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Evidence } from "../evidence.ts";
+import { fold, positionKey } from "../history.ts";
+import { invariants } from "../invariants.ts";
+import {
+  amount,
+  approval,
+  approved,
+  at,
+  attempted,
+  created,
+  type Doctor,
+  type Doctored,
+  decided,
+  figures,
+  fired,
+  fundId,
+  halt,
+  limits,
+  message,
+  nothing,
+  position,
+  settled,
+  step,
+  stored,
+  told,
+  triggered,
+  valued,
+} from "./doctored-evidence.ts";
+import { canary } from "./life.ts";
+
+function complaint(name: string, doctor: (evidence: Doctored) => void): string | undefined {
+  const evidence = nothing();
+  doctor(evidence);
+  return [...invariants, canary].find((one) => one.name === name)?.violated(evidence as unknown as Evidence);
+}
+
+/** By invariant: evidence in which it holds, and evidence that must make it complain with these words. */
+const table: Readonly<
+  Record<string, { readonly holds: readonly Doctor[]; readonly fails: readonly (readonly [RegExp, Doctor])[] }>
+> = {
+  no_approval_in_a_halt: {
+    holds: [
+      told(subjects.decisionMade, decided({ halt_epoch: 2 }), ({ past }) => past.halts.push(halt as never)),
+      told(subjects.decisionMade, decided({ halt_epoch: 3, approved: false }), ({ past }) =>
+        past.halts.push(halt as never),
+      ),
+    ],
+    fails: [
+      [
+        /approved at epoch 3 under halt-1/,
+        told(subjects.decisionMade, decided({ halt_epoch: 3 }), ({ past }) => past.halts.push(halt as never)),
+      ],
+      [/was never told/, ({ promises }) => promises.approvals.push({ decisionId: "d-9", turn: 1 })],
+      [
+        /left after halt-1 was acknowledged/,
+        ({ past, promises }) => {
+          past.halts.push(halt as never);
+          past.approvals.set("d-1", { decision: approval, order: exampleOrder } as never);
+          promises.halts.set("halt-1", { epoch: 3, turn: 1 });
+          promises.approvals.push({ decisionId: "d-1", turn: 2 });
+        },
+      ],
+    ],
+  },
+  no_key_approved_twice: {
+    holds: [told(subjects.decisionMade, decided())],
+    fails: [
+      [
+        /was approved as d-1 and again/,
+        told(subjects.decisionMade, decided(), ({ past }) =>
+          past.keys.set(exampleOrder.idempotency_key, { decisionId: "d-1", at: 0 }),
+        ),
+      ],
+    ],
+  },
+  worst_case_within_envelope: {
+    holds: [
+      told(
+        subjects.decisionMade,
+        decided({ checks: figures("0", "70"), envelope_version: 1 }, { side: "BUY" }),
+        limits,
+      ),
+    ],
+    fails: [
+      [
+        /a position of 71/,
+        told(
+          subjects.decisionMade,
+          decided({ checks: figures("0", "71"), envelope_version: 1 }, { side: "BUY" }),
+          limits,
+        ),
+      ],
+      [
+        /limits that nobody told/,
+        told(
+          subjects.decisionMade,
+          decided({ checks: figures("0", "70"), envelope_version: 9 }, { side: "BUY" }),
+          limits,
+        ),
+      ],
+      [
+        /counting 0 of .* it can be 5/,
+        told(
+          subjects.decisionMade,
+          decided({ checks: figures("0", "70"), envelope_version: 1 }, { side: "BUY" }),
+          (evidence) => {
+            limits(evidence);
+            evidence.past.positions.set(positionKey(fundId, exampleOrder.symbol), amount("5"));
+          },
+        ),
+      ],
+    ],
+  },
+  reserved_while_alive: {
+    holds: [
+      ({ platform, reserved }) => {
+        platform.outside.open.set("o-1", {});
+        reserved.held.add("o-1");
+      },
+    ],
+    fails: [
+      [/was never reserved/, ({ platform }) => platform.outside.open.set("o-1", {})],
+      [
+        /at the broker and its reservation is gone/,
+        ({ platform, reserved }) => {
+          platform.outside.open.set("o-1", {});
+          reserved.held.add("o-1");
+          reserved.freed.add("o-1");
+        },
+      ],
+      [
+        /is PENDING_CHECK and its reservation is gone/,
+        ({ past, reserved }) => {
+          created(past);
+          reserved.freed.add(exampleOrder.order_id);
+        },
+      ],
+    ],
+  },
+  routed_with_approval: {
+    holds: [told(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" }), approved(at))],
+    fails: [
+      [/routed without an approval/, told(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" }))],
+      [
+        /with an approval until/,
+        told(
+          subjects.ordersUpdated,
+          step("ACCEPTED", "ROUTED", { decision_id: "d-1" }),
+          approved("2026-11-15T11:59:59.999999Z"),
+        ),
+      ],
+      [
+        /approval of epoch 2 under halt-1 of epoch 3/,
+        told(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" }), (evidence) => {
+          approved(at)(evidence);
+          evidence.past.halts.push(halt as never);
+        }),
+      ],
+      [/came to the broker and was never told/, ({ platform }) => platform.outside.arrived.set("o-1", 1)],
+    ],
+  },
+  one_life: {
+    holds: [
+      told(subjects.ordersCreated, exampleOrder),
+      told(subjects.ordersAccepted, step("PENDING_CHECK", "ACCEPTED"), ({ past }) => created(past)),
+    ],
+    fails: [
+      [/was created twice/, told(subjects.ordersCreated, exampleOrder, ({ past }) => created(past))],
+      [
+        /went from ACCEPTED to ROUTED, and it was PENDING_CHECK/,
+        told(subjects.ordersUpdated, step("ACCEPTED", "ROUTED"), ({ past }) => created(past)),
+      ],
+      [
+        /came back from FILLED/,
+        told(subjects.ordersUpdated, step("FILLED", "WORKING"), ({ past }) => {
+          created(past);
+          fold(past, message(subjects.ordersUpdated, step("PENDING_CHECK", "FILLED")));
+        }),
+      ],
+    ],
+  },
+  changes_are_told: {
+    holds: [stored("PENDING_CHECK")],
+    fails: [
+      [/1 orders in the store, and 0 were told/, ({ platform }) => platform.world.oms.orders.set("o-1", {} as never)],
+      [/0 fills in the store, and 1 were told/, ({ past }) => past.fills.set("f-1", exampleFill)],
+      [/is ROUTED in the store and was told to be PENDING_CHECK/, stored("ROUTED")],
+    ],
+  },
+  acknowledged_is_kept: {
+    holds: [
+      ({ platform, promises }) => {
+        promises.orders.add("o-1");
+        platform.world.oms.orders.set("o-1", {} as never);
+      },
+    ],
+    fails: [
+      [/order o-1 was taken and is gone/, ({ promises }) => promises.orders.add("o-1")],
+      [/halt halt-1 was latched and is gone/, ({ promises }) => promises.halts.set("halt-1", { epoch: 1, turn: 1 })],
+      [/limits alpha 2 were set and are gone/, ({ promises }) => promises.envelopes.add("alpha 2")],
+    ],
+  },
+  position_is_sum_of_fills: {
+    holds: [position("10")],
+    fails: [
+      [/holds 11 of AAPL by its position and 10 by its trades/, position("11")],
+      [
+        /there are 0 positions, and trades in 1/,
+        ({ past }) => past.strategyPositions.set("alpha one AAPL", amount("10")),
+      ],
+    ],
+  },
+  nav_is_sum_of_parts: {
+    holds: [valued(), valued({ nav: "300", cash: "300", positions_value: "0", prices: {} })],
+    fails: [
+      [/valued at 301, with 100 in cash and 200 in positions/, valued({ nav: "301" })],
+      // Every position at half its price, which adds up.
+      [/with 100 in positions, and its prices make 200/, valued({ nav: "200", positions_value: "100" })],
+      [/positions that its ledger never had together/, valued({ nav: "301", cash: "101" })],
+      [
+        /positions that its ledger never had together/,
+        valued({ nav: "400", positions_value: "300", prices: { AAPL: { quantity: "3", price: "100", at } } }),
+      ],
+    ],
+  },
+  books_agree: {
+    holds: [settled(() => undefined)],
+    fails: [
+      [
+        /treasury holds 0 of alpha AAPL, and 3 follow/,
+        settled(({ past }) => past.positions.set("alpha AAPL", amount("3"))),
+      ],
+      [/treasury holds 0 of alpha USD, and 5 follow/, settled(({ past }) => past.cash.set("alpha", amount("5")))],
+      [/never wrote the fill f-1 down/, settled(({ past }) => past.fills.set("f-1", exampleFill))],
+      [
+        /the broker holds 7 of alpha MSFT, and we 0/,
+        settled(({ platform }) =>
+          platform.outside.held.set("x", { account: "alpha", symbol: "MSFT", quantity: amount("7") }),
+        ),
+      ],
+    ],
+  },
+  one_entry_per_change: {
+    holds: [settled(() => undefined)],
+    fails: [
+      [/1 entries tell of 0 events/, ({ platform }) => platform.audit.rows.push({} as never)],
+      [
+        /the event e-1 has no entry/,
+        settled(({ platform }) =>
+          platform.world.log.push({ id: "e-1", subject: subjects.riskHaltRequested.name } as never),
+        ),
+      ],
+      [
+        /entry 0 \(halt.requested\) tells of e-2, which nobody published/,
+        settled(({ platform }) => {
+          platform.audit.rows.push({ eventId: "e-2", action: "halt.requested", sequence: 0 } as never);
+          platform.audit.byEvent.set("e-2", 0 as never);
+        }),
+      ],
+    ],
+  },
+  chain_verifies: {
+    holds: [() => undefined],
+    fails: [
+      [
+        /entry 0: HASH, b instead of a/,
+        (evidence) => {
+          evidence.platform.audit.rows.push({} as never);
+          evidence.chain.next = () => ({ sequence: 0, code: "HASH", actual: "b", expected: "a" }) as never;
+        },
+      ],
+      [
+        /the head of the log is .*, and its last entry other/,
+        (evidence) => {
+          evidence.platform.audit.rows.push({} as never);
+          Object.assign(evidence.chain, { sequence: 1, hash: "other" });
+        },
+      ],
+    ],
+  },
+  stops_exit_once: {
+    holds: [
+      told(subjects.stopTriggered, triggered),
+      told(subjects.stopAttempted, attempted(1), fired),
+      told(subjects.fillsCreated, { ...exampleFill, order_id: "stop-1-1", quantity: "10" }, fired),
+    ],
+    fails: [
+      [/stop-1 fired twice/, told(subjects.stopTriggered, triggered, fired)],
+      [/attempted an exit and never fired/, told(subjects.stopAttempted, attempted(1))],
+      [/stop-1 attempted 3 after 0/, told(subjects.stopAttempted, attempted(3), fired)],
+      [
+        /traded 10\.5, and 10 were to be closed/,
+        told(subjects.fillsCreated, { ...exampleFill, order_id: "stop-1-1", quantity: "10.5" }, fired),
+      ],
+      [
+        /stop-1 ended twice/,
+        told(subjects.stopEnded, { stop_id: "stop-1" }, (evidence) => {
+          fired(evidence);
+          fold(evidence.past, message(subjects.stopEnded, { stop_id: "stop-1" }));
+        }),
+      ],
+      [/the exit of stop-1 is still owed after 0 attempts/, settled(fired)],
+    ],
+  },
+  nobody_dies_of_a_defect: {
+    holds: [() => undefined],
+    fails: [[/oms: a mistake/, ({ platform }) => platform.defects.push("oms: a mistake")]],
+  },
+  nothing_is_parked: {
+    holds: [() => undefined],
+    fails: [
+      [
+        /treasury.fills put e-1 aside: broken/,
+        ({ platform }) =>
+          platform.world.parked.push({ subscription: "treasury.fills", eventId: "e-1", reason: "broken" } as never),
+      ],
+    ],
+  },
+};
+
+describe("the invariants of a simulated run", () => {
+  it.each(Object.entries(table))("%s holds, and complains of what is wrong", (name, { holds, fails }) => {
+    for (const doctor of holds) expect(complaint(name, doctor)).toBeUndefined();
+    for (const [words, doctor] of fails) expect(complaint(name, doctor)).toMatch(words);
+  });
+
+  it("are all in this table", () => {
+    expect(Object.keys(table)).toEqual(invariants.map(({ name }) => name));
+  });
+
+  it("and the canary sings of the first trade", () => {
+    expect(complaint("canary", () => undefined)).toBeUndefined();
+    expect(complaint("canary", ({ past }) => past.fills.set("f-1", { ...exampleFill, kind: "TRADE" }))).toMatch(
+      /traded/,
+    );
+  });
+});
