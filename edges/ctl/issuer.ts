@@ -250,7 +250,7 @@ function issuerFailure(error: unknown, issuer: string): Refusal {
   const status = answeredStatus(error);
   // On this machine it is the platform's own, which listens before it can log anybody in.
   if (status === 503 && oauthCode === undefined && isLoopback(issuer)) {
-    const detail = "The platform is still starting: nobody can log in yet.";
+    const detail = "The platform is still starting, or its login has trouble (status 503).";
     return new Refusal(exitCodes.unavailable, "IDENTITY_UNAVAILABLE", detail, "Try again in a moment.", error);
   }
   const said = status === undefined ? messageOf(error) : `status ${status}`;
