@@ -42,11 +42,12 @@ async function openOrders(): Promise<number> {
   return Number((await world.owner.query(text, [fund])).rows[0]?.count);
 }
 
-/** What was traded of it since the platform began. */
+/** What its strategy traded of it since the platform began: another one may hold the symbol as well, and has a stop of its own. */
 async function sold(): Promise<readonly { readonly fill_id: string; readonly quantity: string }[]> {
   const text = `select fill_id, content->>'quantity' as quantity from portcullis.oms_fill
-    where fund_id = $1 and content->>'symbol' = $2 and content->>'kind' is distinct from 'SEED'`;
-  return (await world.owner.query(text, [fund, symbol])).rows;
+    where fund_id = $1 and content->>'symbol' = $2 and content->>'strategy_id' = $3
+      and content->>'kind' is distinct from 'SEED'`;
+  return (await world.owner.query(text, [fund, symbol, strategy])).rows;
 }
 
 test("one stop, one exit of exactly the position, through an outage, a gap and two kills", {
@@ -90,8 +91,9 @@ test("one stop, one exit of exactly the position, through an outage, a gap and t
     .filter(({ fill_id }) => !before.has(fill_id))
     .reduce((sum, { quantity }) => sum + Number(quantity), 0);
   expect(String(total)).toBe(held);
-  const triggered = "select count(*)::int as count from portcullis.outbox where subject = $1";
-  expect((await world.owner.query(triggered, [subjects.stopTriggered.name])).rows[0]?.count).toBe(1);
+  const triggered = `select count(*)::int as count from portcullis.outbox
+    where subject = $1 and convert_from(payload, 'UTF8')::json->>'strategy_id' = $2`;
+  expect((await world.owner.query(triggered, [subjects.stopTriggered.name, strategy])).rows[0]?.count).toBe(1);
   await eventually("the books agree", async () => (await wrongWithBooks(world)).length === 0, waitMsMax);
   expect(await wrongWithBroker(world.owner)).toEqual([]);
 });

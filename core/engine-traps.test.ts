@@ -233,6 +233,18 @@ describe("amendments", () => {
     expect([code, reason]).toEqual(["SCHEMA_AMENDMENT_MISMATCH", expect.stringContaining("waits for its last fills")]);
   });
 
+  it("refuses one that comes when the order has ended already, and holds nothing for it", () => {
+    const engine = engineRig();
+    const first = orderOf("a", limit("60"));
+    engine.check(first, moment(0));
+    engine.applyTransition(transitionOf(first, "FILLED", { filled_quantity: "60" }));
+    engine.applyFill(fillOf(first, "60"));
+    expect(open(engine)).toEqual([]);
+    expect(engine.check(amended("60", "k2"), moment(1)).code).toBe("SCHEMA_AMENDMENT_MISMATCH");
+    engine.applyTransition(transitionOf(first, "FILLED", { filled_quantity: "60" }));
+    expect(open(engine)).toEqual([]);
+  });
+
   it("of a denied kind leave the order as it was", () => {
     const engine = engineRig();
     engine.check(orderOf("a", limit("100")), moment(0));

@@ -159,6 +159,7 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
   view.envelope = fund?.envelope;
   view.instrument = book?.facts;
   fillPosition(view, found, order);
+  if (open === undefined && source.orders.gone.has(order.order_id)) refuseAmendment(view);
   view.openOrdersMax = source.openOrdersPerFundMax;
   fillPrices(view, books, fund, book, at);
   fillFund(view, source, found, at);
@@ -200,6 +201,13 @@ function fillPosition(view: FundView, { fund, row, open }: Found, order: Order):
   const { quantity } = view.terms;
   view.lowers = quantity !== undefined && isLowered(open, order, quantity);
   leaveOut(view, open);
+}
+
+/** The order that it would change has ended. */
+function refuseAmendment(view: FundView): void {
+  view.amends = true;
+  view.amendRefusal = "ended";
+  view.amendsAnother = true;
 }
 
 function leaveOut(view: FundView, amended: OpenOrder): void {

@@ -64,12 +64,14 @@ export interface OrderBook {
    * approved without knowing of it, and the amendment must find the order that it belongs to.
    */
   ended: Map<string, OpenOrder> | undefined;
+  /** The ids of the newest orders that ended, oldest first: an amendment that comes too late for one of them is no new order (invariant 4). */
+  readonly gone: Set<string>;
   /** Those of the newest order: most orders have the terms of the one before, and share them. */
   newestTerms: OrderTerms | undefined;
 }
 
 export function createOrderBook(): OrderBook {
-  return { open: createOpenOrders(), ended: new Map(), newestTerms: undefined };
+  return { open: createOpenOrders(), ended: new Map(), gone: new Set(), newestTerms: undefined };
 }
 
 export interface FillEffect {
@@ -85,6 +87,8 @@ export interface FillEffect {
 
 const noAmendments: readonly Amended[] = [];
 const endedMax = 65_536;
+/** Amendments and endings pass each other within a moment; this many orders end in none. */
+const goneMax = 8_192;
 /** Amendments that wait to be told; of more than these the largest stands for two. */
 const amendmentsMax = 16;
 const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
@@ -110,6 +114,7 @@ function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
 function leave(orders: OrderBook, order: OpenOrder): void {
   orders.open.delete(order.id);
   order.fund.openOrders -= 1;
+  noteGone(orders.gone, order.id);
   const { ended } = orders;
   if (ended === undefined) return;
   ended.delete(order.id);
@@ -117,6 +122,15 @@ function leave(orders: OrderBook, order: OpenOrder): void {
   if (ended.size <= endedMax) return;
   for (const oldest of ended.keys()) {
     ended.delete(oldest);
+    return;
+  }
+}
+
+function noteGone(gone: Set<string>, orderId: string): void {
+  gone.add(orderId);
+  if (gone.size <= goneMax) return;
+  for (const oldest of gone) {
+    gone.delete(oldest);
     return;
   }
 }

@@ -45,7 +45,7 @@ export interface Verdict {
   readonly tookMs: number;
 }
 
-/** The order that it would amend is another one, has ended and waits for its last fills, or waits for the risk officer. */
+/** The order that it would amend is another one, has ended (its last fills may be on their way), or waits for the risk officer. */
 export type AmendRefusal = "another" | "ended" | "unapproved";
 
 export interface FundView {

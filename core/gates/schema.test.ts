@@ -308,7 +308,7 @@ describe("trap: reduce_only is a claim", () => {
 
 test.each([
   ["another", "is open with another fund, strategy, symbol or side."],
-  ["ended", "has ended and only waits for its last fills"],
+  ["ended", "has ended, or only waits for its last fills"],
   ["unapproved", "the risk officer has not answered"],
 ] as const)("an amendment that is refused says why: %s", (amendRefusal, words) => {
   const { code, reason } = judge(({ view }) =>

@@ -142,7 +142,7 @@ function unknownDenial(order: Order, view: FundView): Denial | undefined {
 
 const unamendable: Readonly<Record<AmendRefusal, string>> = {
   another: "is open with another fund, strategy, symbol or side",
-  ended: "has ended and only waits for its last fills, so nothing is left to amend",
+  ended: "has ended, or only waits for its last fills, so nothing is left to amend",
   unapproved: "is not approved yet: the risk officer has not answered",
 };
 
