@@ -17,10 +17,20 @@ import { openStore } from "./adapters/open-store.ts";
 import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
 import { createRefusedAttempts } from "./adapters/refused-attempts.ts";
 import { toldSecrets } from "./adapters/told-secrets.ts";
-import { addressText, basePorts, drainMs, type PartInput, pinnedPort, type Stops, worst } from "./compose-shared.ts";
+import { restartsOf } from "./compose-restarts.ts";
+import {
+  type AskRunner,
+  addressText,
+  basePorts,
+  drainMs,
+  type PartInput,
+  pinnedPort,
+  type Stops,
+  worst,
+} from "./compose-shared.ts";
 import { Fault } from "./contracts/src/fault.ts";
 import { gatewayRoutes } from "./edges/gateway/index.ts";
-import type { LoginFacts } from "./edges/gateway/parts.ts";
+import type { LoginFacts, Restarts } from "./edges/gateway/parts.ts";
 import type { TellRefusal } from "./ports/attempts.ts";
 import type { Health } from "./ports/health.ts";
 import type { Route } from "./ports/http.ts";
@@ -64,6 +74,7 @@ export async function startGateway(
   log: Log,
   addresses: Record<string, string>,
   stops: Stops,
+  ask: AskRunner | undefined,
 ): Promise<void> {
   const { ports, metrics, store, secrets } = await openGround(input, log.with({ service: "gateway" }), stops);
   const { configuration, dataFolder, development } = input;
@@ -78,7 +89,9 @@ export async function startGateway(
   stops.push(async () => directory.close());
   const calls = createRpcClient({ targets, clock: ports.clock });
   stops.push(async () => calls.close());
-  const routes = routesOf(input, ports, identity, { directory, calls }, Object.keys(targets), metrics, addresses);
+  const restarts = restartsOf({ ...ports, store, ask });
+  const asked = { directory, calls, restarts };
+  const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
   // Given back after the listeners have drained.
@@ -98,7 +111,11 @@ function routesOf(
   input: PartInput,
   ports: BasePorts,
   identity: GatewayIdentity,
-  { directory, calls }: { readonly directory: GrpcDirectory; readonly calls: RpcClient },
+  {
+    directory,
+    calls,
+    restarts,
+  }: { readonly directory: GrpcDirectory; readonly calls: RpcClient; readonly restarts: Restarts },
   expectedServices: readonly string[],
   metrics: MetricsRegistry,
   addresses: Readonly<Record<string, string>>,
@@ -109,6 +126,7 @@ function routesOf(
   const routes = gatewayRoutes({
     log: ports.log,
     clock: ports.clock,
+    timers: ports.timers,
     expectedServices,
     directory,
     ownHealth: () => worst([expected, identity.health()]),
@@ -121,6 +139,7 @@ function routesOf(
     serviceTokens: identity.serviceTokens,
     sessions: identity.sessions,
     signingKeys: identity.signingKeys,
+    restarts,
     publicOpenApi,
     openApi: () => {
       openApi ??= (async () =>

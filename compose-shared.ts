@@ -2,6 +2,7 @@
 import type { Configuration } from "./adapters/configuration/schema.ts";
 import type { GrpcAddress } from "./adapters/grpc/listener.ts";
 import { createTracer } from "./adapters/otel-tracer.ts";
+import type { PartWish } from "./adapters/part-process.ts";
 import { createLog } from "./adapters/pino-log.ts";
 import type { DatabaseAddress } from "./adapters/postgres/connection.ts";
 import { processCrash } from "./adapters/process-crash.ts";
@@ -29,6 +30,9 @@ export interface PartInput {
 }
 
 export type Stops = (() => Promise<void>)[];
+
+/** What a part may wish of whoever runs it; there is nobody to ask where everything runs in one process. */
+export type AskRunner = (wish: PartWish) => Promise<unknown>;
 
 export function logFor(configuration: Configuration): Log {
   const { level, format } = configuration.log;

@@ -9,7 +9,9 @@ import { settingsOf } from "./adapters/configuration/settings.ts";
 import type { GrpcAddress } from "./adapters/grpc/listener.ts";
 import { type GrpcServer, serveGrpc } from "./adapters/grpc/server.ts";
 import { openVerifier } from "./adapters/identity/open-verifier.ts";
+import { createOneTimeCodes } from "./adapters/identity/prove-one-time-code.ts";
 import { createStepUps } from "./adapters/identity/redeem-step-ups.ts";
+import { openSealing } from "./adapters/identity/sealing.ts";
 import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
 import { openSecrets } from "./adapters/open-secrets.ts";
 import { openTransport } from "./adapters/open-transport.ts";
@@ -24,6 +26,7 @@ import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
 import { paperPorts } from "./compose-paper.ts";
 import { openPeers } from "./compose-peers.ts";
 import {
+  type AskRunner,
   addressText,
   basePorts,
   drainMs,
@@ -56,7 +59,7 @@ export const plans: readonly { readonly name: PartName; readonly needs: readonly
   { name: "gateway", needs: services.map((service) => service.name) },
 ];
 
-export async function compose(input: PartInput): Promise<Composition> {
+export async function compose(input: PartInput, ask?: AskRunner): Promise<Composition> {
   const log = logFor(input.configuration);
   const stops: (() => Promise<void>)[] = [];
   const addresses: Record<string, string> = { ...input.addresses };
@@ -75,7 +78,7 @@ export async function compose(input: PartInput): Promise<Composition> {
     if (input.parts.includes("gateway")) {
       // Its routes and pages are much code that no other part needs to read.
       const { startGateway } = await import("./compose-gateway.ts");
-      await startGateway(input, log, addresses, stops);
+      await startGateway(input, log, addresses, stops, ask);
     }
     return composition;
   } catch (error) {
@@ -123,6 +126,11 @@ async function startServices(
     witnesses: witnessesOf(configuration.audit),
     anchors: anchors.all,
     stepUps: createStepUps({ ...base.ports, store }),
+    oneTimeCodes: createOneTimeCodes({
+      ...base.ports,
+      store,
+      openSealing: () => openSealing(secrets, configuration.secrets.prefix, base.ports.random),
+    }),
     stopwatch: systemStopwatch,
     ...paper,
     chat: openChat({ ...base.ports, configuration, secrets }),
@@ -140,8 +148,9 @@ async function startServices(
   for (const service of chosen) {
     const peers = openPeers({ service: service.name, input, addresses, clock: base.ports.clock, platformToken });
     stops.push(async () => peers.close());
-    const { riskChecks, orderDesk, riskBooks } = peers;
-    const own = { log: log.with({ service: service.name }), secrets, riskChecks, orderDesk, riskBooks };
+    const { riskChecks, orderDesk, riskBooks, haltsConfirmer } = peers;
+    const asking = { riskChecks, orderDesk, riskBooks, haltsConfirmer };
+    const own = { log: log.with({ service: service.name }), secrets, ...asking };
     const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools };
     const around = { verifier, metrics: base.metrics, shared: readiness.health, tellRefusal: refused.tell };
     await startService(service, ports, around, input, addresses, stops);

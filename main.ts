@@ -20,7 +20,7 @@ import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
 import { type Foundation, type FoundationPorts, layFoundation } from "./foundation.ts";
 import type { Log } from "./ports/log.ts";
-import { createSupervisor } from "./supervisor.ts";
+import { createSupervisor, type Supervisor } from "./supervisor.ts";
 
 const usage = `Usage: npm start -- [options]
 
@@ -229,11 +229,16 @@ const startProcesses: Start = (configuration, foundation, ports, changed) => {
   const { lifecycle } = configuration;
   const entry = fileURLToPath(new URL("part.js", import.meta.url));
   const addresses: Record<string, string> = {};
-  const supervisor = createSupervisor({
+  const supervisor: Supervisor = createSupervisor({
     ...ports,
     parts: plans.filter((plan) => configuration.services.includes(plan.name)),
     spawn: (name) =>
-      spawnPart({ entry, name, input: partInput(configuration, foundation, [name as PartName], addresses) }),
+      spawnPart({
+        entry,
+        name,
+        input: partInput(configuration, foundation, [name as PartName], addresses),
+        grant: (wish) => supervisor.restart(wish.parts),
+      }),
     startTimeoutMs: lifecycle.start_timeout_s * 1_000,
     stopGraceMs: lifecycle.drain_timeout_s * 750,
     backoffFirstMs: lifecycle.restart_backoff_first_ms,

@@ -14,7 +14,7 @@ async function run(): Promise<number> {
   if (input === undefined) return 0;
   const log = logFor(input.configuration).with({ part: input.parts.join("+") });
   crashOnUnhandled(processCrash(log));
-  const starting = compose(input);
+  const starting = compose(input, (wish) => side.ask(wish));
   try {
     const composition = await starting;
     await side.tell({ type: "ready", addresses: composition.addresses });

@@ -9,6 +9,7 @@ import { eventually } from "./testkit/platform.ts";
 import type { Answered } from "./testkit/risk-client.ts";
 import {
   ampleEnvelope,
+  farWest,
   type GroundPlan,
   groundOpenOrdersMax,
   now,
@@ -47,6 +48,8 @@ const plan: GroundPlan = {
     officer: { envelope: { cro_veto_enabled: true, cro_veto_timeout_ms: 400, cro_veto_on_timeout: "DENY" } },
     stopped: {},
     partly: {},
+    losing: {},
+    moved: { calendar: farWest },
   },
   instruments: {
     AAA: { borrow: { available: "100000", fee: "0.01" } },
@@ -80,6 +83,8 @@ interface Way {
   before?(ground: RiskGround): Promise<Partial<Order> | undefined>;
   /** Asked in the same moment, just before the order itself. */
   beside?(ground: RiskGround): Promise<unknown>;
+  /** Has it all happen in a world that lasts only so long. */
+  within?(ground: RiskGround, work: () => Promise<void>): Promise<void>;
 }
 
 type Ways = { readonly [Gate in GateName]: { readonly [Code in keyof Codes[Gate]]: Way } };
@@ -98,11 +103,15 @@ const passes = async (ground: RiskGround, differs: Partial<Order>): Promise<unde
 };
 
 const halt = async (ground: RiskGround, request: Partial<HaltRequest>): Promise<undefined> => {
-  const asked: HaltRequest = { severity: "FUND_HALT", fund_id: "", reason: "a test", requested_by: "", ...request };
+  const scope = { severity: "FUND_HALT", fund_id: "" } as const;
+  const asked: HaltRequest = { ...scope, reason: "a test", requested_by: "", confirmation: "HALT", ...request };
   const { status, answer } = await ground.client.requestHalt(asked);
   expect([status, answer?.acknowledged]).toEqual(["OK", true]);
   return undefined;
 };
+
+const value = (ground: RiskGround, fundId: string, nav: string): Promise<void> =>
+  ground.publish("treasury", subjects.navUpdated, { fund_id: fundId, nav, currency: "USD", as_of: now() });
 
 const ways: Ways = {
   idempotency: {
@@ -205,6 +214,26 @@ const ways: Ways = {
       before: (ground) => halt(ground, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") }),
     },
     HALT_STATE_UNKNOWN: { order: {} },
+    LOSS_CONFIRMATION_PENDING: {
+      order: { fund_id: "losing" },
+      before: async (ground) => {
+        await value(ground, "losing", "10000000");
+        await passes(ground, { fund_id: "losing" });
+        // Exactly the limit.
+        await value(ground, "losing", "9000000");
+        return undefined;
+      },
+    },
+    LOSS_BASELINE_MISSING: {
+      order: { fund_id: "moved" },
+      within: async (ground, work) => {
+        await value(ground, "moved", "10000000");
+        await passes(ground, { fund_id: "moved" });
+        await ground.withDayUnwritten("moved", work);
+        // What could not be written is written as soon as it can be.
+        await passes(ground, { fund_id: "moved" });
+      },
+    },
   },
   short_side: {
     SHORTING_DISABLED: { order: { fund_id: "long", side: "SELL_SHORT" } },
@@ -258,6 +287,11 @@ test("there is a way to every code of the registry, and to nothing else", () => 
 });
 
 async function reach(way: NamedWay): Promise<void> {
+  if (way.within === undefined) return reachPlainly(way);
+  return way.within(ground, () => reachPlainly(way));
+}
+
+async function reachPlainly(way: NamedWay): Promise<void> {
   const taken = (await way.before?.(ground)) ?? {};
   const order = ground.order({ ...taken, ...way.order });
   // What was heard may still be on its way into the engine: asked dry, the world says when it has become what it shall be.
@@ -426,7 +460,9 @@ describe("a command is refused", () => {
   });
 
   test("HALT_SCOPE_INVALID: a halt that does not say whom it halts", async () => {
-    const asked: HaltRequest = { severity: "FUND_HALT", fund_id: "", reason: "a test", requested_by: "" };
+    const asked: HaltRequest = {
+      ...{ severity: "FUND_HALT", fund_id: "", reason: "a test", requested_by: "", confirmation: "HALT" },
+    };
     const wrong: readonly Partial<HaltRequest>[] = [
       { severity: "SEVERITY_UNSPECIFIED", fund_id: "plain" },
       {},
@@ -441,10 +477,23 @@ describe("a command is refused", () => {
     await passes(ground, {});
   });
 
-  test("RESUME_UNAVAILABLE: nobody may lift a halt here yet", async () => {
+  test("what refuses to lift a halt leaves it in force", async () => {
     const asked = { fund_id: "stopped", reason: "a test", confirmation: "RESUME", halt_ids: [] };
-    await refused("FAILED_PRECONDITION", "RESUME_UNAVAILABLE", ground.client.resumeHalt(asked));
-    await refused("FAILED_PRECONDITION", "RESUME_UNAVAILABLE", ground.client.resumeHalt({ halt_ids: [] }));
+    const { resumeHalt } = ground.client;
+    const { reason: _reason, ...silent } = asked;
+    const { fund_id: _fund, ...all } = asked;
+    await refused("FAILED_PRECONDITION", "CONFIRMATION_WRONG", resumeHalt({ ...asked, confirmation: "YES" }));
+    await refused("FAILED_PRECONDITION", "RESUME_REASON_MISSING", resumeHalt(silent));
+    await refused(
+      "PERMISSION_DENIED",
+      "RESUME_COSIGN_FORGED",
+      resumeHalt({ ...asked, cosigned_by: "operator:relief" }),
+    );
+    await refused("FAILED_PRECONDITION", "RESUME_REQUEST_VOID", resumeHalt({ ...asked, halt_ids: ["another"] }));
+    await refused("FAILED_PRECONDITION", "HALT_NOT_ACTIVE", resumeHalt({ ...asked, fund_id: "plain" }));
+    await refused("PERMISSION_DENIED", "RESUME_SECOND_FACTOR_MISSING", resumeHalt(all));
+    await refused("PERMISSION_DENIED", "RESUME_SECOND_FACTOR_WRONG", resumeHalt({ ...all, one_time_code: "000000" }));
+    await refused("NOT_FOUND", "RESUME_REQUEST_UNKNOWN", resumeHalt({ ...silent, request_id: "none" }));
     expect((await ground.client.check(ground.order({ fund_id: "stopped" }))).code).toBe("FUND_HALTED");
   });
 

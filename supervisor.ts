@@ -4,7 +4,9 @@
 //  3. A part that dies after it was ready is started again, however often, and that is said: a risk engine that keeps being
 //     killed must keep coming back. The wait before it grows while the part dies young, up to a bound.
 //  4. Starts that fail are bounded: a part that cannot become ready `failuresMax` times in a row ends the platform.
-//  5. `stop` ends every part within one grace period for all of them, whatever they are doing, also while one is being
+//  5. `restart` ends parts one after the other, in the order of their start, each only when the one before is ready again; asking twice at once
+//     is one restart. A part that dies at that moment is back like any other.
+//  6. `stop` ends every part within one grace period for all of them, whatever they are doing, also while one is being
 //     restarted: each group gets its share of what is left, so that a part that hangs does not cost the others their drain.
 
 import type { FromPart, PartExit, PartProcess } from "./adapters/part-process.ts";
@@ -50,7 +52,15 @@ export interface Supervisor {
   /** Settles only when a part was given up (invariant 4). */
   readonly gaveUp: Promise<Fault>;
   stop(): Promise<void>;
+  /** Resolves when every one of these is ready again, with how long each took. */
+  restart(names: readonly string[]): Promise<readonly RestartedPart[]>;
   parts(): readonly PartState[];
+}
+
+export interface RestartedPart {
+  readonly name: string;
+  readonly pid: number;
+  readonly tookMs: number;
 }
 
 interface Slot {
@@ -61,6 +71,8 @@ interface Slot {
   restarts: number;
   youngDeaths: number;
   addresses: Readonly<Record<string, string>>;
+  /** Set while somebody wants it started anew. */
+  wanted: (() => void) | undefined;
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
@@ -73,6 +85,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       restarts: 0,
       youngDeaths: 0,
       addresses: {},
+      wanted: undefined,
     }),
   );
   const stopping = new AbortController();
@@ -96,6 +109,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     slot.readySinceUs = options.clock.now();
     slot.addresses = outcome.addresses;
     options.changed(parts());
+    slot.wanted?.();
+    slot.wanted = undefined;
   }
 
   /** Waits for the end of a ready part and starts it again until told otherwise. */
@@ -106,9 +121,22 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       slot.process = undefined;
       options.changed(parts());
       if (stopping.signal.aborted) return;
+      if (slot.wanted !== undefined && (await broughtBack(slot))) continue;
       const diedYoung = options.clock.now() - slot.readySinceUs < options.steadyMs * 1_000;
       slot.youngDeaths = diedYoung ? slot.youngDeaths + 1 : 0;
       await restart(slot, describeExit(exit));
+    }
+  }
+
+  /** At once, because it ended as it was told to. */
+  async function broughtBack(slot: Slot): Promise<boolean> {
+    try {
+      await bringUp(slot);
+      slot.restarts += 1;
+      return true;
+    } catch (error) {
+      options.log.error("a part did not come back at once", { part: slot.plan.name, error: messageOf(error) });
+      return false;
     }
   }
 
@@ -148,6 +176,28 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     keepers.push(...slots.map((slot) => keepUp(slot).catch((error: unknown) => giveUp(brokenKeeper(slot, error)))));
   }
 
+  let restarting: Promise<readonly RestartedPart[]> | undefined;
+
+  async function restartAll(names: readonly string[]): Promise<readonly RestartedPart[]> {
+    const done: RestartedPart[] = [];
+    for (const slot of slots) {
+      if (!names.includes(slot.plan.name) || stopping.signal.aborted) continue;
+      const startedUs = options.clock.now();
+      options.log.info("a part is restarted as an operator wants it", { part: slot.plan.name });
+      const back = new Promise<void>((resolve) => {
+        slot.wanted = resolve;
+      });
+      await slot.process?.stop(options.stopGraceMs);
+      await Promise.race([back, gaveUp]);
+      done.push({
+        name: slot.plan.name,
+        pid: slot.process?.pid ?? 0,
+        tookMs: (options.clock.now() - startedUs) / 1_000,
+      });
+    }
+    return done;
+  }
+
   async function stop(): Promise<void> {
     stopping.abort();
     const until = options.clock.now() + options.stopGraceMs * 1_000;
@@ -160,7 +210,18 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     await Promise.all(keepers);
   }
 
-  return { start, stop, gaveUp, parts };
+  return {
+    start,
+    stop,
+    gaveUp,
+    parts,
+    restart: (names) => {
+      restarting ??= restartAll(names).finally(() => {
+        restarting = undefined;
+      });
+      return restarting;
+    },
+  };
 }
 
 function stateOf(slot: Slot): PartState {

@@ -4,6 +4,7 @@
 // is gone the channel closes, which the child takes as the order to stop. A child that says nothing for long hangs: it is killed,
 // so that it can be started again.
 import { spawn } from "node:child_process";
+import { Fault, messageOf } from "../contracts/src/fault.ts";
 
 /** What a busy part has in hand at one time must not be copied with every small collection: twice the room, half the copying. */
 const nodeFlags = ["--enable-source-maps", "--max-semi-space-size=32"];
@@ -22,11 +23,27 @@ interface Beat {
   readonly type: "beat";
 }
 
+/** A part wants something of whoever runs it. */
+interface Ask {
+  readonly type: "ask";
+  readonly number: number;
+  readonly what: PartWish;
+}
+
+/** The services to be started anew, in place. */
+export type PartWish = { readonly wish: "restart"; readonly parts: readonly string[] };
+
 const beatEveryMs = 1_000;
 /** Looks without a beat in between after which a child counts as hung. Looks, not seconds: when the machine slept, so did we. */
 const silentLooksMax = 20;
 
-export type ToPart = { readonly type: "start"; readonly input: unknown } | { readonly type: "stop" };
+export type ToPart =
+  | { readonly type: "start"; readonly input: unknown }
+  | { readonly type: "stop" }
+  | ({ readonly type: "answer"; readonly number: number } & (
+      | { readonly value: unknown }
+      | { readonly failure: string }
+    ));
 
 export interface PartExit {
   readonly code: number | null;
@@ -48,6 +65,8 @@ export interface SpawnPartOptions {
   /** Shown in the process list. */
   readonly name: string;
   readonly input: unknown;
+  /** What the part wishes for; what it resolves to travels back as JSON. */
+  grant(wish: PartWish): Promise<unknown>;
 }
 
 export function spawnPart(options: SpawnPartOptions): PartProcess {
@@ -63,9 +82,10 @@ export function spawnPart(options: SpawnPartOptions): PartProcess {
   });
   let silentLooks = 0;
   const said = new Promise<FromPart>((resolve) =>
-    child.on("message", (message: FromPart | Beat) => {
+    child.on("message", (message: FromPart | Beat | Ask) => {
       silentLooks = 0;
-      if (message.type !== "beat") resolve(message);
+      if (message.type === "ask") void answer(message);
+      else if (message.type !== "beat") resolve(message);
     }),
   );
   const watch = setInterval(() => {
@@ -74,6 +94,14 @@ export function spawnPart(options: SpawnPartOptions): PartProcess {
   }, beatEveryMs);
   void exited.then(() => clearInterval(watch));
   send({ type: "start", input: options.input });
+
+  async function answer({ number, what }: Ask): Promise<void> {
+    try {
+      send({ type: "answer", number, value: await options.grant(what) });
+    } catch (error) {
+      send({ type: "answer", number, failure: messageOf(error) });
+    }
+  }
 
   function send(message: ToPart): void {
     // A child that just died cannot be told anything; its exit says the rest.
@@ -106,6 +134,8 @@ export function partSide(): {
   readonly input: Promise<unknown>;
   readonly stopped: Promise<string>;
   tell(message: FromPart): Promise<void>;
+  /** Rejects with SERVICE_UNAVAILABLE when nobody grants it. */
+  ask(what: PartWish): Promise<unknown>;
 } {
   let giveInput: (input: unknown) => void = () => undefined;
   let giveStop: (reason: string) => void = () => undefined;
@@ -115,8 +145,11 @@ export function partSide(): {
   const stopped = new Promise<string>((resolve) => {
     giveStop = resolve;
   });
+  const asked = new Map<number, (answer: Extract<ToPart, { readonly type: "answer" }>) => void>();
+  let asks = 0;
   process.on("message", (message: ToPart) => {
     if (message.type === "start") giveInput(message.input);
+    else if (message.type === "answer") asked.get(message.number)?.(message);
     else giveStop("the supervisor asked for it");
   });
   const beating = setInterval(() => {
@@ -133,6 +166,17 @@ export function partSide(): {
       new Promise((resolve) => {
         if (process.connected) process.send?.(message, () => resolve());
         else resolve();
+      }),
+    ask: (what) =>
+      new Promise((resolve, reject) => {
+        asks += 1;
+        const number = asks;
+        asked.set(number, (answer) => {
+          asked.delete(number);
+          if ("failure" in answer) reject(new Fault("SERVICE_UNAVAILABLE", answer.failure, { retry: "later" }));
+          else resolve(answer.value);
+        });
+        process.send?.({ type: "ask", number, what } satisfies Ask, () => undefined);
       }),
   };
 }

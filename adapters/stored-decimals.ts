@@ -15,6 +15,7 @@ export function fromStored<Record>(content: unknown, decimals: ReadonlySet<strin
 
 function revived(value: unknown, decimals: ReadonlySet<string>): unknown {
   if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((member) => revived(member, decimals));
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,

@@ -49,11 +49,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     stops,
     reconcile,
   } = unit;
-  const after = async <T>(
-    doing: Promise<T>,
-    record: string,
-    isChange: (done: T) => boolean = () => true,
-  ): Promise<T> => {
+  const after: After = async (doing, record, isChange = () => true) => {
     const done = await doing;
     if (isChange(done)) watch.wrote(record);
     return done;
@@ -76,8 +72,13 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
       ...risk,
       putEnvelope: (envelope) => after(risk.putEnvelope(envelope), "insert risk_envelope"),
       latchHalt: (halt) => after(risk.latchHalt(halt), "insert halt"),
+      liftHalts: (haltIds, at) => after(risk.liftHalts(haltIds, at), "update halt"),
       putNav: (nav) => after(risk.putNav(nav), "insert risk_nav", (isNewer) => isNewer),
     },
+    halts: watchedHalts(unit.halts, after),
+    flattens: watchedFlattens(unit.flattens, after),
+    drills: watchedDrills(unit.drills, after),
+    losses: watchedLosses(unit.losses, after),
     reference: { ...reference, put: (version) => after(reference.put(version), "insert reference_version") },
     treasury: {
       ...treasury,
@@ -97,14 +98,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
       putLook: (look) => after(reconcile.putLook(look), "insert reconcile_look"),
       putAgreement: (agreement) => after(reconcile.putAgreement(agreement), "insert reconcile_agreement"),
     },
-    oms: {
-      ...oms,
-      insertOrder: (order) => after(oms.insertOrder(order), "insert oms_order"),
-      updateOrder: (order) => after(oms.updateOrder(order), "update oms_order"),
-      insertFill: (fill) => after(oms.insertFill(fill), "insert oms_fill", (booked) => booked !== false),
-      importFills: (fills) => after(oms.importFills(fills), "insert oms_fill", (count) => count > 0),
-      putPosition: (position) => after(oms.putPosition(position), "insert oms_position"),
-    },
+    oms: watchedOms(oms, after),
     paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
   };
 }
@@ -173,5 +167,49 @@ export function statementReader(): (text: string) => readonly string[] {
     if (known.size >= textsMax) known.clear();
     known.set(text, records);
     return records;
+  };
+}
+
+function watchedLosses(losses: UnitOfWork["losses"], after: After): UnitOfWork["losses"] {
+  return {
+    ...losses,
+    put: (fundId, state) => after(losses.put(fundId, state), "update loss_state"),
+    putBaseline: (fundId, baseline) =>
+      after(losses.putBaseline(fundId, baseline), "insert loss_baseline", (isFirst) => isFirst),
+    putSample: (fundId, sample, from) => after(losses.putSample(fundId, sample, from), "insert loss_sample"),
+  };
+}
+
+function watchedHalts(halts: UnitOfWork["halts"], after: After): UnitOfWork["halts"] {
+  return {
+    ...halts,
+    tell: (told) => after(halts.tell(told), "insert halt_told", (isFirst) => isFirst),
+    prove: (step) => after(halts.prove(step), "insert halt_step", (isFirst) => isFirst),
+    putResume: (resume) => after(halts.putResume(resume), "insert resume_request"),
+  };
+}
+
+function watchedFlattens(flattens: UnitOfWork["flattens"], after: After): UnitOfWork["flattens"] {
+  return {
+    ...flattens,
+    insert: (flatten) => after(flattens.insert(flatten), "insert flatten", (isFirst) => isFirst),
+    update: (flatten) => after(flattens.update(flatten), "update flatten"),
+    insertLine: (line) => after(flattens.insertLine(line), "insert flatten_line"),
+    updateLine: (line) => after(flattens.updateLine(line), "update flatten_line"),
+  };
+}
+
+function watchedDrills(drills: UnitOfWork["drills"], after: After): UnitOfWork["drills"] {
+  return { ...drills, insert: (drill) => after(drills.insert(drill), "insert drill", (isFirst) => isFirst) };
+}
+
+function watchedOms(oms: UnitOfWork["oms"], after: After): UnitOfWork["oms"] {
+  return {
+    ...oms,
+    insertOrder: (order) => after(oms.insertOrder(order), "insert oms_order"),
+    updateOrder: (order) => after(oms.updateOrder(order), "update oms_order"),
+    insertFill: (fill) => after(oms.insertFill(fill), "insert oms_fill", (booked) => booked !== false),
+    importFills: (fills) => after(oms.importFills(fills), "insert oms_fill", (count) => count > 0),
+    putPosition: (position) => after(oms.putPosition(position), "insert oms_position"),
   };
 }

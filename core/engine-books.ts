@@ -59,6 +59,10 @@ export interface FundBook {
   navAt: number;
   /** When the oldest price in it was true: so old is the NAV. */
   navPricedAt: number;
+  /** Until when it is known from where on its losses are counted; for ever where nobody counts them. */
+  lossesUntil: number;
+  /** Whether a loss above its limit waits for its confirmation. */
+  lossPending: boolean;
   /** The envelope's limits at this NAV, or at the one before. */
   limits: NavLimits | undefined;
   readonly sheet: FundSheet;
@@ -187,6 +191,8 @@ function createFundBook(id: string): FundBook {
     nav: undefined,
     navAt: Number.NaN,
     navPricedAt: Number.NaN,
+    lossesUntil: Number.POSITIVE_INFINITY,
+    lossPending: false,
     limits: undefined,
     sheet: createFundSheet(),
     sumPlace: 0,

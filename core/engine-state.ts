@@ -176,6 +176,21 @@ export function setNav({ books }: EngineState, nav: NavUpdated): void {
   fund.navPricedAt = instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0);
 }
 
+/** What a fund's losses mean for new risk. */
+export interface LossStanding {
+  readonly fundId: string;
+  /** Until when it is known from where on they are counted; undefined while it is not. */
+  readonly knownUntil: instant.Instant | undefined;
+  /** Whether one above its limit waits for its confirmation. */
+  readonly isPending: boolean;
+}
+
+export function setLosses({ books }: EngineState, { fundId, knownUntil, isPending }: LossStanding): void {
+  const fund = fundBookOf(books, fundId);
+  fund.lossesUntil = knownUntil ?? Number.NEGATIVE_INFINITY;
+  fund.lossPending = isPending;
+}
+
 /** Marks of symbols that nobody knows or holds are not kept. */
 export function setMark({ books }: EngineState, mark: Mark): void {
   const book = books.symbols.get(mark.symbol);

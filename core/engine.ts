@@ -26,10 +26,12 @@ import {
   createEngineState,
   type EngineState,
   type HaltState,
+  type LossStanding,
   type EngineOptions as Options,
   type SymbolBlock,
   setEnvelope,
   setHalts,
+  setLosses,
   setMark,
   setNav,
   setReference,
@@ -79,6 +81,8 @@ export interface Engine {
   setNav(nav: NavUpdated): void;
   setMark(mark: Mark): void;
   setHalts(halts: HaltState): void;
+  /** Said before a fund's first valuation; a fund of which nobody says anything is not asked about. */
+  setLosses(standing: LossStanding): void;
   /** Symbols in which a fund may take no new risk; replaces all that were. */
   setSymbolBlocks(blocks: readonly SymbolBlock[]): void;
   check(order: Order, at: Instant): Checked;
@@ -113,6 +117,7 @@ export function createEngine(options: EngineOptions): Engine {
     setNav: (nav) => setNav(state, nav),
     setMark: (mark) => setMark(state, mark),
     setHalts: (halts) => setHalts(state, halts),
+    setLosses: (standing) => setLosses(state, standing),
     setSymbolBlocks: (blocks) => setSymbolBlocks(state, blocks),
     check: (order, at) => check(state, order, at),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),

@@ -121,6 +121,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     halt: undefined,
     haltId: "",
     haltReason: "",
+    lossBlock: undefined,
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
     throttleTripped: false,
@@ -258,7 +259,9 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   view.limits = undefined;
   view.heldHigh = undefined;
   view.heldLow = undefined;
+  view.lossBlock = undefined;
   if (fund === undefined) return;
+  if (fund.lossPending || at >= fund.lossesUntil) view.lossBlock = fund.lossPending ? "pending" : "missing";
   if (fund.envelope !== undefined && fund.nav !== undefined) {
     fund.limits = navLimits(fund.limits, fund.envelope, fund.nav);
     view.limits = fund.limits;

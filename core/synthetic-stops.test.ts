@@ -93,6 +93,10 @@ describe("what a stop that fired does next", () => {
     expect(quantityOf({ fundQuantity: d("150"), pendingOfFund: d("80") })).toBe(d("70"));
     expect(quantityOf({ openQuantity: d("-100"), fundQuantity: d("-40") })).toBe(d("40"));
     expect(nextOwedStep(facts({ fundQuantity: d("-5") }))).toMatchObject({ step: "blocked" });
+    const netted = { fundQuantity: d("0"), pendingOfFund: d("0"), pendingOfStrategy: d("0") };
+    expect(nextOwedStep(facts(netted))).toMatchObject({ step: "blocked" });
+    expect(nextOwedStep(facts({ ...netted, endsWithFund: true }))).toEqual({ step: "end" });
+    expect(nextOwedStep(facts({ ...netted, endsWithFund: true, attempt: "alive" }))).toEqual({ step: "wait" });
     expect(nextOwedStep(facts({ pendingOfStrategy: d("100"), pendingOfFund: d("100") }))).toMatchObject({
       step: "blocked",
       complaint: "other open orders close all of it already",

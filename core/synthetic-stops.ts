@@ -84,6 +84,8 @@ export interface OwedFacts {
   /** The fund's position over all its strategies: the broker and the gates know no other. */
   readonly fundQuantity: Decimal;
   readonly lotSize: Decimal;
+  /** Whether it is enough that the fund as a whole holds nothing, although its strategies hold sides against each other. */
+  readonly endsWithFund?: boolean;
 }
 
 export type OwedStep =
@@ -104,6 +106,7 @@ export function nextOwedStep(facts: OwedFacts): OwedStep {
   if (attempt === "alive") return { step: openQuantity === undefined ? "withdraw" : "wait" };
   if (openQuantity === undefined) return { step: "end" };
   if (attempt === "not there") return { step: "hand in again" };
+  if (facts.endsWithFund === true && facts.fundQuantity === 0n && facts.pendingOfFund === 0n) return { step: "end" };
   const quantity = exitQuantity(openQuantity, facts);
   if (quantity > 0n) return { step: "attempt", quantity };
   const isOpposed = decimal.sign(facts.fundQuantity) !== decimal.sign(openQuantity);

@@ -251,7 +251,8 @@ function writeRest(writer: ByteWriter, view: FundView): void {
   const refusal = refusals.indexOf(view.amendRefusal);
   const rate = rateWords.indexOf(view.unpricedRate);
   const isBlocked = view.symbolBlock !== undefined;
-  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3) | (isBlocked ? 32 : 0));
+  const losses = view.lossBlock === undefined ? 0 : view.lossBlock === "pending" ? 64 : 128;
+  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3) | (isBlocked ? 32 : 0) | losses);
   if (view.unpricedRate === "old") writer.number(view.unpricedRateAgeMs ?? Number.NaN);
   // Most are not, and then nothing is written: what was recorded before there were blocks reads as before.
   if (isBlocked) writer.text(view.symbolBlock);
@@ -264,4 +265,5 @@ function readRest(reader: ByteReader, view: FundView): void {
   view.unpricedRate = rateWords[(set >> 3) & 3];
   if (view.unpricedRate === "old") view.unpricedRateAgeMs = reader.number();
   if ((set & 32) !== 0) view.symbolBlock = reader.text() ?? "";
+  if ((set & 192) !== 0) view.lossBlock = (set & 64) !== 0 ? "pending" : "missing";
 }

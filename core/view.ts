@@ -131,6 +131,8 @@ export interface FundView {
   halt: Severity | undefined;
   haltId: string;
   haltReason: string;
+  /** Why the fund's losses let no new risk through: one waits for its confirmation, or it is not known from where on they are counted. */
+  lossBlock?: "pending" | "missing" | undefined;
 
   // Pace.
   /** New-risk orders that passed the static gate within the last second. */

@@ -22,6 +22,15 @@ export interface RiskBooks {
   lines(): Promise<readonly BelievedLine[]>;
 }
 
+/** The risk engine, as the halt manager asks it. */
+export interface HaltsConfirmer {
+  /**
+   * Has it read the halts now. Resolves with the newest epoch that it knows, which is at least this one, when every decision that it made
+   * before has been answered.
+   */
+  confirm(epoch: number): Promise<{ readonly incarnation: string; readonly epoch: number }>;
+}
+
 export type Answered<Answer> = { readonly answer: Answer } | { readonly denial: Denial };
 
 export interface PositionAdjustment {

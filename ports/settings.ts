@@ -15,6 +15,9 @@ export interface RiskSettings {
   /** How often halts are read again without being told, and after how long without an answer they are unknown. */
   readonly haltPollMs: number;
   readonly haltUnknownMs: number;
+  /** Valuations in a row that confirm a loss above its limit, and how long it waits for them at most. */
+  readonly lossConfirmations: number;
+  readonly lossConfirmMs: number;
   /** Entries between two snapshots of the engine's books. */
   readonly snapshotEveryEntries: number;
 }
@@ -58,8 +61,14 @@ export interface ResearchSettings {
   readonly decideEveryMs: number;
 }
 
+export interface DrillSettings {
+  /** Hours between drills; 0 means that only people ask for them. */
+  readonly everyHours: number;
+}
+
 export interface Settings {
   readonly stops: StopSettings;
+  readonly drills: DrillSettings;
   readonly reconcile: ReconcileSettings;
   readonly audit: AuditSettings;
   readonly risk: RiskSettings;

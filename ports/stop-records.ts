@@ -4,17 +4,7 @@ import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { StopEnded } from "../contracts/src/records/operations.ts";
 import type { Side } from "../contracts/src/records/values.ts";
-
-/** An exit that was handed in, or is about to be: the same order again until order management has it. */
-export interface StopAttempt {
-  /** Counts from 1. */
-  readonly number: number;
-  readonly orderId: string;
-  readonly quantity: Decimal;
-  readonly at: Instant;
-  /** Order management has said for certain that it takes no such order. */
-  readonly isRefused?: true;
-}
+import type { ExitAttempt } from "./exit-attempt.ts";
 
 /** A stop that fired: its exit is owed until it has ended. */
 export interface StoredStop {
@@ -34,7 +24,7 @@ export interface StoredStop {
   readonly observedAt: Instant;
   readonly firedAt: Instant;
   /** The newest; older ones have ended. */
-  readonly attempt?: StopAttempt;
+  readonly attempt?: ExitAttempt;
   readonly ended?: { readonly outcome: StopEnded["outcome"]; readonly exitedQuantity: Decimal; readonly at: Instant };
 }
 

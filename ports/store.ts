@@ -15,7 +15,11 @@ import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
+import type { DrillRecords } from "./drill-records.ts";
+import type { FlattenRecords } from "./flatten-records.ts";
+import type { HaltRecords } from "./halt-records.ts";
 import type { LedgerRecords } from "./ledger-records.ts";
+import type { LossRecords } from "./loss-records.ts";
 import type { OmsRecords } from "./oms-records.ts";
 import type { PaperWeatherRecords } from "./paper-weather.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
@@ -68,6 +72,11 @@ export interface RiskRecords {
   lockHalts(): Promise<{ readonly epoch: number; readonly active: readonly ActiveHalt[] }>;
   /** Latches and gives the halt with its epoch. The same halt_id twice is one halt. */
   latchHalt(halt: Omit<ActiveHalt, "epoch">): Promise<ActiveHalt>;
+  /**
+   * Lifts these, all or none, and gives the new epoch: one for all of them. One that is not in force is a STORE_CONFLICT: whoever lifts holds
+   * the halts locked and has just looked.
+   */
+  liftHalts(haltIds: readonly string[], at: Instant): Promise<number>;
   /** Keeps the newest valuation by `as_of`; false when this one is not newer. */
   putNav(nav: NavUpdated): Promise<boolean>;
 }
@@ -119,9 +128,13 @@ export interface UnitOfWork {
   readonly handled: HandledEvents;
   readonly instances: Instances;
   readonly risk: RiskRecords;
+  readonly halts: HaltRecords;
+  readonly flattens: FlattenRecords;
+  readonly drills: DrillRecords;
   readonly reference: ReferenceRecords;
   readonly treasury: TreasuryRecords;
   readonly ledger: LedgerRecords;
+  readonly losses: LossRecords;
   readonly configuration: ConfigurationRecords;
   readonly oms: OmsRecords;
   readonly research: ResearchRecords;

@@ -93,7 +93,7 @@ it("starts from an empty database", { timeout: 30_000 }, async () => {
       ["alpha", "beta", "gamma"].every((fund) => told.includes(fund)),
     );
     const held = () => peer.store.transact("look", (unit) => unit.treasury.holdings());
-    await eventually({}, "every position", async () => (await held()).length === paperPositions.length + 3);
+    await eventually({}, "every position", async () => (await held()).length === paperPositions.length + 4);
     const listFunds = first.running.rpc[0]?.handlers["ListFunds"] as UnaryHandler;
     const { funds } = (await listFunds({} as never, {} as never)) as { funds: FundStatus[] };
     expect(funds.map(({ fund_id, halted }) => [fund_id, halted])).toEqual([
@@ -108,10 +108,10 @@ it("starts from an empty database", { timeout: 30_000 }, async () => {
     const second = await start();
     await eventually({}, "values again", () => told.slice(before.told).includes("gamma"));
     await second.stop();
-    const again = told.slice(before.told).filter((what) => !["alpha", "beta", "gamma"].includes(what));
+    const again = told.slice(before.told).filter((what) => !["alpha", "beta", "gamma", "drill"].includes(what));
     expect(again).toEqual([]);
     expect(await held()).toEqual(before.held);
-    expect(await riskStore.envelopes()).toHaveLength(paperEnvelopes.length);
+    expect(await riskStore.envelopes()).toHaveLength(paperEnvelopes.length + 1);
     expect((await ports.referenceData.read()).versions).toMatchObject({ instruments: 1, funds: 1 });
   } finally {
     await riskStore.close();

@@ -15,7 +15,8 @@ import type { Log } from "../ports/log.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { OmsQueries } from "../ports/oms-queries.ts";
-import type { OrderDesk, RiskBooks, RiskChecks } from "../ports/peers.ts";
+import type { OneTimeCodes } from "../ports/one-time-codes.ts";
+import type { HaltsConfirmer, OrderDesk, RiskBooks, RiskChecks } from "../ports/peers.ts";
 import type { Quotes } from "../ports/quotes.ts";
 import type { Random } from "../ports/random.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
@@ -63,6 +64,7 @@ export interface ServicePorts {
   readonly riskChecks: RiskChecks;
   readonly orderDesk: OrderDesk;
   readonly riskBooks: RiskBooks;
+  readonly haltsConfirmer: HaltsConfirmer;
   readonly quotes: Quotes;
   readonly marketHistory: MarketHistory;
   readonly auditLog: AuditLog;
@@ -73,6 +75,8 @@ export interface ServicePorts {
   /** Where the audit log's checkpoints are kept a second time. */
   readonly anchors: readonly Anchor[];
   readonly stepUps: StepUps;
+  /** Codes that come with a request, for whoever lifts halts. */
+  readonly oneTimeCodes: OneTimeCodes;
   readonly subjectKeys: SubjectKeys;
   readonly cipher: Cipher;
   /** Undefined when none is configured: then nobody can veto, and a fund that asks for it is denied by its policy. */

@@ -13,6 +13,8 @@ export interface Promises {
   readonly orders: Set<string>;
   /** Halts that were said to be latched, and when it was said that nobody decides without them any more. */
   readonly halts: Map<string, { readonly epoch: number; readonly turn: number }>;
+  /** Halts that somebody was told to have lifted. */
+  readonly lifted: Set<string>;
   /** By fund and version. */
   readonly envelopes: Set<string>;
   /** Approvals that left the risk engine, in their turn. */
@@ -49,7 +51,13 @@ const decoder = new TextDecoder();
 
 export function witness(platform: Platform): Witness {
   const past = history();
-  const promises: Promises = { orders: new Set(), halts: new Map(), envelopes: new Set(), approvals: [] };
+  const promises: Promises = {
+    orders: new Set(),
+    halts: new Map(),
+    lifted: new Set(),
+    envelopes: new Set(),
+    approvals: [],
+  };
   const reserved: Reserved = { held: new Set(), freed: new Set() };
   const chain = createChainCheck({ sha256: systemSha256OfBytes, from: 0 });
   let logRead = 0;

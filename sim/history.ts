@@ -5,7 +5,6 @@ import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { LedgerBooked } from "../contracts/src/records/fund.ts";
-import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { StopAttempted, StopEnded, StopTriggered } from "../contracts/src/records/operations.ts";
 import type {
   DecisionMade,
@@ -18,6 +17,7 @@ import type {
 import type { OrderState } from "../contracts/src/records/values.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { paperReference } from "../services/paper-seeds.ts";
+import { type HaltHistory, haltFolds, haltHistory, isOfOneResume } from "./halt-history.ts";
 
 /** One message of the log, read. */
 export interface Told {
@@ -49,9 +49,9 @@ export interface ToldStop {
   added: Decimal;
 }
 
-export interface History {
-  /** In force, in the order of their epochs. */
-  readonly halts: ActiveHalt[];
+export interface History extends HaltHistory {
+  /** Where in the log each version of limits was told. */
+  readonly envelopesAt: Map<string, { readonly position: number; readonly at: number }>;
   /** By fund and version. */
   readonly envelopes: Map<string, RiskEnvelope>;
   readonly orders: Map<string, ToldOrder>;
@@ -86,7 +86,8 @@ export const multipliers: ReadonlyMap<string, Decimal> = new Map(
 
 export function history(): History {
   return {
-    halts: [],
+    ...haltHistory(),
+    envelopesAt: new Map(),
     envelopes: new Map(),
     orders: new Map(),
     approvals: new Map(),
@@ -120,10 +121,12 @@ function add(sums: Map<string, Decimal>, key: string, amount: Decimal): void {
 
 /** How a message changes what must be true. */
 const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
-  [subjects.riskHaltRequested.name]: (past, { payload }) => void past.halts.push(payload as ActiveHalt),
-  [subjects.envelopeUpdated.name]: (past, { payload }) => {
+  ...haltFolds,
+  [subjects.envelopeUpdated.name]: (past, { payload, position, at }) => {
     const envelope = payload as RiskEnvelope;
-    past.envelopes.set(envelopeKey(envelope.fund_id, envelope.version), envelope);
+    const key = envelopeKey(envelope.fund_id, envelope.version);
+    past.envelopes.set(key, envelope);
+    past.envelopesAt.set(key, { position, at });
   },
   [subjects.ordersCreated.name]: (past, { payload }) => {
     const order = payload as OrderCreated;
@@ -230,6 +233,7 @@ export function isExitOf(stopId: string, orderId: string): boolean {
 }
 
 export function fold(past: History, told: Told): void {
+  if (!isOfOneResume(told)) past.resumer = undefined;
   folds[told.subject]?.(past, told);
 }
 

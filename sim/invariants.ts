@@ -8,13 +8,34 @@ import {
   reservedWhileAlive,
   worstCaseWithinEnvelope,
 } from "./invariants/decisions.ts";
+import { exitsAreProven, haltsLetExitsOut, haltsSpareExits } from "./invariants/exits.ts";
+import {
+  firmNeedsTwo,
+  haltsAreSticky,
+  latchToldOnce,
+  liftedByPeople,
+  liftLeavesHigher,
+  unknownIsHalted,
+} from "./invariants/halts.ts";
 import type { Invariant } from "./invariants/invariant.ts";
 import { canary, nobodyDiesOfADefect, nothingIsParked } from "./invariants/life.ts";
+import { baselinesWrittenOnce, lossesHalt } from "./invariants/losses.ts";
 import { acknowledgedIsKept, changesAreTold, oneLife, routedWithApproval } from "./invariants/orders.ts";
 import { stopsExitOnce } from "./invariants/stops.ts";
 
 export const invariants: readonly Invariant[] = [
   noApprovalInAHalt,
+  unknownIsHalted,
+  exitsAreProven,
+  haltsLetExitsOut,
+  haltsSpareExits,
+  liftLeavesHigher,
+  haltsAreSticky,
+  liftedByPeople,
+  firmNeedsTwo,
+  latchToldOnce,
+  lossesHalt,
+  baselinesWrittenOnce,
   noKeyApprovedTwice,
   worstCaseWithinEnvelope,
   reservedWhileAlive,

@@ -1,17 +1,14 @@
-// Who uses the platform in a simulated run: traders who hand orders in, cancel and amend them, and an operator who halts, changes limits and cancels
-// everything. They ask over the same bad roads as everybody, and ask again with the same key until they are answered.
+// Who trades in a simulated run: they hand orders in, cancel and amend them, also exits that are none. They ask over the same bad roads as everybody,
+// and ask again with the same key until they are answered. Operators are operators.ts's.
 import type { AskPeer } from "../adapters/peers/peers.ts";
 import { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
-import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { Order } from "../contracts/src/records/order.ts";
-import { envelopeMessage } from "../core/envelope.ts";
 import type { StoredOrder } from "../ports/oms-records.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import type { Promises } from "./evidence.ts";
-import { envelopeKey } from "./history.ts";
-import { operatorIdentity, type Platform, serviceIdentity } from "./platform.ts";
+import { type Platform, serviceIdentity } from "./platform.ts";
 
 export interface PeopleParts {
   readonly time: Scheduler;
@@ -34,12 +31,12 @@ const places: readonly (readonly [fund: string, strategy: string, symbol: string
 const notionalMax: Readonly<Record<string, number>> = { alpha: 240_000, beta: 95_000, gamma: 140_000 };
 const triesMax = 6;
 
-function one<Item>(dice: Dice, items: readonly Item[]): Item {
+export function one<Item>(dice: Dice, items: readonly Item[]): Item {
   return items[dice.below(items.length)] as Item;
 }
 
 /** Asks until there is an answer, or until somebody with less patience would have given up. */
-async function insist(
+export async function insist(
   parts: PeopleParts,
   ask: AskPeer,
   service: string,
@@ -69,7 +66,9 @@ function orderOf(dice: Dice, platform: Platform, name: string): Order {
   const held = Number(position?.quantity ?? 0n) / 1e18;
   const worth = (notionalMax[fund] ?? 0) * (0.05 + (0.95 * dice.below(1_000)) / 1_000);
   const lot = assetClass === "CRYPTO" ? 1e-4 : 1;
-  const wanted = isExit && held !== 0 ? Math.abs(held) * (dice.chance(0.4) ? 1 : 0.3) : worth / ask;
+  // All of it, a part, and now and then more than there is: that one only claims to be an exit.
+  const share = dice.chance(0.4) ? 1 : dice.chance(0.2) ? 1.7 : 0.3;
+  const wanted = isExit && held !== 0 ? Math.abs(held) * share : worth / ask;
   const units = Math.max(1, Math.floor(Math.min(wanted, (notionalMax[fund] ?? 0) / ask) / lot));
   const side = isExit && held !== 0 ? (held > 0 ? "SELL" : "BUY_TO_COVER") : isBuy ? "BUY" : "SELL";
   const isLimit = dice.chance(0.55);
@@ -134,80 +133,20 @@ export async function trader(parts: PeopleParts, name: string, everyMs: number):
   }
 }
 
-const strategies = ["alpha-momentum", "alpha-meanrev", "beta-trend", "gamma-income"];
-const funds = ["alpha", "beta", "gamma"];
-
-/** One who watches over it: limits are changed often, halts come seldom and stay. */
-export async function operator(parts: PeopleParts, everyMs: number): Promise<void> {
-  const { time, platform, promises } = parts;
-  const dice = time.dice.fork("operator");
-  const ask = platform.ask(operatorIdentity("duty"));
-  let halts = 0;
-  const halt = async (): Promise<void> => {
-    halts += 1;
-    const level = dice.below(10);
-    const scope =
-      level < 7
-        ? { severity: "STRATEGY_HALT", fund_id: "", strategy_id: one(dice, strategies) }
-        : level < 9
-          ? { severity: "FUND_HALT", fund_id: one(dice, funds) }
-          : { severity: "FIRM_HALT", fund_id: "" };
-    const request = {
-      ...scope,
-      halt_id: `halt-${halts}`,
-      reason: "drill",
-      requested_by: "operator:duty",
-      confirmation: "HALT",
-    };
-    await insist(parts, ask, "RiskEngine", "RequestHalt", request);
-  };
-  const changeLimits = async (): Promise<void> => {
-    const fundId = one(dice, funds);
-    const before = newest(platform, fundId);
-    if (before === undefined) return;
-    const { hash: _hash, updated_by: _by, updated_at: _at, reason: _reason, ...limits } = before;
-    const next: RiskEnvelope = {
-      ...limits,
-      version: before.version + 1,
-      max_position_pct: (4 + dice.below(12)) / 100,
-      synthetic_stop_pct: (2 + dice.below(9)) / 100,
-      halt_allow_reduce_only: dice.chance(0.85),
-    };
-    const answer = await insist(parts, ask, "RiskEngine", "UpdateEnvelope", {
-      ...envelopeMessage(next),
-      reason: "review",
-    });
-    if (answer !== undefined) promises.envelopes.add(envelopeKey(fundId, next.version));
-  };
-  while (!parts.isStopping()) {
-    await time.timers.sleep(1 + dice.below(2 * everyMs));
-    if (parts.isStopping()) return;
-    const thrown = dice.below(100);
-    if (thrown < 35) void halt();
-    else if (thrown < 90) void changeLimits();
-    else void insist(parts, ask, "Oms", "CancelAll", { confirmation: "CANCEL", reason: "drill" });
-  }
-}
-
-function newest({ world }: Platform, fundId: string): RiskEnvelope | undefined {
-  const versions = world.risk.envelopes.get(fundId) ?? [];
-  return versions.reduce<RiskEnvelope | undefined>(
-    (best, each) => ((best?.version ?? 0) < each.version ? each : best),
-    undefined,
-  );
-}
-
 /** Notes what answers promise, at the moment at which they leave. */
 export function notePromises(promises: Promises): (service: string, method: string, answer: unknown) => void {
   let turn = 0;
   return (service, method, answer) => {
     turn += 1;
-    if (service !== "RiskEngine" || typeof answer !== "object" || answer === null) return;
+    if (typeof answer !== "object" || answer === null) return;
     if (method === "RequestHalt" && "acknowledged" in answer && answer.acknowledged === true) {
       const { halt_id: id, epoch } = answer as unknown as { readonly halt_id: string; readonly epoch: number };
       if (!promises.halts.has(id)) promises.halts.set(id, { epoch, turn });
     }
-    if (method === "CheckOrder" && "encoded" in answer) {
+    if (method === "ResumeHalt" && "lifted_halt_ids" in answer) {
+      for (const id of answer.lifted_halt_ids as readonly string[]) promises.lifted.add(id);
+    }
+    if (service === "RiskEngine" && method === "CheckOrder" && "encoded" in answer) {
       const decision = RiskDecision.decode(answer.encoded as Uint8Array);
       if (decision.approved) promises.approvals.push({ decisionId: decision.decision_id, turn });
     }

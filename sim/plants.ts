@@ -2,11 +2,12 @@
 // product knows nothing of them. Every one must be found.
 import type { MemoryWorld } from "../adapters/memory/world.ts";
 import * as decimal from "../contracts/src/decimal.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Bus, BusEvent, Handler } from "../ports/bus.ts";
 import type { OrderDesk } from "../ports/peers.ts";
-import type { Store } from "../ports/store.ts";
+import type { Store, UnitOfWork } from "../ports/store.ts";
 import type { ServiceName } from "../services/service.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import { buys } from "./history.ts";
@@ -160,4 +161,63 @@ const fireStopTwice: Plant = {
   },
 };
 
-export const plants: readonly Plant[] = [skipEpochCheck, freeOnTimeout, netPending, dropOutboxRow, fireStopTwice];
+/** A strategy's fund, and everybody's firm. */
+function isAbove(higher: ActiveHalt, lower: ActiveHalt): boolean {
+  if (higher.severity === "FIRM_HALT") return lower.severity !== "FIRM_HALT";
+  const isPair = higher.severity === "FUND_HALT" && lower.severity === "STRATEGY_HALT";
+  return isPair && higher.fund_id === lower.fund_id;
+}
+
+const liftFreesHigher: Plant = {
+  name: "lift-frees-higher",
+  sentence: "Lifting a halt also takes away the halts of the levels above it.",
+  ports: (service, ports) => {
+    if (service !== "operations" && service !== "riskengine") return ports;
+    const { store } = ports;
+    const generous: Store = {
+      ...store,
+      transact: (name, work) =>
+        store.transact(name, (unit) => {
+          const liftHalts: UnitOfWork["risk"]["liftHalts"] = async (haltIds, at) => {
+            const { active } = await unit.risk.lockHalts();
+            const meant = active.filter(({ halt_id: id }) => haltIds.includes(id));
+            const more = active.filter((halt) => meant.some((lower) => isAbove(halt, lower)));
+            const all = new Set([...haltIds, ...more.map(({ halt_id: id }) => id)]);
+            return unit.risk.liftHalts([...all], at);
+          };
+          return work({ ...unit, risk: { ...unit.risk, liftHalts } });
+        }),
+    };
+    return { ...ports, store: generous };
+  },
+};
+
+const forgetLatch: Plant = {
+  name: "forget-latch",
+  sentence: "A risk engine that is killed after it latched a halt and before that was passed on comes back without it.",
+  world(world) {
+    const inner = world.process;
+    const isPassedOn = (id: string): boolean =>
+      [...world.halts.told.values()].some(({ haltId, teller }) => haltId === id && teller === "operations");
+    world.process = (name) => {
+      const process = inner(name);
+      if (name !== "riskengine") return process;
+      process.onKill(() => {
+        const { halts } = world.risk;
+        const forgotten = halts.filter(({ halt_id: id }) => !isPassedOn(id));
+        for (const halt of forgotten) halts.splice(halts.indexOf(halt), 1);
+      });
+      return process;
+    };
+  },
+};
+
+export const plants: readonly Plant[] = [
+  skipEpochCheck,
+  freeOnTimeout,
+  netPending,
+  dropOutboxRow,
+  fireStopTwice,
+  liftFreesHigher,
+  forgetLatch,
+];

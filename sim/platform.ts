@@ -5,6 +5,7 @@ import { z } from "zod";
 import { memoryAuditLog } from "../adapters/memory/audit-log.ts";
 import { type AuditWorld, auditWorld } from "../adapters/memory/audit-world.ts";
 import { memoryBus } from "../adapters/memory/bus.ts";
+import { type CodeWorld, enrol, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
 import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
 import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
 import { memoryStore } from "../adapters/memory/store.ts";
@@ -76,7 +77,13 @@ export function platform(options: PlatformOptions): Platform {
   const { clock, timers } = time;
   const world = memoryWorld(weather.faults);
   plant?.world?.(world, time.dice.fork("plant"));
-  const disk = { audit: auditWorld(), secrets: plainSecrets(), subjectKeys: new Map() as SubjectKeyWorld };
+  const disk = {
+    audit: auditWorld(),
+    secrets: plainSecrets(),
+    subjectKeys: new Map() as SubjectKeyWorld,
+    codes: new Map() as CodeWorld,
+  };
+  for (const name of operatorNames) enrol(disk.codes, operatorIdentity(name).subject);
   const around = outside(time, settings.market);
   const lives = new Map<ServiceName, Life>();
   const answering = new Map<string, RpcService>();
@@ -100,11 +107,13 @@ export function platform(options: PlatformOptions): Platform {
     const tools = { process, clock, timers, random };
     const allowed = (subject: string): boolean => mayPublish(name, subject);
     const broker = lossyBroker(around.connect(), weather, timers);
+    const store = memoryStore({ ...tools, mayPublish: allowed, untoldChange: untoldInPlatform });
     const ports = {
       clock,
       timers,
       random,
-      store: memoryStore({ ...tools, mayPublish: allowed, untoldChange: untoldInPlatform }),
+      store,
+      oneTimeCodes: memoryOneTimeCodes({ codes: disk.codes, clock, store }),
       bus: memoryBus({ ...tools, subjectByName: checkedAlready, mayPublish: allowed }),
       riskStore: memoryRiskStore({ process, timers }),
       referenceData: memoryReferenceData(process),
@@ -259,6 +268,9 @@ function isTrouble(thrown: unknown): boolean {
 export function serviceIdentity(name: string): Identity {
   return { ...nobody, kind: "service", actor: `service:${name}`, name, subject: name, roles: [] };
 }
+
+/** Those who have a second factor. */
+export const operatorNames = ["duty", "relief"] as const;
 
 export function operatorIdentity(name: string): Identity {
   return {

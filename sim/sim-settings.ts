@@ -3,19 +3,25 @@
 import type { Settings } from "../ports/settings.ts";
 import { testSettings } from "../testkit/virtual/service-rig.ts";
 
+/** How long halts may be unheard of. */
+export const haltUnknownMs = 700;
+
 export interface SimSettingsOptions {
   readonly seed: number;
   readonly autoCorrect: boolean;
+  /** Valuations in a row that confirm a loss, and how long it waits for them at most. */
+  readonly lossConfirmations: number;
+  readonly lossConfirmMs: number;
 }
 
-export function simSettings({ seed, autoCorrect }: SimSettingsOptions): Settings {
+export function simSettings({ seed, autoCorrect, ...losses }: SimSettingsOptions): Settings {
   return {
     ...testSettings,
     stops: { enabled: true, cryptoEveryMs: 150, othersEveryMs: 250, quoteAgeMsMax: 5_000 },
     reconcile: { enabled: true, everyMs: 120, confirmAfterMs: 40, alertThreshold: 1, autoCorrect },
     // Every entry is checked by the simulator itself; that the log looks at itself is tested elsewhere.
     audit: { ...testSettings.audit, verifyFirstAfterMs: 3_600_000 },
-    risk: { ...testSettings.risk, approvalValidMs: 1_500, snapshotEveryEntries: 25 },
+    risk: { ...testSettings.risk, approvalValidMs: 1_500, snapshotEveryEntries: 25, haltUnknownMs, ...losses },
     market: { seed, quoteEveryMs: 200 },
     research: { decideEveryMs: 800 },
     // The simulator puts the funds in before anything may fail.

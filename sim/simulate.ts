@@ -12,10 +12,13 @@ import { type Scheduler, scheduler } from "../testkit/virtual/scheduler.ts";
 import { type Witness, witness } from "./evidence.ts";
 import { isExitOf, isOver, positionKey } from "./history.ts";
 import { booksApart } from "./invariants/books.ts";
+import { isCovered, isInForceAt } from "./invariants/decisions.ts";
+import { whatIsOwed } from "./invariants/halts.ts";
 import { isExcused } from "./invariants/stops.ts";
 import { firstViolation, type Violation } from "./invariants.ts";
+import { changeLimits, funds, operators, symbolsOf, thinLimits } from "./operators.ts";
 import { firstHoldings } from "./outside.ts";
-import { notePromises, operator, type PeopleParts, trader } from "./people.ts";
+import { notePromises, one, type PeopleParts, trader } from "./people.ts";
 import type { Plant } from "./plants.ts";
 import { operatorIdentity, type Platform, platform } from "./platform.ts";
 import { simSettings } from "./sim-settings.ts";
@@ -63,7 +66,12 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   const time = scheduler({ seed: options.seed });
   const sky = weather(time.dice.fork("weather"));
   const dice = time.dice.fork("what kind of run");
-  const settings = simSettings({ seed: options.seed % 1_000_000, autoCorrect: dice.chance(0.5) });
+  const settings = simSettings({
+    seed: options.seed % 1_000_000,
+    autoCorrect: dice.chance(0.5),
+    lossConfirmations: dice.chance(0.3) ? 1 : 2,
+    lossConfirmMs: 150 + dice.below(500),
+  });
   let note: (service: string, method: string, answer: unknown) => void = () => undefined;
   const { plant } = options;
   const made = platform({ time, weather: sky, settings, plant, onAnswer: (...answer) => note(...answer) });
@@ -73,6 +81,8 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   const run: Run = { options, time, weather: sky, platform: made, witness: seen, settings };
   await time.finish("the setup", setUp(run));
   made.start();
+  const thinFund = dice.chance(0.4) ? one(dice, funds) : undefined;
+  if (thinFund !== undefined) void loseMoney(run, thinFund);
   // What comes first is that everybody has begun: a platform that never was there cannot be lost.
   await time.run({ untilMs: time.elapsedMs() + 1_300 });
   sky.turnFoul();
@@ -80,10 +90,19 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping };
   if (!dice.chance(0.3)) made.retire("research");
   for (const name of ["a", "b"]) void trader(parts, name, 45);
-  void operator(parts, 110);
+  operators(parts, { everyMs: 90, thinFund });
   void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.5) });
   const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
   return { ...reportOf(run), ...(violation === undefined ? {} : { violation }) };
+}
+
+/** Before the weather turns one fund has small limits and sees its prices fall, so that the next valuations show a loss above them. */
+async function loseMoney({ time, platform: made, witness: { promises } }: Run, fundId: string): Promise<void> {
+  const dice = time.dice.fork("losses");
+  await time.timers.sleep(300);
+  const parts: PeopleParts = { time, platform: made, promises, isStopping: () => false };
+  await changeLimits(parts, "duty", { fundId, limits: thinLimits(dice) });
+  for (const symbol of symbolsOf[fundId] ?? []) made.outside.gap(symbol, -(0.03 + dice.below(60) / 1_000));
 }
 
 /** The funds, their limits, capital and first positions, on both sides, before anything may fail. */
@@ -181,6 +200,12 @@ function undone(run: Run): string | undefined {
   if (made.running().length < 4) return "not everybody runs";
   const owed = [...past.stops.values()].find((stop) => stop.ended === undefined && !isExcused(past, stop));
   if (owed !== undefined) return `the exit of ${owed.triggered.stop_id} is owed`;
+  const waiting = [...world.losses.states.values()].find(({ state }) => state.pending.length > 0);
+  if (waiting !== undefined) return `a loss of ${waiting.fundId} waits for its confirmation`;
+  for (const halt of past.halts) {
+    const what = whatIsOwed(halt);
+    if (what !== undefined) return what;
+  }
   const apart = booksApart({ past, platform: made });
   if (apart !== undefined) return apart;
   const cursor = world.oms.cursors.get("paper") ?? 0;
@@ -223,6 +248,13 @@ function reportOf({ time, platform: made, weather: sky, witness: { past } }: Run
       fills: traded,
       adjustments: [...past.fills.values()].filter(({ kind }) => kind === "ADJUSTMENT").length,
       halts: past.halts.length,
+      "losses that halted": past.halts.filter(({ evidence }) => evidence?.["limit"] !== undefined).length,
+      lifts: past.halts.filter(({ lift }) => lift !== undefined).length,
+      "requests to lift all": past.resumes.size,
+      signatures: [...past.resumes.values()].filter(({ ended }) => ended?.outcome === "lifted").length,
+      "exits in a halt": [...past.approvals.values()].filter(({ decision, order }) =>
+        past.halts.some((halt) => isInForceAt(halt, decision.halt_epoch) && isCovered(halt, order)),
+      ).length,
       limits: past.envelopes.size,
       stops: past.stops.size,
       differences: world.reconcile.differences.size,

@@ -34,7 +34,13 @@ export interface GroundFund {
   /** Ten million as of now unless it says otherwise; "none" was never valued. */
   readonly nav?: { readonly value: string; readonly ageMs?: number } | "none";
   readonly holds?: { readonly symbol: string; readonly quantity: string };
+  /** Where its days end; `always-open` unless it says otherwise. */
+  readonly calendar?: string;
 }
+
+/** Two zones in which it is never the same date. */
+export const farWest = "far-west";
+export const farEast = "far-east";
 
 export interface GroundInstrument {
   readonly currency?: string;
@@ -65,6 +71,8 @@ export interface RiskGround {
   settled(order: Order, isSettled: (decision: RiskDecision) => boolean): Promise<void>;
   /** Runs the work while nobody can read the halts. */
   withHaltsUnreadable(work: () => Promise<void>): Promise<void>;
+  /** Runs the work while a fund that was in the far west is in the far east, where its next day has begun, and nobody can write so. */
+  withDayUnwritten(fundId: string, work: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -106,6 +114,7 @@ export async function openRiskGround(plan: GroundPlan): Promise<RiskGround> {
     environment: {
       PORTCULLIS_DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}&port=${port}`,
       PORTCULLIS_PAPER_SEED: "always",
+      PORTCULLIS_RISK_LOSS_CONFIRM_MS: "120000",
       PORTCULLIS_RISK_OPEN_ORDERS_PER_FUND_MAX: String(groundOpenOrdersMax),
       PORTCULLIS_LANGUAGE_MODEL_PROVIDER: "openai_compatible",
       PORTCULLIS_LANGUAGE_MODEL: "ground",
@@ -167,6 +176,15 @@ function groundOn(
   owner: Parameters<typeof openClient>[0],
 ): Omit<RiskGround, "close"> {
   let count = 0;
+  const withLocked = async (tables: string, work: () => Promise<void>): Promise<void> => {
+    const locker = await openClient(owner, { log: quietLog, applicationName: "a lock in the way" });
+    try {
+      await locker.query(`begin; lock table ${tables} in access exclusive mode`);
+      await work();
+    } finally {
+      await locker.end();
+    }
+  };
   return {
     platform,
     client,
@@ -217,15 +235,16 @@ function groundOn(
       }
       throw new Error(`the world did not become as it should be: ${last?.code} ${last?.reason}`);
     },
-    async withHaltsUnreadable(work) {
-      const locker = await openClient(owner, { log: quietLog, applicationName: "a lock in the way" });
-      try {
-        await locker.query("begin; lock table halt_epoch, halt in access exclusive mode");
+    withHaltsUnreadable: (work) => withLocked("halt_epoch, halt", work),
+    withDayUnwritten: (fundId, work) =>
+      withLocked("loss_state", async () => {
+        const { answer } = await client.getReference("funds");
+        const funds = JSON.parse(answer?.content_json ?? "[]") as ReferenceContents["funds"];
+        const moved = funds.map((fund) => (fund.fund_id === fundId ? { ...fund, calendar: farEast } : fund));
+        const document = { kind: "funds", version: (answer?.version ?? 0) + 1, content_json: JSON.stringify(moved) };
+        await mustBeOk("moving a fund", client.setReference({ ...document, reason: "the ground of a test" }));
         await work();
-      } finally {
-        await locker.end();
-      }
-    },
+      }),
   };
 }
 
@@ -233,7 +252,11 @@ async function putIn(plan: GroundPlan, ground: Omit<RiskGround, "close">): Promi
   const { client, publish } = ground;
   const kinds: Readonly<Partial<Record<ReferenceKind, readonly object[]>>> = {
     instruments: Object.entries(plan.instruments).map(([symbol, of]) => instrumentOf(symbol, of)),
-    funds: Object.keys(plan.funds).map(fundOf),
+    calendars: [
+      { ...calendarOf(farWest), zone: "Pacific/Pago_Pago" },
+      { ...calendarOf(farEast), zone: "Pacific/Kiritimati" },
+    ],
+    funds: Object.entries(plan.funds).map(([fundId, of]) => fundOf(fundId, of)),
     fx: plan.fx.map(({ base, rate, ageMs }) => ({ base, quote: "USD", rate, as_of: now(ageMs) })),
     borrow: Object.entries(plan.instruments).flatMap(([symbol, { borrow }]) =>
       borrow === undefined
@@ -286,14 +309,18 @@ function instrumentOf(symbol: string, { currency = "USD" }: GroundInstrument): I
   };
 }
 
+function calendarOf(name: string): ReferenceContents["calendars"][number] {
+  return { name, zone: "UTC", sessions: "always", holidays: [], early_closes: {} };
+}
+
 /** Live, so that the paper treasury leaves its value alone and nobody says old rates again. */
-function fundOf(fundId: string): ReferenceContents["funds"][number] {
+function fundOf(fundId: string, { calendar = "always-open" }: GroundFund): ReferenceContents["funds"][number] {
   return {
     fund_id: fundId,
     name: fundId,
     mode: "LIVE",
     currency: "USD",
-    calendar: "always-open",
+    calendar,
     strategies: [strategyOf(fundId)],
   };
 }

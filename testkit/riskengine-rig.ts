@@ -3,6 +3,7 @@
 
 import { memoryBus } from "../adapters/memory/bus.ts";
 import { type CommitFate, noFaults } from "../adapters/memory/faults.ts";
+import { type CodeWorld, enrol, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
 import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
 import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
 import { memoryStore } from "../adapters/memory/store.ts";
@@ -37,6 +38,8 @@ const settingsDefault: RiskSettings = {
   openOrdersPerFundMax: 10_000,
   haltPollMs: 250,
   haltUnknownMs: 2_000,
+  lossConfirmations: 2,
+  lossConfirmMs: 5_000,
   snapshotEveryEntries: 1_000_000,
 };
 
@@ -44,6 +47,8 @@ export interface RiskEngineRigOptions {
   readonly seed: number;
   readonly settings?: Partial<RiskSettings>;
   readonly askRiskOfficer?: AskRiskOfficer;
+  /** When it begins, where that matters. */
+  readonly startAt?: Instant;
 }
 
 /** One life of the engine. */
@@ -57,8 +62,18 @@ export interface EngineLife {
   call(procedure: string, message: object, identity?: Identity): Promise<unknown>;
 }
 
-export const operator = { kind: "operator", actor: "operator:duty", name: "duty" } as Identity;
-export const machine = { kind: "service", actor: "service:oms", name: "oms" } as Identity;
+const person = (name: string): Identity =>
+  ({ kind: "operator", actor: `operator:${name}`, name, subject: name, roles: ["operator"] }) as unknown as Identity;
+
+export const operator = person("duty");
+export const relief = person("relief");
+export const machine = {
+  kind: "service",
+  actor: "service:oms",
+  name: "oms",
+  subject: "oms",
+  roles: ["service"],
+} as unknown as Identity;
 
 const silence = (): undefined => undefined;
 const log: Log = { debug: silence, info: silence, warn: silence, error: silence, with: () => log };
@@ -66,7 +81,10 @@ const log: Log = { debug: silence, info: silence, warn: silence, error: silence,
 export type RiskEngineRig = Awaited<ReturnType<typeof riskEngineRig>>;
 
 export async function riskEngineRig(options: RiskEngineRigOptions) {
-  const time: Scheduler = scheduler({ seed: options.seed });
+  const time: Scheduler = scheduler({
+    seed: options.seed,
+    ...(options.startAt !== undefined && { startAt: options.startAt }),
+  });
   /** Fates of the next commits of that name; "risk.append" is the journal's. */
   const fates = new Map<string, CommitFate[]>();
   const delays = { commitMs: 1, answerMs: 0 };
@@ -78,6 +96,8 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
   });
   const finish = <Value>(promise: Promise<Value>): Promise<Value> => time.finish("the rig", promise, 1_000_000);
   let lives = 0;
+  const codes: CodeWorld = new Map();
+  for (const { subject } of [operator, relief]) enrol(codes, subject);
 
   function portsOf(process: MemoryProcess, deaths: Error[]): ServicePorts {
     const basic = {
@@ -87,6 +107,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       random: time.dice.fork(`${process.name} ${lives}`),
     };
     const unused = {} as never;
+    const store = memoryStore({ ...basic, untoldChange: untoldInPlatform });
     return {
       ...basic,
       crash: { die: (defect) => deaths.push(defect) as never },
@@ -97,7 +118,9 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
         histogram: () => ({ observe: silence }),
       },
       tracer: { span: (_name, _fields, work) => work() },
-      store: memoryStore({ ...basic, untoldChange: untoldInPlatform }),
+      store,
+      oneTimeCodes: memoryOneTimeCodes({ codes, clock: time.clock, store }),
+      haltsConfirmer: unused,
       bus: memoryBus({ ...basic, subjectByName }),
       secrets: unused,
       sha256: systemSha256,
@@ -176,14 +199,15 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
     await time.timers.sleep(200);
   }
 
-  async function start(): Promise<EngineLife> {
+  /** With values and prices told at once, unless it is asked to begin in silence. */
+  async function start({ inSilence = false }: { readonly inSilence?: boolean } = {}): Promise<EngineLife> {
     lives += 1;
     const process = world.process("riskengine");
     const deaths: Error[] = [];
     const ports = portsOf(process, deaths);
     const starting = startRiskEngine(ports, options.askRiskOfficer ?? nobodyToAsk);
     const service = await finish(starting);
-    await finish(putPrices());
+    if (!inSilence) await finish(putPrices());
     const call = (procedure: string, message: object, identity: Identity = operator): Promise<unknown> => {
       const handler = service.rpc[0]?.handlers[procedure] as UnaryHandler;
       const requestBytes = procedure.startsWith("CheckOrder")

@@ -42,6 +42,15 @@ export const risk = section({
     sentence: "After how long without an answer halts are unknown, which counts as halted, in milliseconds.",
     environment: "PORTCULLIS_RISK_HALT_UNKNOWN_MS",
   }),
+  loss_confirmations: key(whole(1, 10).default(2), {
+    sentence: "Valuations in a row that confirm a loss above its limit before it halts; 1 halts with the first.",
+    environment: "PORTCULLIS_RISK_LOSS_CONFIRMATIONS",
+  }),
+  loss_confirm_ms: key(whole(0, 300_000).default(5_000), {
+    sentence:
+      "How long such a loss waits for them at most, in milliseconds: when no other valuation contradicts it until then it counts as confirmed.",
+    environment: "PORTCULLIS_RISK_LOSS_CONFIRM_MS",
+  }),
   snapshot_every_entries: key(whole(100, 100_000_000).default(50_000), {
     sentence: "Entries in the risk engine's journal between two snapshots of its books.",
     environment: "PORTCULLIS_RISK_SNAPSHOT_EVERY_ENTRIES",

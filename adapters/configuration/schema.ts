@@ -20,7 +20,7 @@ import {
   isPostgresUrl,
   isVaultAddress,
 } from "./value-forms.ts";
-import { brokerExitReconciler, chat, syntheticStop } from "./workers-section.ts";
+import { brokerExitReconciler, chat, drills, syntheticStop } from "./workers-section.ts";
 
 export const serviceNames = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -295,6 +295,7 @@ export const configurationSchema = z.strictObject({
   language_model: languageModel.prefault({}),
   synthetic_stop: syntheticStop.prefault({}),
   broker_exit_reconciler: brokerExitReconciler.prefault({}),
+  drills: drills.prefault({}),
   chat: chat.prefault({}),
   fund: fund.optional(),
   funds: z.array(fund).default([]),

@@ -13,6 +13,7 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
       othersEveryMs: stop.poll_interval_equities_s * 1_000,
       quoteAgeMsMax: stop.quote_age_max_s * 1_000,
     },
+    drills: { everyHours: configuration.drills.every_hours },
     reconcile: {
       enabled: reconciler.enabled,
       everyMs: reconciler.interval_s * 1_000,
@@ -35,6 +36,8 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
       openOrdersPerFundMax: risk.open_orders_per_fund_max,
       haltPollMs: risk.halt_poll_ms,
       haltUnknownMs: risk.halt_unknown_ms,
+      lossConfirmations: risk.loss_confirmations,
+      lossConfirmMs: risk.loss_confirm_ms,
       snapshotEveryEntries: risk.snapshot_every_entries,
     },
     market: { seed: market.seed, quoteEveryMs: market.quote_every_ms },

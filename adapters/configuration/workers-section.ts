@@ -1,4 +1,4 @@
-// The sections `synthetic_stop`, `broker_exit_reconciler` and `chat` of the configuration: how often the risk engine's workers look, what they may
+// The sections `synthetic_stop`, `broker_exit_reconciler`, `drills` and `chat` of the configuration: how often the risk engine's workers look, what they may
 // do by themselves, and where people are told.
 import { z } from "zod";
 import { key } from "./key-facts.ts";
@@ -24,6 +24,13 @@ export const brokerExitReconciler = section({
   }),
   alert_threshold: key(whole(1, 1_000_000).default(1), { sentence: "Discrepancies from which on an alert is sent." }),
   auto_correct: key(z.boolean().default(false), { sentence: "Whether our side is corrected to the broker's." }),
+});
+
+export const drills = section({
+  every_hours: key(whole(0, 24 * 366).default(0), {
+    sentence: "Hours between halt drills that nobody asks for; 0 leaves them to people.",
+    environment: "PORTCULLIS_DRILLS_EVERY_HOURS",
+  }),
 });
 
 export const chat = section({

@@ -5,6 +5,7 @@ import * as audit from "../../contracts/src/generated/svc/v1/audit.ts";
 import * as auditdesk from "../../contracts/src/generated/svc/v1/auditdesk.ts";
 import * as envelope from "../../contracts/src/generated/svc/v1/envelope.ts";
 import * as halt from "../../contracts/src/generated/svc/v1/halt.ts";
+import * as haltdesk from "../../contracts/src/generated/svc/v1/haltdesk.ts";
 import * as instance from "../../contracts/src/generated/svc/v1/instance.ts";
 import * as market from "../../contracts/src/generated/svc/v1/market.ts";
 import * as marketdesk from "../../contracts/src/generated/svc/v1/marketdesk.ts";
@@ -26,6 +27,7 @@ const modules = [
   auditdesk,
   envelope,
   halt,
+  haltdesk,
   instance,
   market,
   marketdesk,

@@ -39,6 +39,7 @@ const servedBy: Readonly<Record<string, string>> = {
   Operations: "operations",
   AuditDesk: "operations",
   RiskWorkers: "operations",
+  HaltDesk: "operations",
   MarketDesk: "operations",
   Oms: "oms",
   Treasury: "treasury",

@@ -47,7 +47,7 @@ const enrolment: NamedAction = { action: "EnrolSecondFactor", parameters: {} };
 type Denied = Extract<Outcome<never>, { readonly ok: false }>;
 
 /** One attempt under way: whose it is, what for, and the transaction it lives in. */
-interface Try {
+export interface Try {
   readonly sql: Sql;
   readonly events: EventWriter;
   readonly identity: Identity;
@@ -142,7 +142,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 }
 
 /** Judges what was shown against the confirmed factor and keeps the outcome; undefined when it was accepted. */
-async function showFactor(
+export async function showFactor(
   attempt: Try,
   row: FactorRow & { readonly secret: string },
   shown: ShownFactor,
@@ -198,7 +198,7 @@ function denied(code: Refusal["code"], refusal: Partial<Refusal> = {}): Denied {
   return { ok: false, denial: { code, reason }, ...(retryAfterS === undefined ? {} : { retryAfterS }) };
 }
 
-async function refuse(attempt: Try, factor: ShownFactor["kind"], refusal: Refusal): Promise<Denied> {
+export async function refuse(attempt: Try, factor: ShownFactor["kind"], refusal: Refusal): Promise<Denied> {
   await attempt.events.publish(subjects.stepUpRefused, { ...tried(attempt), factor, code: refusal.code });
   return denied(refusal.code, refusal);
 }

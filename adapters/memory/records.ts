@@ -69,6 +69,10 @@ function newestOf<One extends { readonly version: number }>(versions: readonly O
 function riskChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<RiskRecords> {
   const envelopes: RiskEnvelope[] = [];
   const halts: ActiveHalt[] = [];
+  const lifted = new Set<string>();
+  let lifts = 0;
+  const inForce = (): ActiveHalt[] => [...world.halts, ...halts].filter(({ halt_id: id }) => !lifted.has(id));
+  const epoch = (): number => world.haltEpoch + halts.length + lifts;
   const navs = new Map<string, NavUpdated>();
   const versionsOf = (fundId: string): RiskEnvelope[] => [
     ...(world.envelopes.get(fundId) ?? []),
@@ -91,16 +95,29 @@ function riskChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<R
     lockHalts: () =>
       inTurn(async () => {
         await lock("halts");
-        return { epoch: world.haltEpoch + halts.length, active: structuredClone([...world.halts, ...halts]) };
+        return { epoch: epoch(), active: structuredClone(inForce()) };
       }),
     latchHalt: (halt) =>
       inTurn(async () => {
         await lock("halts");
-        const known = [...world.halts, ...halts].find((one) => one.halt_id === halt.halt_id);
+        const known =
+          [...world.halts, ...halts].find((one) => one.halt_id === halt.halt_id) ?? world.liftedHalts.get(halt.halt_id);
         if (known !== undefined) return structuredClone(known);
-        const latched = { ...structuredClone(halt), epoch: world.haltEpoch + halts.length + 1 };
+        const latched = { ...structuredClone(halt), epoch: epoch() + 1 };
         halts.push(latched);
         return structuredClone(latched);
+      }),
+    liftHalts: (haltIds) =>
+      inTurn(async () => {
+        await lock("halts");
+        const known = new Set(inForce().map(({ halt_id: id }) => id));
+        const missing = haltIds.find((id) => !known.has(id));
+        if (missing !== undefined) {
+          throw new Fault("STORE_CONFLICT", `the halt ${missing} is not in force`, { retry: "now" });
+        }
+        for (const id of haltIds) lifted.add(id);
+        lifts += 1;
+        return epoch();
       }),
     putNav: (nav) =>
       inTurn(async () => {
@@ -120,7 +137,11 @@ function riskChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<R
         world.envelopes.set(envelope.fund_id, versions);
       }
       world.halts.push(...halts);
-      world.haltEpoch += halts.length;
+      world.haltEpoch += halts.length + lifts;
+      for (const halt of world.halts.filter(({ halt_id: id }) => lifted.has(id))) {
+        world.liftedHalts.set(halt.halt_id, halt);
+        world.halts.splice(world.halts.indexOf(halt), 1);
+      }
       for (const [fundId, nav] of navs) world.navs.set(fundId, nav);
     },
   };

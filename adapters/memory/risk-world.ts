@@ -26,6 +26,8 @@ export interface RiskWorld {
   haltEpoch: number;
   /** Those in force, in the order of their epochs. */
   readonly halts: ActiveHalt[];
+  /** Those that were lifted, by their ids. */
+  readonly liftedHalts: Map<string, ActiveHalt>;
   /** Every version of each kind, oldest first. */
   readonly references: Map<ReferenceKind, ReferenceVersion[]>;
   referenceChange: number;
@@ -45,6 +47,7 @@ export function riskWorld(): RiskWorld {
     navs: new Map(),
     haltEpoch: 0,
     halts: [],
+    liftedHalts: new Map(),
     references: new Map(),
     referenceChange: 0,
     holdings: new Map(),

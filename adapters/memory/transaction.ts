@@ -6,7 +6,10 @@ import type { Random } from "../../ports/random.ts";
 import type { Instance, UnitOfWork } from "../../ports/store.ts";
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encode } from "./codec.ts";
+import { flattenChanges } from "./flatten-records.ts";
+import { haltChanges } from "./halt-records.ts";
 import { ledgerChanges } from "./ledger-records.ts";
+import { lossChanges } from "./loss-records.ts";
 import { omsChanges } from "./oms-records.ts";
 import { weatherChanges } from "./paper-weather.ts";
 import { reconcileChanges } from "./reconcile-records.ts";
@@ -45,8 +48,11 @@ interface Pending {
   readonly instances: Map<string, Instance | undefined>;
   /** Of the single services' repositories. */
   readonly records: RecordChanges;
+  readonly halts: ReturnType<typeof haltChanges>;
+  readonly flattens: ReturnType<typeof flattenChanges>;
   readonly oms: ReturnType<typeof omsChanges>;
   readonly ledger: ReturnType<typeof ledgerChanges>;
+  readonly losses: ReturnType<typeof lossChanges>;
   readonly research: ReturnType<typeof researchChanges>;
   readonly stops: ReturnType<typeof stopChanges>;
   readonly reconcile: ReturnType<typeof reconcileChanges>;
@@ -84,8 +90,11 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     throw conflict(name);
   };
   const records = recordChanges(world.risk, { inTurn, lock });
+  const halts = haltChanges(world.halts, { inTurn, lock });
+  const flattens = flattenChanges(world.flattens, { inTurn, lock });
   const oms = omsChanges(world.oms, world.risk, { inTurn, lock });
   const ledger = ledgerChanges(world.ledger, records.treasury, { inTurn, lock });
+  const losses = lossChanges(world.losses, { inTurn, lock });
   const research = researchChanges(world.research, { inTurn, lock });
   const stops = stopChanges(world.stops, { inTurn, lock });
   const reconcile = reconcileChanges(world.reconcile, { inTurn, lock });
@@ -95,8 +104,11 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     handled: new Set(),
     instances: new Map(),
     records,
+    halts,
+    flattens,
     oms,
     ledger,
+    losses,
     research,
     stops,
     reconcile,
@@ -114,8 +126,11 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
         else world.instances.set(incarnation, instance);
       }
       pending.records.apply();
+      pending.halts.apply();
+      pending.flattens.apply();
       pending.oms.apply();
       pending.ledger.apply();
+      pending.losses.apply();
       pending.research.apply();
       pending.stops.apply();
       pending.reconcile.apply();
@@ -150,8 +165,12 @@ function unitOf(
     reference,
     treasury,
     configuration,
+    halts: pending.halts.records,
+    flattens: pending.flattens.flattens,
+    drills: pending.flattens.drills,
     oms: pending.oms.records,
     ledger: pending.ledger.records,
+    losses: pending.losses.records,
     research: pending.research.records,
     stops: pending.stops.records,
     reconcile: pending.reconcile.records,

@@ -7,8 +7,11 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Outcome } from "../../ports/store.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
+import { type FlattenWorld, flattenWorld } from "./flatten-records.ts";
+import { type HaltWorld, haltWorld } from "./halt-records.ts";
 import { type LedgerWorld, ledgerWorld } from "./ledger-records.ts";
 import { type RowLocks, rowLocks } from "./locks.ts";
+import { type LossWorld, lossWorld } from "./loss-records.ts";
 import { type OmsWorld, omsWorld } from "./oms-records.ts";
 import type { WeatherWorld } from "./paper-weather.ts";
 import { type ReconcileWorld, reconcileWorld } from "./reconcile-records.ts";
@@ -64,8 +67,11 @@ export interface MemoryWorld {
   readonly parked: ParkedEvent[];
   readonly locks: RowLocks;
   readonly risk: RiskWorld;
+  readonly halts: HaltWorld;
+  readonly flattens: FlattenWorld;
   readonly oms: OmsWorld;
   readonly ledger: LedgerWorld;
+  readonly losses: LossWorld;
   readonly research: ResearchWorld;
   readonly stops: StopWorld;
   readonly reconcile: ReconcileWorld;
@@ -109,8 +115,11 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     parked: [],
     locks: rowLocks(),
     risk: riskWorld(),
+    halts: haltWorld(),
+    flattens: flattenWorld(),
     oms: omsWorld(),
     ledger: ledgerWorld(),
+    losses: lossWorld(),
     research: researchWorld(),
     stops: new Map(),
     reconcile: reconcileWorld(),

@@ -7,8 +7,16 @@ import { type Peers, peersOver } from "./peers.ts";
 
 /** A check is answered within milliseconds; whoever waits longer asks again with the same key. */
 const checkMsMax = 2_000;
+/** A halt is confirmed when decisions before it are answered; whoever asks asks again soon. */
+const confirmMsMax = 6_000;
 /** An order is answered when it is with its broker, or when order management has waited for that long enough. */
 const answerMsMax = 10_000;
+
+const timeoutsMs: Readonly<Record<string, number>> = {
+  CheckOrder: checkMsMax,
+  GetEnvelope: checkMsMax,
+  ConfirmHalts: confirmMsMax,
+};
 
 export interface GrpcPeersOptions {
   readonly clock: Clock;
@@ -39,7 +47,7 @@ export function createGrpcPeers({ clock, token, targets }: GrpcPeersOptions): Gr
   }
 
   const peers = peersOver(async (service, method, request) => {
-    const timeoutMs = method === "CheckOrder" || method === "GetEnvelope" ? checkMsMax : answerMsMax;
+    const timeoutMs = timeoutsMs[method] ?? answerMsMax;
     return channels().call(service, method, request, { bearer: token, timeoutMs });
   });
   return {

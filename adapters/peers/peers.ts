@@ -1,12 +1,13 @@
 // The questions that services ask each other, over any way of asking: the records' own words on one side, the procedures' messages on the other.
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { RiskEnvelope as EnvelopeMessage } from "../../contracts/src/generated/svc/v1/envelope.ts";
+import type { HaltsConfirmed } from "../../contracts/src/generated/svc/v1/halt.ts";
 import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
 import type { Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { riskDecision } from "../../contracts/src/records/order.ts";
 import type { Outcome } from "../../ports/identity.ts";
-import type { Answered, OrderDesk, RiskBooks, RiskChecks } from "../../ports/peers.ts";
+import type { Answered, HaltsConfirmer, OrderDesk, RiskBooks, RiskChecks } from "../../ports/peers.ts";
 
 /** Asks one procedure. A denial is an answer; what got none in time rejects. */
 export type AskPeer = (service: string, method: string, request: object) => Promise<Outcome<unknown>>;
@@ -15,10 +16,30 @@ export interface Peers {
   readonly riskChecks: RiskChecks;
   readonly orderDesk: OrderDesk;
   readonly riskBooks: RiskBooks;
+  readonly haltsConfirmer: HaltsConfirmer;
 }
 
 export function peersOver(ask: AskPeer): Peers {
-  return { riskChecks: riskChecksOver(ask), orderDesk: orderDeskOver(ask), riskBooks: riskBooksOver(ask) };
+  return {
+    riskChecks: riskChecksOver(ask),
+    orderDesk: orderDeskOver(ask),
+    riskBooks: riskBooksOver(ask),
+    haltsConfirmer: haltsConfirmerOver(ask),
+  };
+}
+
+function haltsConfirmerOver(ask: AskPeer): HaltsConfirmer {
+  return {
+    async confirm(epoch) {
+      const outcome = await ask("RiskEngine", "ConfirmHalts", { epoch });
+      if (!outcome.ok) throw new Defect(`ConfirmHalts was denied: ${outcome.denial.code}`);
+      // The codec gave what the procedure answers.
+      const confirmed = outcome.value as HaltsConfirmed;
+      if (confirmed.epoch >= epoch) return { incarnation: confirmed.incarnation, epoch: confirmed.epoch };
+      const sentence = `The risk engine knows epoch ${confirmed.epoch} and not yet ${epoch}.`;
+      throw new Fault("SERVICE_UNAVAILABLE", sentence, { retry: "now" });
+    },
+  };
 }
 
 function riskBooksOver(ask: AskPeer): RiskBooks {

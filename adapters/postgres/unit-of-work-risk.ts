@@ -73,6 +73,20 @@ export function riskRecords(sql: Sql, clock: Clock): RiskRecords {
       });
       return latched;
     },
+    async liftHalts(haltIds, at) {
+      const { epoch, active } = await lockHalts();
+      const inForce = new Set(active.map(({ halt_id: id }) => id));
+      const missing = haltIds.find((id) => !inForce.has(id));
+      if (missing !== undefined) {
+        throw new Fault("STORE_CONFLICT", `the halt ${missing} is not in force`, { retry: "now" });
+      }
+      await sql.write({ text: "update halt_epoch set epoch = $1", values: [epoch + 1] });
+      await sql.write({
+        text: "update halt set lifted_us = $2, lifted_epoch = $3 where halt_id = any($1::text[]) and lifted_us is null",
+        values: [[...haltIds], at, epoch + 1],
+      });
+      return epoch + 1;
+    },
     async putNav(nav) {
       const put = await sql.write({
         text: `insert into risk_nav as known (fund_id, as_of_us, content) values ($1, $2, $3)

@@ -9,7 +9,10 @@ import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
 import { configurationRecords } from "./unit-of-work-configuration.ts";
+import { drillRecords, flattenRecords } from "./unit-of-work-flatten.ts";
+import { haltRecords } from "./unit-of-work-halts.ts";
 import { ledgerRecords } from "./unit-of-work-ledger.ts";
+import { lossRecords } from "./unit-of-work-losses.ts";
 import { omsRecords } from "./unit-of-work-oms.ts";
 import { paperWeatherRecords } from "./unit-of-work-paper-weather.ts";
 import { reconcileRecords } from "./unit-of-work-reconcile.ts";
@@ -52,9 +55,13 @@ export function createUnitOfWork(options: {
     handled: handledEvents(options.sql, clock),
     instances: instances(options.sql),
     risk: riskRecords(options.sql, clock),
+    halts: haltRecords(options.sql),
+    flattens: flattenRecords(options.sql),
+    drills: drillRecords(options.sql),
     reference: referenceRecords(options.sql),
     treasury: treasuryRecords(options.sql),
     ledger: ledgerRecords(options.sql),
+    losses: lossRecords(options.sql),
     configuration: configurationRecords(options.sql),
     oms: omsRecords(options.sql),
     research: researchRecords(options.sql),

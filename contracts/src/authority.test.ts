@@ -42,9 +42,15 @@ DiffEnvelopes             .      .      x      x          x         x      x
 ReplayEnvelope            .      .      .      x          x         x      .
 RequestHalt               .      .      .      x          .         .      x
 ResumeHalt                .      .      .      x          .         .      .
-CosignResume              .      .      .      x          .         .      .
 ListActiveHalts           .      .      x      x          x         x      x
 GetHaltStatus             .      .      x      x          x         x      x
+ConfirmHalts              .      .      .      .          .         .      x
+ListLosses                .      .      x      x          x         x      x
+FlattenPaper              .      .      .      x          .         .      .
+GetFlatten                .      .      x      x          x         x      x
+RunDrill                  .      .      .      x          x         .      .
+ListDrills                .      .      x      x          x         x      x
+RestartAll                .      .      .      x          .         .      .
 AppendAudit               .      .      .      .          .         .      x
 GetAuditTrail             .      .      x      x          x         x      x
 VerifyAudit               .      .      x      x          x         x      x
@@ -206,11 +212,12 @@ describe("a token of our own processes", () => {
         "CancelOrder",
         "GetOrder",
         "AdjustPosition",
+        "ConfirmHalts",
       ],
       oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
       treasury: ["InspectInstance"],
       research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
-      gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds"],
+      gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts"],
     });
     for (const named of Object.values(platformOperations)) {
       for (const operation of named) expect(serviceOperations, operation).toContain(operation);
@@ -250,7 +257,8 @@ describe("a service token", () => {
     expect(serviceOperations).toEqual([
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListExposures", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
-      ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AppendAudit", "GetAuditTrail"],
+      ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "ConfirmHalts", "ListLosses"],
+      ...["GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
       ...["GetAuditStatus", "GetAuditTile"],
       ...["BeginAuditVerification", "WatchAuditRun", "ReportRegulatoryEvent"],
@@ -271,13 +279,18 @@ describe("subjects", () => {
     "risk.": ["riskengine"],
     "risk.stop.": ["operations"],
     "risk.reconcile.": ["operations"],
+    "risk.loss.baseline": ["riskengine", "operations"],
     "operations.": ["operations"],
+    "operations.halt.lifted": ["operations", "riskengine"],
+    "operations.resume.": ["operations", "riskengine"],
+    "operations.restart.requested": ["gateway"],
     "operations.alarm.raised": [...platformServices],
     "operations.bus.parked": [...platformServices],
     "operations.configuration.changed": [...platformServices],
     "operations.secret.changed": [...platformServices],
     "operations.operator.attempted": [...platformServices],
     "identity.": ["gateway"],
+    "identity.stepup.granted": ["riskengine", "operations", "gateway"],
     "identity.stepup.redeemed": [...platformServices],
     "identity.stepup.refused": [...platformServices],
     "platform.service.": [...platformServices],

@@ -42,9 +42,15 @@ export const operations = {
   // Halts.
   RequestHalt: rule(["operator", "service"], "Halt a strategy, a fund or the firm."),
   ResumeHalt: rule(["operator"], "Lift a halt, or ask for a second operator to lift all of them."),
-  CosignResume: rule(["operator"], "Sign another operator's request to lift all halts."),
   ListActiveHalts: rule(readers, "See every halt in force."),
   GetHaltStatus: rule(readers, "See what halts a fund or strategy."),
+  ConfirmHalts: rule(["service"], "Have the risk engine read the halts now, for the halt manager."),
+  ListLosses: rule(readers, "See losses against their baselines and limits."),
+  FlattenPaper: rule(["operator"], "Close every position of the paper funds."),
+  GetFlatten: rule(readers, "See how far a flatten has come."),
+  RunDrill: rule(["operator", "risk_officer"], "Trip a halt of the drill scope and measure what follows."),
+  ListDrills: rule(readers, "See what drills measured."),
+  RestartAll: rule(["operator"], "Restart the platform's five services in place."),
 
   // The record of what happened.
   AppendAudit: rule(["service"], "Append an entry to the audit chain; its actor is the caller."),
@@ -177,13 +183,15 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     "CancelOrder",
     "GetOrder",
     "AdjustPosition",
+    // The halt manager.
+    "ConfirmHalts",
   ],
   oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
   treasury: ["InspectInstance"],
   // Strategies come through the front door.
   research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
   // What it tells the public, where nobody logs in.
-  gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds"],
+  gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts"],
 };
 
 type SubjectKey = keyof typeof subjects;
@@ -211,6 +219,7 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   gatePassed: ["riskengine"],
   gateFailed: ["riskengine"],
   riskHaltRequested: ["riskengine"],
+  lossBaseline: ["riskengine", "operations"],
   decisionMade: ["riskengine"],
   // The risk engine's two workers run beside operations, so that the engine's event loop is its own.
   stopTriggered: ["operations"],
@@ -220,7 +229,15 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   reconcileDifference: ["operations"],
   auditAppended: ["operations"],
   haltRequested: ["operations"],
-  haltLifted: ["operations"],
+  // Whichever of the two was asked: both run the same ladder.
+  haltLifted: ["riskengine", "operations"],
+  resumeRequested: ["riskengine", "operations"],
+  resumeEnded: ["riskengine", "operations"],
+  haltStep: ["operations"],
+  flattenRequested: ["operations"],
+  flattenLine: ["operations"],
+  drillMeasured: ["operations"],
+  restartRequested: ["gateway"],
   watchdogHealth: watchdogs,
   watchdogDrift: watchdogs,
   watchdogVpin: watchdogs,
@@ -241,7 +258,8 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   sessionRefused: ["gateway"],
   operatorChanged: ["gateway"],
   factorChanged: ["gateway"],
-  stepUpGranted: ["gateway"],
+  // The ladder's two ends are shown codes as well.
+  stepUpGranted: ["riskengine", "operations", "gateway"],
   // Whoever redeems a proof may find that it does not fit.
   stepUpRefused: everyService,
   stepUpRedeemed: everyService,

@@ -73,6 +73,8 @@ describe("services", () => {
       "GetHeadroom",
       "ReleaseThrottle",
       "ListExposures",
+      "ConfirmHalts",
+      "ListLosses",
     ]);
     expect(procedures("RiskDesk")).toEqual([
       "ListRejections",

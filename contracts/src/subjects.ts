@@ -5,7 +5,19 @@ import type { z } from "zod";
 import { Fault } from "./fault.ts";
 import { riskEnvelope } from "./records/envelope.ts";
 import { ledgerBooked, navUpdated, paperWeather, seedImported, strategyChanged } from "./records/fund.ts";
-import { activeHalt, haltLifted, haltRequest } from "./records/halt.ts";
+import {
+  activeHalt,
+  drillMeasured,
+  flattenLine,
+  flattenRequested,
+  haltLifted,
+  haltRequest,
+  haltStep,
+  lossBaseline,
+  restartRequested,
+  resumeEnded,
+  resumeRequested,
+} from "./records/halt.ts";
 import { mark } from "./records/market.ts";
 import {
   auditEntry,
@@ -85,6 +97,7 @@ export const subjects = {
   gatePassed: subject("svc.v1.risk.gate.passed", gatePassed, byOrder, "A gate let an order through."),
   gateFailed: subject("svc.v1.risk.gate.failed", orderRejection, byOrder, "A gate denied an order."),
   riskHaltRequested: subject("svc.v1.risk.halt.requested", haltRequest, byFirm, "The risk engine latched a halt; operations adopts it."),
+  lossBaseline: subject("svc.v1.risk.loss.baseline", lossBaseline, byFund, "From where on a loss is counted was written down."),
   decisionMade: subject("svc.v1.risk.decision.made", decisionMade, (made) => made.decision.order_id, "An order was approved or denied, with every gate's figures."),
   throttleReleased: subject("svc.v1.risk.throttle.released", throttleReleased, byFund, "An operator let a strategy trade again after its throttle tripped."),
   stopTriggered: subject("svc.v1.risk.stop.triggered", stopTriggered, byFund, "A price crossed a synthetic stop; the exit is now owed."),
@@ -97,6 +110,13 @@ export const subjects = {
   auditAppended: subject("svc.v1.operations.audit.appended", auditEntry, () => "audit", "An audit entry was appended."),
   haltRequested: subject("svc.v1.operations.halt.requested", activeHalt, byFirm, "A halt is in force; order management stops accepting matching orders."),
   haltLifted: subject("svc.v1.operations.halt.lifted", haltLifted, byFirm, "An operator lifted a halt."),
+  haltStep: subject("svc.v1.operations.halt.step", haltStep, byFirm, "What follows a latch was proven: blocked, cancelled or notified."),
+  resumeRequested: subject("svc.v1.operations.resume.requested", resumeRequested, byFirm, "An operator asked to lift every halt; a second one must sign."),
+  resumeEnded: subject("svc.v1.operations.resume.ended", resumeEnded, byFirm, "A request to lift every halt was signed, replaced, or is void."),
+  flattenRequested: subject("svc.v1.operations.flatten.requested", flattenRequested, (of) => of.flatten_id, "An operator asked for every position of the paper funds to be closed."),
+  flattenLine: subject("svc.v1.operations.flatten.line", flattenLine, (of) => of.flatten_id, "One position of a flatten moved on."),
+  drillMeasured: subject("svc.v1.operations.drill.measured", drillMeasured, () => "drill", "A halt of the drill scope was tripped and measured."),
+  restartRequested: subject("svc.v1.operations.restart.requested", restartRequested, () => "platform", "An operator had the five services restarted."),
   watchdogHealth: subject("svc.v1.operations.watchdog.health", watchdogAlarm, byWatchdog, "predictive_health: NAV left its confidence interval."),
   watchdogDrift: subject("svc.v1.operations.watchdog.drift", watchdogAlarm, byWatchdog, "drift_monitor: a strategy's live skill fell behind its backtest."),
   watchdogVpin: subject("svc.v1.operations.watchdog.vpin", watchdogAlarm, byWatchdog, "vpin: informed trading is likely."),

@@ -7,6 +7,8 @@ const situations = [
   ["FUND_HALTED", { halt: "FUND_HALT", haltId: "halt-9", haltReason: "daily loss" }],
   ["STRATEGY_HALTED", { halt: "STRATEGY_HALT", haltId: "halt-9", haltReason: "drift" }],
   ["HALT_STATE_UNKNOWN", { haltsKnown: false }],
+  ["LOSS_CONFIRMATION_PENDING", { lossBlock: "pending" }],
+  ["LOSS_BASELINE_MISSING", { lossBlock: "missing" }],
 ] as const;
 
 describe.each(situations)("%s", (code, halted) => {

@@ -1,10 +1,12 @@
-// Gate 5: no new risk under a halt of the firm, the fund or the strategy. Not knowing counts as halted. The way out stays open: what the
+// Gate 5: no new risk under a halt of the firm, the fund or the strategy, and none while the fund's losses wait for a confirmation or for
+// the beginning from which they are counted. Not knowing counts as halted. The way out stays open: what the
 // engine itself proves to shrink the position passes, if it is marked so and the envelope lets it. So does what only takes away from an
 // order that is with a broker already: like cancelling it, which nobody is asked about.
 
-import type { DenialCode } from "../../contracts/src/codes.ts";
+import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Severity } from "../../contracts/src/records/values.ts";
+import type { FundView } from "../view.ts";
 import type { Gate } from "./gate.ts";
 import { reduces } from "./new-risk.ts";
 
@@ -21,9 +23,10 @@ export const drawdownHalt: Gate = {
   decide(order, view, _at, notes) {
     notes.count("halt_epoch", view.haltEpoch);
     notes.word("halt", view.halt ?? (view.haltsKnown ? "none" : "unknown"));
-    if (view.halt === undefined && view.haltsKnown) return undefined;
+    if (view.halt === undefined && view.haltsKnown && view.lossBlock === undefined) return undefined;
 
     if (view.halt !== undefined) notes.word("halt_id", view.haltId);
+    if (view.lossBlock !== undefined) notes.word("losses", view.lossBlock);
     if (view.lowers === true) {
       notes.word("exit", "lowers an open order");
       return undefined;
@@ -38,6 +41,7 @@ export const drawdownHalt: Gate = {
       : reduces(view)
         ? "the order reduces, but is not marked reduce_only"
         : "the order adds risk";
+    if (view.halt === undefined && view.haltsKnown) return lossDenial(view.lossBlock, hint);
     if (view.halt === undefined) {
       return { code: "HALT_STATE_UNKNOWN", reason: `Whether a halt is in force is not known, and ${hint}.` };
     }
@@ -46,3 +50,15 @@ export const drawdownHalt: Gate = {
     return { code, reason: `${scope} by ${view.haltId}${why}, and ${hint}.` };
   },
 };
+
+function lossDenial(block: FundView["lossBlock"], hint: string): Denial {
+  return block === "pending"
+    ? {
+        code: "LOSS_CONFIRMATION_PENDING",
+        reason: `A loss of the fund is above its limit and waits for its confirmation, and ${hint}.`,
+      }
+    : {
+        code: "LOSS_BASELINE_MISSING",
+        reason: `It is not known yet from where on the fund's losses of this period are counted, and ${hint}.`,
+      };
+}

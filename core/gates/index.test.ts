@@ -84,6 +84,8 @@ const oneMistake: Readonly<Record<string, Row>> = {
   FUND_HALTED: view({ halt: "FUND_HALT", haltId: "halt-1" }),
   STRATEGY_HALTED: view({ halt: "STRATEGY_HALT", haltId: "halt-1" }),
   HALT_STATE_UNKNOWN: view({ haltsKnown: false }),
+  LOSS_CONFIRMATION_PENDING: view({ lossBlock: "pending" }),
+  LOSS_BASELINE_MISSING: view({ lossBlock: "missing" }),
 
   SHORTING_DISABLED: {
     spoil: (draft) => {

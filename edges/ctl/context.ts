@@ -55,7 +55,7 @@ export interface Context extends World {
   option(name: string): string | undefined;
   optionsOf(name: string): readonly string[];
   /** Calls as whoever is logged in. */
-  client(): Promise<Client>;
+  client(timeoutMs?: number): Promise<Client>;
   /** Calls as nobody, or with a token that is not kept yet. */
   clientWith(token: string | undefined, timeoutMs?: number): Promise<Client>;
 }
@@ -90,7 +90,7 @@ export function createContext(world: World, typed: Typed): Context {
     switched: (name) => typed.options[name] === true,
     option: (name) => valuesOf(name).at(-1),
     optionsOf: valuesOf,
-    client: () => connect(() => bearerOf(resolved(), world)),
+    client: (timeoutMs) => connect(() => bearerOf(resolved(), world), timeoutMs),
     clientWith: (token, timeoutMs) => connect(token, timeoutMs),
   };
 }

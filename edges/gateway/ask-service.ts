@@ -8,7 +8,16 @@ import type { GatewayParts } from "./parts.ts";
 const timeoutMsDefault = 10_000;
 
 export interface Question<Request extends object> {
-  readonly service: "RiskEngine" | "RiskDesk" | "RiskWorkers" | "MarketDesk" | "Oms" | "Treasury" | "Research";
+  readonly service:
+    | "RiskEngine"
+    | "RiskDesk"
+    | "RiskWorkers"
+    | "MarketDesk"
+    | "Operations"
+    | "HaltDesk"
+    | "Oms"
+    | "Treasury"
+    | "Research";
   readonly method: string;
   readonly message: Request;
   readonly timeoutMs?: number;

@@ -37,6 +37,8 @@ async function rig(behaviour: Behaviour = {}) {
     routes: gatewayRoutes({
       ...parts,
       log: ports.log,
+      timers: ports.timers,
+      restarts: { restart: async () => ({ auditId: "", parts: [] }) },
       expectedServices: [],
       directory: { all: async () => ({}) },
       ownHealth: () => ({ status: "ok" }),

@@ -3,6 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
 import type { Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
+import type { Timers } from "../../ports/timers.ts";
 
 /** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
 export interface LoginFacts {
@@ -36,9 +37,22 @@ export interface ServiceCalls {
 /** How often a minute one address may try routes that guessers of one-time codes would try. */
 export const attemptsPerMinuteMax = 30;
 
+/** Starting the platform's services anew, which only whoever runs the processes can do. */
+export interface Restarts {
+  /** Resolves when each is ready again. */
+  restart(
+    requestedBy: string,
+    reason: string,
+  ): Promise<{
+    readonly auditId: string;
+    readonly parts: readonly { readonly name: string; readonly pid: number; readonly tookMs: number }[];
+  }>;
+}
+
 export interface GatewayParts {
   readonly log: Log;
   readonly clock: Clock;
+  readonly timers: Timers;
   /** The services that make up this platform; each must be ok before the platform is. */
   readonly expectedServices: readonly string[];
   readonly directory: HealthDirectory;
@@ -57,6 +71,7 @@ export interface GatewayParts {
   readonly sessions: Sessions;
   /** Undefined with an external issuer, whose keys are not ours to rotate. */
   readonly signingKeys: SigningKeys | undefined;
+  readonly restarts: Restarts;
   /** Both listeners' routes as an OpenAPI document. */
   openApi(): Promise<object>;
   /** The public listener's alone. */

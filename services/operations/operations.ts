@@ -1,16 +1,22 @@
 // Operations' shell. It hears every subject on the bus from the first minute, because what it has not heard it can neither
 // audit nor alarm about; it keeps the audit log; it declares a process lost when its lease runs out; and it runs the feed of prices.
+import type { Quote } from "../../contracts/src/records/market.ts";
 import { everySubject } from "../../contracts/src/subjects.ts";
 import type { Health } from "../../ports/health.ts";
-import type { Service } from "../service.ts";
+import type { RpcService } from "../../ports/rpc.ts";
+import type { Service, ServicePorts } from "../service.ts";
 import { type RunningAudit, startAudit } from "./audit/audit.ts";
 import { auditDesk } from "./audit/desks/audit-desk.ts";
 import { startSecretWatch } from "./audit/intake/secret-watch.ts";
+import { startDrills } from "./drills/drills.ts";
+import { startFlatten } from "./flatten/flatten.ts";
+import { type RunningHalts, startHalts } from "./halts/halts.ts";
 import { marketDesk } from "./market-desk.ts";
 import { startMarks } from "./marks.ts";
 import { rememberQuotes } from "./newest-quotes.ts";
 import { riskDesk } from "./risk-desk.ts";
 import { watchLeases } from "./watch-leases.ts";
+import { createWorkerAlarms } from "./worker-alarms.ts";
 import { startWorkers } from "./workers.ts";
 
 export const operations: Service = {
@@ -35,16 +41,21 @@ export const operations: Service = {
     const remembered = rememberQuotes(ports.quotes);
     const marks = startMarks({ ...ports, quotes: remembered.quotes });
     const workers = await startWorkers(ports, remembered.newest);
+    const halts = await startHalts(ports, createWorkerAlarms(ports));
+    const desk = startHaltDesk(ports, halts, remembered.newest);
     return {
       rpc: [
-        { name: "Operations", handlers: audit.rpcHandlers },
+        { name: "Operations", handlers: { ...audit.rpcHandlers, ...halts.handlers } },
         auditDesk({ ...ports, ...audit }),
         riskDesk(ports),
         marketDesk({ ...ports, ...remembered }),
         { name: "RiskWorkers", handlers: workers.handlers },
+        { name: "HaltDesk", handlers: desk.handlers },
       ],
-      health: () => healthOf(audit, workers.health()),
+      health: () => healthOf(audit, workers.health(), halts.health()),
       stop: async () => {
+        await desk.stop();
+        await halts.stop();
         await workers.stop();
         await marks.stop();
         await leases.stop();
@@ -56,13 +67,32 @@ export const operations: Service = {
   },
 };
 
+/** What operators do beside halting. Paper funds are kept with the paper broker; without any broker there is nothing to flatten. */
+function startHaltDesk(ports: ServicePorts, halts: RunningHalts, newest: ReadonlyMap<string, Quote>) {
+  const alarms = createWorkerAlarms(ports);
+  const broker = ports.brokers.find(({ name }) => name === "paper") ?? ports.brokers[0];
+  const flatten = broker && startFlatten({ ports, desk: ports.orderDesk, broker, alarms });
+  const drills = startDrills({ ports, halts, newest, broker: broker?.name ?? "paper", alarms });
+  return {
+    handlers: { ...flatten?.handlers, ...drills.handlers } satisfies RpcService["handlers"],
+    stop: async () => {
+      await drills.stop();
+      await flatten?.stop();
+    },
+  };
+}
+
 /** A log that takes no entries or does not verify is everybody's business; one that no witness answers for is told by its status. */
-export function healthOf(audit: Pick<RunningAudit, "status">, workers: Health = { status: "ok" }): Health {
+export function healthOf(
+  audit: Pick<RunningAudit, "status">,
+  workers: Health = { status: "ok" },
+  halts: Health = { status: "ok" },
+): Health {
   const { state, broken, complaint } = audit.status();
   if (state !== "open") {
     const why = complaint ?? "no reason was given";
     return { status: "failing", complaint: `The audit log takes no entries (${state}): ${why}` };
   }
-  if (broken === undefined) return workers;
+  if (broken === undefined) return halts.status === "ok" ? workers : halts;
   return { status: "failing", complaint: `The audit log does not verify: ${broken}` };
 }

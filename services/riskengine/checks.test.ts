@@ -340,7 +340,7 @@ describe("4: the risk officer", () => {
     await rig.pass(100);
     expect(await rig.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
     await rig.finish(
-      life.call("RequestHalt", { severity: "FIRM_HALT", fund_id: "", reason: "test", requested_by: "" }),
+      life.call("RequestHalt", { severity: "FIRM_HALT", fund_id: "", reason: "test", requested_by: "" }, machine),
     );
     expect(await rig.finish(held)).toEqual(["FIRM_HALTED", "FIRM_HALTED", "FIRM_HALTED"]);
   });

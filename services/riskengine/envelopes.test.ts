@@ -16,7 +16,7 @@ async function begin(): Promise<[RiskEngineRig, EngineLife]> {
   return [rig, await rig.start()];
 }
 
-const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "" };
+const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "", confirmation: "HALT" };
 const current = (rig: RiskEngineRig, life: EngineLife): Promise<RiskEnvelope> =>
   rig.finish(life.call("GetEnvelope", { fund_id: "alpha" }) as Promise<RiskEnvelope>);
 

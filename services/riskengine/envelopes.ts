@@ -21,10 +21,10 @@ import {
 } from "../../core/envelope.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { Attempt, Attempts } from "../attempts.ts";
+import { transactToKnownEnd } from "../known-end.ts";
 import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
-import type { Attempt, Attempts } from "./attempts.ts";
-import { transactToKnownEnd } from "./known-end.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
 /** Reading all again takes time that checks need: seldom, and more seldom the more there are. */
@@ -41,6 +41,8 @@ export interface EnvelopesOptions {
 export interface Envelopes {
   getEnvelope(request: EnvelopeRequest): Promise<EnvelopeMessage>;
   updateEnvelope(message: EnvelopeMessage, call: RpcCall): Promise<EnvelopeMessage | DeniedAnswer>;
+  /** As far as is known here. */
+  current(fundId: string): RiskEnvelope | undefined;
   /** Something may have changed elsewhere: all are read again after a while. Cheap, and called with every commit. */
   readAgain(): void;
   stop(): Promise<void>;
@@ -137,6 +139,7 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
       return envelopeMessage(record);
     },
     updateEnvelope,
+    current: (fundId) => current.get(fundId),
     readAgain() {
       wanted = true;
       reading ??= readWhileWanted();

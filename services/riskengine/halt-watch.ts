@@ -4,7 +4,8 @@
 //  1. A halt that was asked for here blocks at once, before it is latched, and goes on blocking until the store's own list has it.
 //  2. What was read is never older than what is known: epochs only grow.
 //  3. Whether halts are known is judged at the moment of each check, so a busy event loop cannot stretch it.
-//  4. Distrust is for good: whoever found the books wrong ends new risk until the process is started again.
+//  4. The store's own list is the last word: what was latched here before that list was made is in force only if the list has it.
+//  5. Distrust is for good: whoever found the books wrong ends new risk until the process is started again.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
@@ -20,11 +21,17 @@ export interface HaltWatch {
   freshen(at: Instant): void;
   /** Blocks at once what is not latched yet; the epoch is the one known so far. */
   block(halt: Omit<ActiveHalt, "epoch">): void;
+  /** It will not be latched: its id belongs to another one, or its scope is halted as often as can be. */
+  unblock(halt: Omit<ActiveHalt, "epoch">): void;
   /** The store has it. */
   latched(halt: ActiveHalt): void;
+  /** Reads the halts now; gives the newest epoch. For whoever has just changed them and wants that to hold at once. */
+  readNow(): Promise<number>;
   /** How many block that are not latched yet. */
   unlatchedCount(): number;
   epoch(): number;
+  /** The ids of those that the store has. */
+  inForce(): ReadonlySet<string>;
   distrust(why: string): void;
   health(): Health;
   stop(): Promise<void>;
@@ -67,7 +74,11 @@ export async function watchHalts(
     // The answer is as old as the question.
     const askedAt = clock.now();
     if (isFirst || (await riskStore.haltEpoch()) !== listedEpoch) adopt(await riskStore.halts());
-    heardAt = askedAt;
+    hear(askedAt);
+  }
+
+  function hear(askedAt: Instant): void {
+    if (askedAt > heardAt) heardAt = askedAt;
     if (known) return;
     known = true;
     tell();
@@ -128,18 +139,29 @@ export async function watchHalts(
   return {
     freshen,
     block(halt) {
-      blocked.set(halt.halt_id, halt);
+      blocked.set(keyOf(halt), halt);
       tell();
     },
+    unblock(halt) {
+      if (blocked.delete(keyOf(halt))) tell();
+    },
     latched(halt) {
-      blocked.delete(halt.halt_id);
+      blocked.delete(keyOf(halt));
+      if (halt.epoch <= listedEpoch) return tell();
       const others = stored.active.filter(({ halt_id: id }) => id !== halt.halt_id);
       stored = { epoch: Math.max(stored.epoch, halt.epoch), active: [...others, halt] };
       tell();
       wake();
     },
+    async readNow() {
+      const askedAt = clock.now();
+      adopt(await riskStore.halts());
+      hear(askedAt);
+      return stored.epoch;
+    },
     unlatchedCount: () => blocked.size,
     epoch: () => stored.epoch,
+    inForce: () => new Set(stored.active.map(({ halt_id: id }) => id)),
     distrust(why) {
       distrusted = why;
       tell();
@@ -152,4 +174,14 @@ export async function watchHalts(
       await watching;
     },
   };
+}
+
+/** Two halts that were given one id by mistake both block until the store has said which of them it is. */
+function keyOf({
+  halt_id: id,
+  severity,
+  fund_id: fundId,
+  strategy_id: strategyId = "",
+}: Omit<ActiveHalt, "epoch">): string {
+  return JSON.stringify([id, severity, fundId, strategyId]);
 }

@@ -1,9 +1,17 @@
 // Halts on the whole shell: blocked before they are latched, acknowledged only when every decision made before has been answered.
 import { describe, expect, it } from "vitest";
+import { memoryCode } from "../../adapters/memory/one-time-codes.ts";
 import type { Fault } from "../../contracts/src/fault.ts";
-import type { HaltResponse } from "../../contracts/src/generated/svc/v1/halt.ts";
+import type { HaltResponse, HaltStatus } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { type EngineLife, machine, operator, type RiskEngineRig, riskEngineRig } from "../../testkit/riskengine-rig.ts";
+import {
+  type EngineLife,
+  machine,
+  operator,
+  type RiskEngineRig,
+  relief,
+  riskEngineRig,
+} from "../../testkit/riskengine-rig.ts";
 
 const seed = 12;
 
@@ -12,7 +20,7 @@ async function begin(options: Partial<Parameters<typeof riskEngineRig>[0]> = {})
   return [rig, await rig.start()];
 }
 
-const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "" };
+const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "", confirmation: "HALT" };
 const endOf = (life: EngineLife, order: object = {}): Promise<string> =>
   life.check(order).then(
     ({ approved, code }) => (approved ? "approved" : code),
@@ -169,16 +177,90 @@ describe("what the engine knows of halts", () => {
     expect(await rig.finish(endOf(next))).toBe("FIRM_HALTED");
   });
 
-  it("nobody may lift one yet, and trying is recorded", async () => {
+  it("a list from before a lift does not bring the halt back", async () => {
+    const [rig, life] = await begin();
+    const fund = { ...firm, severity: "FUND_HALT", fund_id: "alpha" };
+    await rig.finish(life.call("RequestHalt", fund));
+    expect(await rig.finish(endOf(life))).toBe("FUND_HALTED");
+    const resume = { fund_id: "alpha", reason: "over", confirmation: "RESUME", halt_ids: [] };
+    expect(await rig.finish(life.call("ResumeHalt", resume))).toMatchObject({ halted: false, baseline: "kept" });
+    expect(await rig.finish(endOf(life))).toBe("approved");
+    await rig.pass(1_000);
+    expect(await rig.finish(endOf(life))).toBe("approved");
+  });
+});
+
+describe("ConfirmHalts", () => {
+  it("knows what somebody else latched a moment ago, and answers after every decision before it", async () => {
+    const [rig, life] = await begin();
+    rig.delays.commitMs = 30;
+    const order: string[] = [];
+    const before = endOf(life).then((end) => order.push(`check ${end}`));
+    await rig.pass(5);
+    const latched = await rig.finish(
+      rig.outside.store.transact("elsewhere", (unit) =>
+        unit.risk.latchHalt({
+          ...{ severity: "FIRM_HALT", fund_id: "", reason: "elsewhere", requested_by: "operations" },
+          ...{ halt_id: "h-7", since: "2026-01-02T00:00:00.000000Z" },
+        }),
+      ),
+    );
+    const confirmed = life.call("ConfirmHalts", { epoch: latched.epoch }, machine).then((answer) => {
+      order.push("confirmed");
+      return answer;
+    });
+    expect(await rig.finish(confirmed)).toMatchObject({ epoch: latched.epoch });
+    await rig.finish(before);
+    expect(order).toEqual(["check approved", "confirmed"]);
+    expect(await rig.finish(endOf(life))).toBe("FIRM_HALTED");
+  });
+
+  it("does not confirm an epoch that the store does not have", async () => {
+    const [rig, life] = await begin();
+    const asked = life.call("ConfirmHalts", { epoch: 9 }, machine).catch((thrown: Fault) => thrown.code);
+    expect(await rig.finish(asked)).toBe("SERVICE_UNAVAILABLE");
+  });
+});
+
+describe("what people may do here", () => {
+  it("a person's halt needs its word, a machine's does not, and a reason is made up for whoever gave none", async () => {
+    const [rig, life] = await begin();
+    const { confirmation: _word, ...unconfirmed } = firm;
+    for (const request of [unconfirmed, { ...firm, confirmation: "halt" }]) {
+      const answer = await rig.finish(life.call("RequestHalt", request));
+      expect(answer).toMatchObject({ denial: { code: "CONFIRMATION_WRONG" } });
+    }
+    expect(rig.world.risk.halts).toEqual([]);
+    expect(rig.published(subjects.operatorAttempted)).toMatchObject([
+      { verb: "RequestHalt", allowed: false, code: "CONFIRMATION_WRONG" },
+      { verb: "RequestHalt", allowed: false, code: "CONFIRMATION_WRONG" },
+    ]);
+    const answer = await rig.finish(life.call("RequestHalt", { ...unconfirmed, reason: " " }, machine));
+    expect(answer).toMatchObject({ acknowledged: true, audit_id: expect.stringMatching(/./) });
+    expect(rig.world.risk.halts).toMatchObject([{ reason: "manual" }]);
+  });
+
+  it("lifts by the same ladder as the halt manager: a machine never does, a person alone not the firm's", async () => {
     const [rig, life] = await begin();
     await rig.finish(life.call("RequestHalt", firm));
-    const answer = await rig.finish(life.call("ResumeHalt", { reason: "please", halt_ids: [] }));
-    expect(answer).toMatchObject({ denial: { code: "RESUME_UNAVAILABLE" } });
+    const resume = { reason: "please", confirmation: "RESUME", halt_ids: [] };
+    const end = async (message: object, identity = operator): Promise<unknown> => {
+      const answer = await rig.finish(life.call("ResumeHalt", message, identity));
+      return (answer as { readonly denial?: { readonly code: string } }).denial?.code ?? answer;
+    };
+    expect(await end(resume, machine)).toBe("RESUME_NOT_OPERATOR");
+    expect(await end({ ...resume, fund_id: "alpha" })).toBe("HALT_NOT_ACTIVE");
+    expect(await end(resume)).toBe("RESUME_SECOND_FACTOR_MISSING");
     expect(rig.published(subjects.operatorAttempted).at(-1)).toMatchObject({
-      verb: "ResumeHalt",
-      allowed: false,
-      code: "RESUME_UNAVAILABLE",
+      ...{ verb: "ResumeHalt", allowed: false, code: "RESUME_SECOND_FACTOR_MISSING" },
     });
+    const code = (name: string) => memoryCode(name, rig.time.clock.now());
+    const pending = await end({ ...resume, one_time_code: code("duty") });
+    expect(pending).toMatchObject({ halted: true, request_id: expect.stringMatching(/./) });
+    const { request_id } = pending as HaltStatus;
+    const sign = { confirmation: "RESUME", request_id, halt_ids: [] };
     expect(await rig.finish(endOf(life))).toBe("FIRM_HALTED");
+    expect(await end({ ...sign, one_time_code: code("relief") }, relief)).toMatchObject({ halted: false });
+    expect(await rig.finish(endOf(life))).toBe("approved");
   });
 });

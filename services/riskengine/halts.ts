@@ -1,15 +1,25 @@
 // The latch: RequestHalt blocks here first, then latches in the store, then waits until every decision that was made before has been
-// answered, and only then says that it is done. Lifting is refused by name until there are people who may.
+// answered, and only then says that it is done. ConfirmHalts is the same for halts that others latched. ResumeHalt is the ladder that the halt
+// manager has as well.
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
-import type { HaltRequest, HaltResponse, ResumeRequest } from "../../contracts/src/generated/svc/v1/halt.ts";
-import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type {
+  ConfirmHaltsRequest,
+  HaltRequest,
+  HaltResponse,
+  HaltStatus,
+  HaltsConfirmed,
+  ResumeRequest,
+} from "../../contracts/src/generated/svc/v1/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
+import type { Attempt, Attempts } from "../attempts.ts";
+import { createHaltLadder, type LadderPorts } from "../halt-ladder.ts";
+import { createLatch, type Latched } from "../halt-latch.ts";
+import { type AskedHalt, readHalt } from "../halt-request.ts";
+import { haltReason, whyNotConfirmed } from "../halt-words.ts";
+import { transactToKnownEnd } from "../known-end.ts";
 import type { ServicePorts } from "../service.ts";
-import type { Attempt, Attempts } from "./attempts.ts";
-import { type AskedHalt, readHalt } from "./halt-request.ts";
 import type { HaltWatch } from "./halt-watch.ts";
-import { transactToKnownEnd } from "./known-end.ts";
 import type { Lanes } from "./lanes.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
@@ -19,7 +29,9 @@ const latchAgainMs = { first: 100, max: 2_000 };
 const unlatchedMax = 1_000;
 
 export interface HaltsOptions {
-  readonly ports: Pick<ServicePorts, "store" | "timers" | "clock" | "random" | "log" | "crash">;
+  readonly ports: LadderPorts & Pick<ServicePorts, "crash">;
+  /** Names this life of the engine. */
+  readonly incarnation: string;
   readonly watch: HaltWatch;
   readonly lanes: Lanes;
   readonly attempts: Attempts;
@@ -28,40 +40,66 @@ export interface HaltsOptions {
 
 export interface Halts {
   requestHalt(request: HaltRequest, call: RpcCall): Promise<HaltResponse | DeniedAnswer>;
-  resumeHalt(request: ResumeRequest, call: RpcCall): Promise<DeniedAnswer>;
+  resumeHalt(request: ResumeRequest, call: RpcCall): Promise<HaltStatus | DeniedAnswer>;
+  confirmHalts(request: ConfirmHaltsRequest): Promise<HaltsConfirmed>;
   stop(): Promise<void>;
 }
 
-export function createHalts({ ports, watch, lanes, attempts, reference }: HaltsOptions): Halts {
+export function createHalts({ ports, watch, lanes, attempts, reference, incarnation }: HaltsOptions): Halts {
   const ending = new AbortController();
   /** By halt, so that one that is asked for again and again is tried by one alone. */
   const latching = new Map<string, Promise<void>>();
+  const latch = createLatch({
+    transact: (work) => transactToKnownEnd(ports, "risk.halt", work),
+    teller: "riskengine",
+    subject: subjects.riskHaltRequested,
+    attempts,
+  });
+  const ladder = createHaltLadder({
+    ports,
+    attempts,
+    lifted: async () => void (await watch.readNow()),
+  });
 
   async function requestHalt(request: HaltRequest, { identity }: RpcCall): Promise<HaltResponse | DeniedAnswer> {
     const target = request.strategy_id ?? request.fund_id;
-    const attempt: Attempt = { identity, verb: "RequestHalt", target, reason: request.reason };
-    const asked = { request, identity, at: ports.clock.now(), newId: () => ports.random.uuid() };
+    const reason = haltReason(request.reason);
+    const attempt: Attempt = { identity, verb: "RequestHalt", target, reason };
+    const unconfirmed = whyNotConfirmed(request, identity);
+    if (unconfirmed !== undefined) return attempts.refused(attempt, unconfirmed);
+    const at = ports.clock.now();
+    const asked = { request: { ...request, reason }, identity, at, newId: () => ports.random.uuid() };
     const halt = readHalt(asked, reference);
     if ("code" in halt) return attempts.refused(attempt, halt);
     if (watch.unlatchedCount() >= unlatchedMax) throw tooMany();
     watch.block(halt);
     const latched = await latchOrKeepBlocking(halt, attempt);
-    if (!covers(latched, halt)) {
-      watch.latched(latched);
-      const reason = `The halt_id ${halt.halt_id} belongs to another halt.`;
-      return attempts.refused(attempt, { code: "HALT_SCOPE_INVALID", reason });
+    if ("denial" in latched) {
+      watch.unblock(halt);
+      return attempts.refused(attempt, latched.denial);
     }
-    watch.latched(latched);
+    watch.latched(latched.halt);
     const acknowledged = await everybodyAnswered();
-    const { halt_id, epoch, since } = latched;
-    return { halt_id, epoch, since, acknowledged };
+    const { halt_id, epoch, since } = latched.halt;
+    return { halt_id, epoch, since, acknowledged, audit_id: latched.auditId };
   }
 
-  async function latchOrKeepBlocking(halt: AskedHalt, attempt: Attempt): Promise<ActiveHalt> {
+  async function confirmHalts({ epoch }: ConfirmHaltsRequest): Promise<HaltsConfirmed> {
+    const known = await watch.readNow();
+    if (known < epoch) throw behind(known, epoch);
+    if (!(await everybodyAnswered())) throw unanswered();
+    return { incarnation, epoch: known };
+  }
+
+  async function latchOrKeepBlocking(halt: AskedHalt, attempt: Attempt): Promise<Latched> {
     try {
       return await latch(halt, attempt);
     } catch (thrown) {
       if (thrown instanceof Defect) throw thrown;
+      if (thrown instanceof Fault && thrown.code === "RESOURCE_EXHAUSTED") {
+        watch.unblock(halt);
+        throw thrown;
+      }
       const name = JSON.stringify([halt.halt_id, halt.severity, halt.fund_id, halt.strategy_id]);
       if (!latching.has(name)) {
         latching.set(
@@ -77,25 +115,21 @@ export function createHalts({ ports, watch, lanes, attempts, reference }: HaltsO
     }
   }
 
-  /** The same halt_id twice is one halt: its event is published by whoever latched it, once. */
-  function latch(halt: AskedHalt, attempt: Attempt): Promise<ActiveHalt> {
-    return transactToKnownEnd(ports, "risk.halt", async (unit) => {
-      const { active } = await unit.risk.lockHalts();
-      const before = active.find(({ halt_id: id }) => id === halt.halt_id);
-      if (before !== undefined) return before;
-      const latched = await unit.risk.latchHalt(halt);
-      await unit.events.publish(subjects.riskHaltRequested, latched);
-      await attempts.allowed(unit, attempt);
-      return latched;
-    });
-  }
-
   async function latchLater(halt: AskedHalt, attempt: Attempt): Promise<void> {
     for (let waitMs = latchAgainMs.first; ; waitMs = Math.min(waitMs * 2, latchAgainMs.max)) {
       await ports.timers.sleep(waitMs, ending.signal);
       if (ending.signal.aborted) return;
       try {
-        watch.latched(await latch(halt, attempt));
+        const latched = await latch(halt, attempt);
+        if ("denial" in latched) {
+          watch.unblock(halt);
+          ports.log.warn("a halt that blocked is not latched", {
+            halt_id: halt.halt_id,
+            reason: latched.denial.reason,
+          });
+          return;
+        }
+        watch.latched(latched.halt);
         ports.log.info("a halt that blocked already is latched", { halt_id: halt.halt_id });
         return;
       } catch (thrown) {
@@ -118,16 +152,8 @@ export function createHalts({ ports, watch, lanes, attempts, reference }: HaltsO
 
   return {
     requestHalt,
-    resumeHalt: (request, { identity }) =>
-      attempts.refused(
-        {
-          identity,
-          verb: "ResumeHalt",
-          target: request.strategy_id ?? request.fund_id ?? "",
-          reason: request.reason ?? "",
-        },
-        { code: "RESUME_UNAVAILABLE", reason: "Nobody may lift halts here yet; a halt stays in force." },
-      ),
+    resumeHalt: ladder.resume,
+    confirmHalts,
     stop: async () => {
       ending.abort();
       await Promise.all(latching.values());
@@ -135,12 +161,14 @@ export function createHalts({ ports, watch, lanes, attempts, reference }: HaltsO
   };
 }
 
-function covers(latched: ActiveHalt, asked: AskedHalt): boolean {
-  return (
-    latched.severity === asked.severity &&
-    latched.fund_id === asked.fund_id &&
-    latched.strategy_id === asked.strategy_id
-  );
+function behind(known: number, wanted: number): Fault {
+  return new Fault("SERVICE_UNAVAILABLE", `The store has epoch ${known}, not ${wanted}.`, { retry: "now" });
+}
+
+function unanswered(): Fault {
+  return new Fault("DEADLINE_EXCEEDED", "Decisions that were made before the halt are not all answered yet.", {
+    retry: "now",
+  });
 }
 
 function tooMany(): Fault {

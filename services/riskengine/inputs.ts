@@ -1,5 +1,5 @@
 // What the engine hears: fills and the steps of orders go through the journal before they move the books, valuations go into the store
-// with their unit of work, marks are soft and simply the newest. Each may come twice or in another order.
+// with the losses that follow from them, marks are soft and simply the newest. Each may come twice or in another order.
 //
 //  1. A fill moves the books once, whoever sends it how often: the journal knows which it has, and this knows which it could not write.
 //  2. A handler returns when what it heard is durable, and throws when it is not, so that the bus brings it again; a store in trouble
@@ -20,7 +20,6 @@ import type { Alarms } from "./alarms.ts";
 import type { Figures } from "./figures.ts";
 import { watchGaps } from "./gaps.ts";
 import type { GroupCommit } from "./group-commit.ts";
-import { transactToKnownEnd } from "./known-end.ts";
 
 /** How far the clock of a publisher may be ahead of ours. */
 const aheadMsMax = 5_000;
@@ -28,11 +27,13 @@ const aheadMsMax = 5_000;
 const marksMax = 100_000;
 
 export interface InputsOptions {
-  readonly ports: Pick<ServicePorts, "bus" | "clock" | "timers" | "store" | "riskStore" | "log">;
+  readonly ports: Pick<ServicePorts, "bus" | "clock" | "timers" | "riskStore">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
   readonly alarms: Alarms;
   readonly figures: Figures;
+  /** Keeps a valuation and judges the losses in it; false when it is not newer than what is known. */
+  readonly heardNav: (nav: NavUpdated) => Promise<boolean>;
 }
 
 export interface Inputs {
@@ -44,7 +45,7 @@ export interface Inputs {
 
 const encoder = new TextEncoder();
 
-export async function hearInputs({ ports, engine, commit, alarms, figures }: InputsOptions): Promise<Inputs> {
+export async function hearInputs({ ports, engine, commit, alarms, figures, heardNav }: InputsOptions): Promise<Inputs> {
   const { bus, clock, timers, riskStore } = ports;
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
@@ -133,8 +134,7 @@ export async function hearInputs({ ports, engine, commit, alarms, figures }: Inp
     figures.heard(event.subject);
     navGaps.heard(nav.fund_id, nav.sequence);
     if (isAhead(nav.as_of, `valuations ${nav.fund_id}`)) return;
-    const isNewer = await transactToKnownEnd(ports, "risk.nav", (unit) => unit.risk.putNav(nav));
-    if (isNewer) engine.setNav(nav);
+    if (await heardNav(nav)) engine.setNav(nav);
   }
 
   async function hearMark(event: BusEvent): Promise<void> {

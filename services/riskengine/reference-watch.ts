@@ -1,6 +1,7 @@
 // Reference data as the engine needs it: read whole at the start, and again whenever its counter moved.
+import { type TradingCalendar, tradingCalendar } from "../../contracts/src/calendar.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import type { FundReference } from "../../contracts/src/records/reference.ts";
+import { calendarDefinition, type FundReference } from "../../contracts/src/records/reference.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import type { ServicePorts } from "../service.ts";
@@ -11,6 +12,8 @@ export interface ReferenceWatch {
   fund(fundId: string): FundReference | undefined;
   /** The fund that a strategy trades for. */
   fundOfStrategy(strategyId: string): FundReference | undefined;
+  /** The calendar that a fund's trading day follows; undefined for a fund or a calendar that is not known. */
+  calendarOf(fundId: string): TradingCalendar | undefined;
   stop(): Promise<void>;
 }
 
@@ -21,6 +24,8 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
   const ending = new AbortController();
   let funds: ReadonlyMap<string, FundReference> = new Map();
   let owners: ReadonlyMap<string, FundReference> = new Map();
+  /** By name, with what each was made of: one that has not changed stays the same object. */
+  let calendars: ReadonlyMap<string, { readonly content: string; readonly calendar: TradingCalendar }> = new Map();
   let change = 0;
   let troubled = false;
 
@@ -28,6 +33,17 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     engine.setReference(reference);
     funds = new Map(reference.funds.map((fund) => [fund.fund_id, fund]));
     owners = new Map(reference.funds.flatMap((fund) => fund.strategies.map((strategy) => [strategy, fund] as const)));
+    calendars = new Map(
+      reference.calendars.map((definition) => {
+        const content = JSON.stringify(definition);
+        const known = calendars.get(definition.name);
+        const isSame = known?.content === content;
+        return [
+          definition.name,
+          isSame ? known : { content, calendar: tradingCalendar(calendarDefinition(definition)) },
+        ] as const;
+      }),
+    );
     change = reference.change;
   }
 
@@ -54,6 +70,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
   return {
     fund: (fundId) => funds.get(fundId),
     fundOfStrategy: (strategyId) => owners.get(strategyId),
+    calendarOf: (fundId) => calendars.get(funds.get(fundId)?.calendar ?? "")?.calendar,
     stop: async () => {
       ending.abort();
       await watching;

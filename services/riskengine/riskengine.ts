@@ -6,10 +6,11 @@ import { createEngine, type Engine } from "../../core/engine.ts";
 import { compileEnvelope } from "../../core/envelope.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
+import { createAttempts } from "../attempts.ts";
 import type { RunningService, Service, ServicePorts } from "../service.ts";
 import { type Alarms, createAlarms } from "./alarms.ts";
-import { createAttempts } from "./attempts.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
+import { createDrawdown } from "./drawdown.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { createFigures, type Figures } from "./figures.ts";
 import { type GroupCommit, groupCommit } from "./group-commit.ts";
@@ -18,6 +19,7 @@ import { createHalts } from "./halts.ts";
 import { hearInputs } from "./inputs.ts";
 import { isEntry, newestEntry } from "./journal-end.ts";
 import { createLanes } from "./lanes.ts";
+import { createListLosses } from "./list-losses.ts";
 import type { AskRiskOfficer } from "./officer.ts";
 import { type Recovered, recover, verifySnapshot } from "./recovery.ts";
 import { watchReference } from "./reference-watch.ts";
@@ -71,7 +73,7 @@ async function assemble(
   const engine = newEngine(ports);
   const figures = createFigures(ports.metrics, ports.timers);
   const alarms = createAlarms(ports);
-  const attempts = createAttempts(ports);
+  const attempts = createAttempts(ports, "risk");
   const lanes = createLanes();
   stops.push(alarms.stop);
   const reference = await watchReference(ports, engine, () => figures.openOrders(engine.facts().openOrders));
@@ -82,15 +84,18 @@ async function assemble(
   const watch = await watchHalts(ports, engine, envelopes.readAgain, figures.haltEpoch);
   stops.push(watch.stop);
   stops.push((await watchSymbolBlocks(ports, engine)).stop);
-  const recovered = await recover(ports, engine, ports.random.uuid(), keyWindowMs);
+  const incarnation = ports.random.uuid();
+  const recovered = await recover(ports, engine, incarnation, keyWindowMs);
+  const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
+  stops.push(drawdown.stop);
   for (const nav of await ports.riskStore.navs()) engine.setNav(nav);
   stops.push(await beginVerifying(ports, recovered, watch, alarms));
 
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
   const checks = createChecks({ ports, engine, commit, lanes, halts: watch, figures, alarms, askRiskOfficer });
-  const halts = createHalts({ ports, watch, lanes, attempts, reference });
+  const halts = createHalts({ ports, watch, lanes, attempts, reference, incarnation });
   const releaseThrottle = createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference });
-  const inputs = await hearInputs({ ports, engine, commit, alarms, figures });
+  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, heardNav: drawdown.heard });
   setUnwritten(() => checks.asking() + inputs.unwritten());
   const handlers = {
     CheckOrder: checks.check,
@@ -99,8 +104,10 @@ async function assemble(
     UpdateEnvelope: envelopes.updateEnvelope,
     RequestHalt: halts.requestHalt,
     ResumeHalt: halts.resumeHalt,
+    ConfirmHalts: halts.confirmHalts,
     GetHeadroom: headroomOf(ports, engine, watch),
     ReleaseThrottle: releaseThrottle,
+    ListLosses: createListLosses({ ports, envelopes, reference }),
     ListExposures: async (): Promise<Exposures> => ({ lines: [...engine.lines()] }),
   } satisfies Record<string, UnaryHandler>;
   const rpc: RpcService = { name: "RiskEngine", handlers };

@@ -17,9 +17,10 @@ it("puts each in once and says so", async () => {
     ["alpha", 1],
     ["beta", 1],
     ["gamma", 1],
+    ["drill", 1],
   ]);
   const stored = await rig.portsOf("riskengine").riskStore.envelopes();
-  expect(stored).toHaveLength(3);
+  expect(stored).toHaveLength(4);
   for (const envelope of stored) {
     expect(riskEnvelope.parse(envelope)).toEqual(envelope);
     expect(told).toContainEqual(envelope);
@@ -39,7 +40,7 @@ it("leaves a fund's own limits as they are, and a platform that is not paper emp
   await seedEnvelopes({ ...ports, settings: { ...testSettings, seedPaperPlatform: false } });
   expect(await ports.riskStore.envelopes()).toEqual([own]);
   await seedEnvelopes(ports);
-  expect(rig.told(subjects.envelopeUpdated).map(({ fund_id }) => fund_id)).toEqual(["beta", "gamma"]);
+  expect(rig.told(subjects.envelopeUpdated).map(({ fund_id }) => fund_id)).toEqual(["beta", "gamma", "drill"]);
   expect((await ports.riskStore.envelopes()).find(({ fund_id }) => fund_id === "alpha")).toEqual(own);
   await rig.close();
 });

@@ -1,7 +1,8 @@
-// Puts the paper funds' limits in, each once: a fund that has an envelope of any version keeps it.
+// Puts the limits of the paper funds and of the fund for drills in, each once: a fund that has an envelope of any version keeps it.
 import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { envelopeHashText } from "../../core/envelope.ts";
+import { drillEnvelope } from "../drill-seeds.ts";
 import { paperActor, paperEnvelopes, paperReason } from "../paper-seeds.ts";
 import type { ServicePorts } from "../service.ts";
 
@@ -10,7 +11,7 @@ export type SeedEnvelopesPorts = Pick<ServicePorts, "store" | "clock" | "sha256"
 export async function seedEnvelopes(ports: SeedEnvelopesPorts): Promise<void> {
   if (!ports.settings.seedPaperPlatform) return;
   const there = new Set((await ports.riskStore.envelopes()).map(({ fund_id }) => fund_id));
-  const missing = paperEnvelopes.filter(({ fund_id }) => !there.has(fund_id));
+  const missing = [...paperEnvelopes, drillEnvelope].filter(({ fund_id }) => !there.has(fund_id));
   if (missing.length === 0) return;
   await ports.store.transact("riskengine.seed", async (unit) => {
     for (const limits of missing) {

@@ -7,12 +7,12 @@ import type { ThrottleReleased } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
+import type { Attempt, Attempts } from "../attempts.ts";
+import { transactToKnownEnd } from "../known-end.ts";
 import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
-import type { Attempt, Attempts } from "./attempts.ts";
 import type { GroupCommit } from "./group-commit.ts";
-import { transactToKnownEnd } from "./known-end.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
 export interface ThrottlesOptions {

@@ -7,6 +7,7 @@ import type { Store } from "../../ports/store.ts";
 import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import { drillCapital } from "../drill-seeds.ts";
 import { paperCapital } from "../paper-seeds.ts";
 import type { RunningService } from "../service.ts";
 import { fillsSubscription } from "./book-fills.ts";
@@ -43,7 +44,7 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
     await settle();
     const told = books.rig.told(subjects.ledgerBooked);
     expect(told.map(({ fund_id, kind, amount }) => [fund_id, kind, amount])).toEqual(
-      paperCapital.map(({ fundId, amount }) => [fundId, "CAPITAL", amount]),
+      [...paperCapital, drillCapital].map(({ fundId, amount }) => [fundId, "CAPITAL", amount]),
     );
     expect(await books.balances("beta")).toEqual({ "capital USD": "-2000000", "cash USD": "2000000" });
   });

@@ -7,6 +7,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { type Severity, severity } from "../../contracts/src/records/values.ts";
+import { drillFundId } from "../../core/halts.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
 import type { FundValue, Valuer } from "./publish-values.ts";
 import type { ReferenceReader } from "./reference-view.ts";
@@ -20,7 +21,7 @@ export async function listFunds(reader: ReferenceReader, valuer: Valuer, riskSto
   const navs = new Map((await riskStore.navs()).map((nav) => [nav.fund_id, nav]));
   const { active } = await riskStore.halts();
   return {
-    funds: reference.funds.map((fund) => ({
+    funds: reference.funds.filter(isSomebodys).map((fund) => ({
       fund_id: fund.fund_id,
       name: fund.name,
       mode: fund.mode,
@@ -29,6 +30,11 @@ export async function listFunds(reader: ReferenceReader, valuer: Valuer, riskSto
       ...haltOf(fund, active),
     })),
   };
+}
+
+/** The fund for drills is nobody's. */
+function isSomebodys({ fund_id: id }: FundReference): boolean {
+  return id !== drillFundId;
 }
 
 /** Our own value where it is the newer one, else what the risk engine keeps: a foreign treasury's, or one from before a restart. */

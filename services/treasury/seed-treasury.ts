@@ -4,6 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { referenceKind } from "../../contracts/src/records/reference.ts";
 import { capitalEntry } from "../../core/ledger.ts";
+import { drillCapital, drillFund } from "../drill-seeds.ts";
 import { paperActor, paperCapital, paperReason, paperReference } from "../paper-seeds.ts";
 import type { ServicePorts } from "../service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
@@ -17,12 +18,13 @@ export async function seedTreasury(ports: SeedPorts): Promise<void> {
     const locked = await lockReference(unit);
     if (referenceKind.options.some((kind) => locked[kind] !== undefined)) return false;
     const at = ports.clock.now();
-    const contents = paperReference(format(at));
+    const paper = paperReference(format(at));
+    const contents = { ...paper, funds: [...paper.funds, { ...drillFund, strategies: [...drillFund.strategies] }] };
     for (const kind of referenceKind.options) {
       const change = { kind, version: 1, content: contents[kind], setBy: paperActor, reason: paperReason };
       await putReference(unit, change, at, ports.sha256);
     }
-    for (const { fundId, currency, amount } of paperCapital) {
+    for (const { fundId, currency, amount } of [...paperCapital, drillCapital]) {
       const entry = capitalEntry({
         entryId: entryIdOf(ports.sha256, "capital", fundId, currency),
         fundId,

@@ -4,6 +4,7 @@ import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { DecisionMade, Order, RiskDecision } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
+import type { ToldHalt } from "../halt-history.ts";
 import { buys, envelopeKey, type History, isOver, leftOf, positionKey } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
@@ -16,6 +17,11 @@ export function isCovered(halt: Pick<ActiveHalt, "severity" | "fund_id" | "strat
   return halt.strategy_id === order.strategy_id;
 }
 
+/** Epochs are compared, never clocks: latched by then, and not yet lifted. */
+export function isInForceAt({ epoch: latched, lift }: Pick<ToldHalt, "epoch" | "lift">, epoch: number): boolean {
+  return latched <= epoch && (lift === undefined || epoch < lift.epoch);
+}
+
 /** An exit that was marked as one, was proven to be one, and that the fund's limits let pass a halt. */
 export function mayPassHalts(past: History, order: Order, decision: RiskDecision): boolean {
   if (order.reduce_only !== true || decision.classification !== "REDUCE") return false;
@@ -24,7 +30,7 @@ export function mayPassHalts(past: History, order: Order, decision: RiskDecision
 }
 
 /** An open order that is asked to be smaller: nothing new is let in by it. */
-function isLowered(past: History, order: Order): boolean {
+export function isLowered(past: History, order: Order): boolean {
   const known = past.orders.get(order.order_id);
   return known?.approval !== undefined && known.routed && decimal.parse(order.quantity) < known.allowed;
 }
@@ -39,7 +45,7 @@ export const noApprovalInAHalt: Invariant = {
       onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }) => {
         const order = asked as unknown as Order;
         if (!decision.approved || mayPassHalts(past, order, decision) || isLowered(past, order)) return undefined;
-        const halt = past.halts.find((one) => one.epoch <= decision.halt_epoch && isCovered(one, order));
+        const halt = past.halts.find((one) => isInForceAt(one, decision.halt_epoch) && isCovered(one, order));
         return halt === undefined
           ? undefined
           : `${decision.order_id} was approved at epoch ${decision.halt_epoch} under ${halt.halt_id}`;

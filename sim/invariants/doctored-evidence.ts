@@ -22,7 +22,13 @@ export function nothing() {
   return {
     platform,
     past: history(),
-    promises: { orders: new Set<string>(), halts: new Map(), envelopes: new Set<string>(), approvals: [] as object[] },
+    promises: {
+      orders: new Set<string>(),
+      halts: new Map(),
+      lifted: new Set<string>(),
+      envelopes: new Set<string>(),
+      approvals: [] as object[],
+    },
     reserved: { held: new Set<string>(), freed: new Set<string>() },
     chain: { sequence: 0, hash: "", next: () => undefined },
     told: undefined as Told | undefined,

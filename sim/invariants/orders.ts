@@ -3,6 +3,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
+import { haltOf } from "../halt-history.ts";
 import { isOver } from "../history.ts";
 import { isCovered, mayPassHalts } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
@@ -34,7 +35,9 @@ function whyNotRouted({ past }: Evidence, step: OrderTransition): string | undef
     return `${step.order_id} was routed at ${step.at} with an approval until ${until}`;
   }
   if (mayPassHalts(past, order, decision)) return undefined;
-  const halt = past.halts.find((one) => one.epoch > decision.halt_epoch && isCovered(one, order));
+  const halt = past.halts.find(
+    (one) => one.lift === undefined && one.epoch > decision.halt_epoch && isCovered(one, order),
+  );
   if (halt === undefined) return undefined;
   return `${step.order_id} was routed with an approval of epoch ${decision.halt_epoch} under ${halt.halt_id} of epoch ${halt.epoch}`;
 }
@@ -76,7 +79,8 @@ export const changesAreTold: Invariant = {
     const counts: readonly (readonly [what: string, kept: number, told: number])[] = [
       ["fills", world.oms.fills.size, past.fills.size],
       ["orders", world.oms.orders.size, past.orders.size],
-      ["halts", world.risk.halts.length, past.halts.length],
+      ["halts", world.risk.halts.length + world.risk.liftedHalts.size, past.halts.length],
+      ["lifts", world.risk.liftedHalts.size, past.halts.filter(({ lift }) => lift !== undefined).length],
       ["versions of limits", envelopes, past.envelopes.size],
       ["stops that fired", world.stops.size, past.stops.size],
     ];
@@ -99,7 +103,10 @@ export const acknowledgedIsKept: Invariant = {
         world.oms.orders.has(id) ? undefined : `the order ${id} was taken and is gone`,
       ) ??
       first(promises.halts.keys(), (id) =>
-        world.risk.halts.some((halt) => halt.halt_id === id) ? undefined : `the halt ${id} was latched and is gone`,
+        haltOf(past, id) === undefined ? `the halt ${id} was latched and is gone` : undefined,
+      ) ??
+      first(promises.lifted, (id) =>
+        haltOf(past, id)?.lift === undefined ? `the halt ${id} was lifted and is in force` : undefined,
       ) ??
       first(promises.envelopes, (key) =>
         past.envelopes.has(key) ? undefined : `the limits ${key} were set and are gone`,

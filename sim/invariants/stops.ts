@@ -5,6 +5,7 @@ import type { Fill, OrderCreated } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
 import { buys, type History, isExitOf, isOver, positionKey, type ToldStop } from "../history.ts";
+import { isCovered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 export const stopsExitOnce: Invariant = {
@@ -75,12 +76,8 @@ export function isExcused(past: History, { triggered }: ToldStop): boolean {
   const fund = past.positions.get(positionKey(triggered.fund_id, triggered.symbol)) ?? decimal.zero;
   const isOpposed = buys(triggered.side) ? fund >= decimal.zero : fund <= decimal.zero;
   if (isOpposed) return true;
-  const isHalted = past.halts.some(
-    (halt) =>
-      halt.severity === "FIRM_HALT" ||
-      (halt.severity === "FUND_HALT" && halt.fund_id === triggered.fund_id) ||
-      halt.strategy_id === triggered.strategy_id,
-  );
+  const place = { fund_id: triggered.fund_id, strategy_id: triggered.strategy_id ?? "" };
+  const isHalted = past.halts.some((halt) => halt.lift === undefined && isCovered(halt, place));
   const newest = [...past.envelopes.values()].filter((one) => one.fund_id === triggered.fund_id).at(-1);
   return isHalted && newest?.halt_allow_reduce_only === false;
 }

@@ -1,7 +1,10 @@
 // The suite that every store passes: one list of checks, each named after the promise of ports/store.ts that it holds the
 // store to. The checks are exported one by one as well, so that a store can plant a fault and show that it is noticed.
 import { describe, it } from "vitest";
+import { flattenRecordChecks } from "./flatten-records.ts";
+import { haltRecordChecks } from "./halt-records.ts";
 import { ledgerChecks } from "./ledger-records.ts";
+import { lossRecordChecks } from "./loss-records.ts";
 import { omsRecordChecks } from "./oms-records.ts";
 import { researchRecordChecks } from "./research-records.ts";
 import { conflictChecks } from "./store-conflicts.ts";
@@ -17,6 +20,9 @@ export const storeChecks: readonly StoreCheck[] = [
   ...recordChecks,
   ...researchRecordChecks,
   ...ledgerChecks,
+  ...haltRecordChecks,
+  ...flattenRecordChecks,
+  ...lossRecordChecks,
   ...omsRecordChecks,
   ...workerRecordChecks,
   ...lifeChecks,

@@ -135,7 +135,7 @@ async function halt(
   // The widest comes seldom, because nothing is approved under it.
   const asked = halts[throws.chance(0.2) ? 2 : throws.below(2)];
   if (asked === undefined) throw new Error("there is nothing to halt");
-  const told = await requestHalt({ ...asked, halt_id: throws.uuid() });
+  const told = await requestHalt({ ...asked, halt_id: throws.uuid(), confirmation: "HALT" });
   if (told?.acknowledged !== true) return false;
   witness.halts.push({ haltId: told.halt_id, fromSend: witness.sends, untilSend: Number.POSITIVE_INFINITY });
   return true;

@@ -24,6 +24,7 @@ import { type Scheduler, scheduler } from "./scheduler.ts";
 
 export const testSettings: Settings = {
   stops: { enabled: true, cryptoEveryMs: 5_000, othersEveryMs: 60_000, quoteAgeMsMax: 15_000 },
+  drills: { everyHours: 0 },
   reconcile: { enabled: true, everyMs: 120_000, confirmAfterMs: 10_000, alertThreshold: 1, autoCorrect: false },
   audit: {
     signingKeyPath: "secret/portcullis/audit/signing-key",
@@ -40,6 +41,8 @@ export const testSettings: Settings = {
     openOrdersPerFundMax: 10_000,
     haltPollMs: 250,
     haltUnknownMs: 2_000,
+    lossConfirmations: 2,
+    lossConfirmMs: 5_000,
     snapshotEveryEntries: 50_000,
   },
   market: { seed: 1, quoteEveryMs: 500 },
@@ -100,6 +103,7 @@ export function serviceRig(seed: number): ServiceRig {
         omsQueries: notHere("queries about orders"),
         riskChecks: notHere("risk engine to ask"),
         orderDesk: notHere("order management to ask"),
+        haltsConfirmer: notHere("risk engine to ask"),
         referenceData: memoryReferenceData(process),
         auditLog: notHere("audit log"),
         signing: systemSigning(),
@@ -109,6 +113,7 @@ export function serviceRig(seed: number): ServiceRig {
         witnesses: undefined,
         anchors: [],
         stepUps: { redeem: async () => undefined },
+        oneTimeCodes: notHere("second factors"),
         quotes: paperMarket({ clock, timers, ...settings.market, listings: paperListings, beganAt }),
         marketHistory: paperMarketHistory({ clock, timers, ...settings.market, listings: paperListings, beganAt }),
         languageModel: undefined,

@@ -14,6 +14,10 @@ import { workersMigration } from "./0011-workers.ts";
 import { booksMigration } from "./0012-books.ts";
 import { navPricesMigration } from "./0013-nav-prices.ts";
 import { omsKeysMigration } from "./0014-oms-keys.ts";
+import { resumesMigration } from "./0015-resumes.ts";
+import { haltsMigration } from "./0016-halts.ts";
+import { lossesMigration } from "./0017-losses.ts";
+import { flattenMigration } from "./0018-flatten.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -30,4 +34,8 @@ export const migrations: readonly Migration[] = [
   booksMigration,
   navPricesMigration,
   omsKeysMigration,
+  resumesMigration,
+  haltsMigration,
+  lossesMigration,
+  flattenMigration,
 ];

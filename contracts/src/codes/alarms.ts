@@ -23,6 +23,13 @@ export const alarms = {
 
   // Trading.
   HALT_RAISED: alarm("critical", "A halt is in force."),
+  HALT_STEP_OPEN: alarm(
+    "critical",
+    "What follows a halt is not proven yet: orders may still be with a broker, or nobody was told.",
+  ),
+  LOSS_PENDING: alarm("critical", "A loss is above its limit and waits for its confirmation."),
+  FLATTEN_OPEN: alarm("warning", "A flatten is not finished yet."),
+  DRILL_FAILED: alarm("critical", "A halt drill did not do what a halt must do."),
   HALT_UNACKNOWLEDGED: alarm("critical", "An engine has not confirmed a halt in time."),
   ORDER_OVERFILLED: alarm("warning", "An order traded more than it asked for."),
   INPUT_DATED_AHEAD: alarm(

@@ -66,6 +66,8 @@ export const gateDenials = {
     FUND_HALTED: denial("The fund is halted."),
     STRATEGY_HALTED: denial("The strategy is halted."),
     HALT_STATE_UNKNOWN: denial("Whether a halt is in force cannot be known, which counts as halted."),
+    LOSS_CONFIRMATION_PENDING: denial("A loss above its limit waits for its confirmation."),
+    LOSS_BASELINE_MISSING: denial("It is not known yet from where on the period's losses are counted."),
   },
   short_side: {
     SHORTING_DISABLED: denial("The envelope does not allow short positions."),
@@ -95,7 +97,6 @@ export const commandDenials = {
   // Halts and lifting them.
   HALT_SCOPE_INVALID: denial("The halt does not name whom it halts, or names more than its level.", "INVALID_ARGUMENT"),
   HALT_NOT_ACTIVE: denial("There is no such halt in force.", "FAILED_PRECONDITION"),
-  RESUME_UNAVAILABLE: denial("Nobody may lift halts here yet.", "FAILED_PRECONDITION"),
   RESUME_NOT_OPERATOR: denial("Only an operator may lift a halt.", "PERMISSION_DENIED"),
   RESUME_REASON_MISSING: denial("A halt is not lifted without a reason.", "FAILED_PRECONDITION"),
   RESUME_SECOND_FACTOR_MISSING: denial("This resume needs a second factor.", "PERMISSION_DENIED"),

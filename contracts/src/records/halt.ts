@@ -1,6 +1,16 @@
 // Halts: asked for, in force, and lifted by people.
 import { z } from "zod";
-import { countNumber, factsRecord, idText, instantText, lineText, nameText, reasonText } from "./fields.ts";
+import { lossLimits } from "../losses.ts";
+import {
+  countNumber,
+  decimalText,
+  factsRecord,
+  idText,
+  instantText,
+  lineText,
+  nameText,
+  reasonText,
+} from "./fields.ts";
 import { severity } from "./values.ts";
 
 const haltFields = {
@@ -57,6 +67,8 @@ export const haltResponse = z.object({
   since: instantText,
   /** Every live engine confirmed the epoch, or its lease ran out. */
   acknowledged: z.boolean(),
+  /** The event whose audit entry tells of this. */
+  audit_id: z.string().optional(),
 });
 export type HaltResponse = z.infer<typeof haltResponse>;
 
@@ -81,6 +93,15 @@ export const resumeRequest = z.strictObject({
 });
 export type ResumeRequest = z.infer<typeof resumeRequest>;
 
+/** What follows a latch, in this order; each is tried until it is proven. */
+export const haltStepName = z.enum(["BLOCKED", "CANCELLED", "NOTIFIED"]);
+export type HaltStepName = z.infer<typeof haltStepName>;
+
+const haltProgress = z.object({
+  halt_id: idText,
+  steps: z.array(z.object({ step: haltStepName, proven: z.boolean(), at: instantText.optional(), detail: z.string() })),
+});
+
 export const haltStatus = z.object({
   /** The scope that was asked about; empty for the firm. */
   fund_id: z.string(),
@@ -94,6 +115,16 @@ export const haltStatus = z.object({
   /** A resume that waits for its co-signer. */
   request_id: idText.optional(),
   as_of: instantText,
+  /** How far what follows each latch has come. */
+  progress: z.array(haltProgress).optional(),
+  /** The strategies that may trade again once these halts are lifted, as far as no other halt covers them. */
+  restarts: z.array(idText).optional(),
+  /** After a resume. */
+  baseline: z.enum(["kept", "rebased"]).optional(),
+  audit_id: z.string().optional(),
+  /** Of the pending request. */
+  expires_at: instantText.optional(),
+  lifted_halt_ids: z.array(idText).optional(),
 });
 export type HaltStatus = z.infer<typeof haltStatus>;
 
@@ -114,3 +145,110 @@ export const haltLifted = z.object({
   lifted_at: instantText,
 });
 export type HaltLifted = z.infer<typeof haltLifted>;
+
+/** A step that follows a latch was proven. */
+export const haltStep = z.object({
+  halt_id: idText,
+  step: haltStepName,
+  /** What was seen. */
+  detail: z.string().max(2_000),
+  /** Milliseconds since the latch. */
+  after_ms: z.number().min(0),
+  at: instantText,
+});
+export type HaltStep = z.infer<typeof haltStep>;
+
+/** An operator asked to lift every halt; another one must sign it, as long as nothing has changed. */
+export const resumeRequested = z.object({
+  request_id: idText,
+  halt_ids: z.array(idText).max(10_000),
+  /** As it was when the halts were shown. */
+  epoch: countNumber,
+  reason: reasonText,
+  requested_by: nameText,
+  rebase: z.boolean(),
+  expires_at: instantText,
+  at: instantText,
+});
+export type ResumeRequested = z.infer<typeof resumeRequested>;
+
+/** A request to lift every halt is over. */
+export const resumeEnded = z.object({
+  request_id: idText,
+  outcome: z.enum(["lifted", "void", "expired", "replaced"]),
+  /** Who co-signed, or whose act ended it. */
+  ended_by: nameText,
+  at: instantText,
+});
+export type ResumeEnded = z.infer<typeof resumeEnded>;
+
+/** An operator asked for every position of the paper funds to be closed. */
+export const flattenRequested = z.object({
+  flatten_id: idText,
+  /** Those whose positions are to be closed. */
+  fund_ids: z.array(idText).max(100_000),
+  requested_by: nameText,
+  reason: reasonText,
+  positions: countNumber,
+  at: instantText,
+});
+export type FlattenRequested = z.infer<typeof flattenRequested>;
+
+/** One position of a flatten moved on. */
+export const flattenLine = z.object({
+  flatten_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: z.string(),
+  state: z.enum(["OWED", "EXITING", "FLAT", "GIVEN_UP"]),
+  order_id: idText.optional(),
+  attempts: countNumber,
+  detail: z.string().max(2_000),
+  at: instantText,
+});
+export type FlattenLine = z.infer<typeof flattenLine>;
+
+/** A drill: a halt of the drill scope, and how long each step after it took. */
+export const drillMeasured = z.object({
+  drill_id: idText,
+  halt_id: idText,
+  requested_by: nameText,
+  reason: reasonText,
+  latched_ms: z.number().min(0).optional(),
+  blocked_ms: z.number().min(0).optional(),
+  cancelled_ms: z.number().min(0).optional(),
+  notified_ms: z.number().min(0).optional(),
+  passed: z.boolean(),
+  complaint: z.string().max(2_000),
+  at: instantText,
+});
+export type DrillMeasured = z.infer<typeof drillMeasured>;
+
+/** An operator had the five services restarted. */
+export const restartRequested = z.object({
+  requested_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type RestartRequested = z.infer<typeof restartRequested>;
+
+/** From where on a loss is counted. Written once for every period; another one of the same period only by an operator's choice. */
+export const lossBaseline = z.object({
+  fund_id: idText,
+  /** Of a strategy's own loss. */
+  strategy_id: idText.optional(),
+  limit: z.enum(lossLimits),
+  /** The trading day, its week's Monday or its month's first; `always` where there is none. */
+  period: z.string().max(40),
+  /** 0 is the first; each choice to rebase adds one. */
+  version: countNumber,
+  /** The value that losses are counted from (a strategy's: its profit so far), and the flows up to then. */
+  value: decimalText,
+  net_flows: decimalText,
+  /** The valuation that it is from. */
+  valued_at: instantText,
+  set_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type LossBaseline = z.infer<typeof lossBaseline>;

@@ -10,6 +10,11 @@ import { authTokensList } from "./auth-tokens-list.ts";
 import { authTokensRevoke } from "./auth-tokens-revoke.ts";
 import { authTokensRotate } from "./auth-tokens-rotate.ts";
 import { authWhoami } from "./auth-whoami.ts";
+import { cmdCancelAll } from "./cmd-cancel-all.ts";
+import { cmdFlattenPaper } from "./cmd-flatten-paper.ts";
+import { cmdHalt } from "./cmd-halt.ts";
+import { cmdRestartAll } from "./cmd-restart-all.ts";
+import { cmdResume } from "./cmd-resume.ts";
 import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
@@ -33,6 +38,8 @@ import { operationsAuditStatus } from "./operations-audit-status.ts";
 import { operationsAuditTail } from "./operations-audit-tail.ts";
 import { operationsAuditVerify } from "./operations-audit-verify.ts";
 import { operationsAuditWitness } from "./operations-audit-witness.ts";
+import { operationsDrillsList } from "./operations-drills-list.ts";
+import { operationsDrillsRun } from "./operations-drills-run.ts";
 import { paperWeatherSet } from "./paper-weather-set.ts";
 import { paperWeatherShow } from "./paper-weather-show.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
@@ -46,7 +53,9 @@ import { riskengineEnvelopeReplay } from "./riskengine-envelope-replay.ts";
 import { riskengineEnvelopeSet } from "./riskengine-envelope-set.ts";
 import { riskengineEnvelopeShow } from "./riskengine-envelope-show.ts";
 import { riskengineFlatProve } from "./riskengine-flat-prove.ts";
+import { riskengineHaltsList } from "./riskengine-halts-list.ts";
 import { riskengineHeadroom } from "./riskengine-headroom.ts";
+import { riskengineLossesList } from "./riskengine-losses-list.ts";
 import { riskengineReconcile } from "./riskengine-reconcile.ts";
 import { riskengineRejectionsList } from "./riskengine-rejections-list.ts";
 import { riskengineStopsEnd } from "./riskengine-stops-end.ts";
@@ -77,6 +86,15 @@ export const verbs: readonly Verb[] = [
   authTokensRevoke,
   authRevokeSessions,
   authRotateKeys,
+  cmdHalt,
+  cmdResume,
+  cmdCancelAll,
+  cmdFlattenPaper,
+  cmdRestartAll,
+  riskengineHaltsList,
+  riskengineLossesList,
+  operationsDrillsRun,
+  operationsDrillsList,
   why,
   ls,
   omsPositionsList,
@@ -131,11 +149,14 @@ export const verbs: readonly Verb[] = [
 export const groups: Readonly<Record<string, VerbGroup>> = {
   auth: { heading: "Who you are", sentence: "Log in and out, second factor, tokens of machines." },
   "auth tokens": { heading: "Administration", sentence: "Tokens of machines: list, issue, rotate, revoke." },
+  cmd: { heading: "Halts", sentence: "Stop, resume, cancel, flatten, restart: what an operator does in an emergency." },
   oms: { heading: "Trading", sentence: "Orders, trades and positions." },
   "oms positions": { heading: "Positions", sentence: "What a fund holds." },
   "oms orders": { heading: "Orders", sentence: "Orders: list, show, submit, cancel." },
   "oms fills": { heading: "Orders", sentence: "Trades." },
   riskengine: { heading: "Risk", sentence: "Limits, denied orders, stops, and whether the books agree." },
+  "riskengine halts": { heading: "Halts", sentence: "What is halted, and what is still to be done about it." },
+  "riskengine losses": { heading: "Halts", sentence: "Losses against their limits." },
   "riskengine stops": { heading: "Stops", sentence: "Synthetic stops: list, end." },
   "riskengine flat": { heading: "Books", sentence: "Whether a fund is flat at the broker, recorded." },
   "riskengine differences": { heading: "Books", sentence: "Where our positions and the broker's differ." },
@@ -155,6 +176,7 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   paper: { heading: "Drills", sentence: "The paper broker and the paper market." },
   "paper weather": { heading: "Drills", sentence: "What they are made to suffer: show, set." },
   operations: { heading: "The record", sentence: "What happened, and the proof of it." },
+  "operations drills": { heading: "Drills", sentence: "Halt drills: run, list." },
   "operations audit": { heading: "The record", sentence: "The audit chain: show, follow, verify, prove, export." },
   "operations audit key": { heading: "The key", sentence: "The key that signs its checkpoints: rotate, revoke." },
 };

@@ -25,6 +25,8 @@ import { barsList } from "./bars-list.ts";
 import { books } from "./books.ts";
 import { decisions } from "./decisions.ts";
 import { differencesList } from "./differences-list.ts";
+import { drillRun } from "./drill-run.ts";
+import { drillsList } from "./drills-list.ts";
 import { envelope } from "./envelope.ts";
 import { envelopeDiff } from "./envelope-diff.ts";
 import { envelopeHistory } from "./envelope-history.ts";
@@ -32,8 +34,14 @@ import { envelopeReplay } from "./envelope-replay.ts";
 import { envelopeUpdate } from "./envelope-update.ts";
 import { fillsList } from "./fills-list.ts";
 import { flatProve } from "./flat-prove.ts";
+import { flatten } from "./flatten.ts";
+import { flattenBegin } from "./flatten-begin.ts";
 import { flowBook } from "./flow-book.ts";
 import { fundsList } from "./funds-list.ts";
+import { haltRequest } from "./halt-request.ts";
+import { haltResume } from "./halt-resume.ts";
+import { haltStatus } from "./halt-status.ts";
+import { haltsList } from "./halts-list.ts";
 import { headroom } from "./headroom.ts";
 import { operatorHealthz, publicHealthz } from "./healthz.ts";
 import { identity } from "./identity.ts";
@@ -41,6 +49,7 @@ import { instrumentsList } from "./instruments-list.ts";
 import { ledgerList } from "./ledger-list.ts";
 import { logOut } from "./log-out.ts";
 import { loginConfiguration } from "./login-configuration.ts";
+import { lossesList } from "./losses-list.ts";
 import { metricsPage } from "./metrics.ts";
 import { navsList } from "./navs-list.ts";
 import { newsList } from "./news-list.ts";
@@ -56,6 +65,7 @@ import { paperWeatherSet } from "./paper-weather-set.ts";
 import { positionsList } from "./positions-list.ts";
 import { publicBars } from "./public-bars.ts";
 import { publicFunds } from "./public-funds.ts";
+import { publicHalts } from "./public-halts.ts";
 import { publicOpenApi } from "./public-open-api.ts";
 import { publicQuote } from "./public-quote.ts";
 import { quotesList } from "./quotes-list.ts";
@@ -69,6 +79,7 @@ import { serviceTokenIssue } from "./service-token-issue.ts";
 import { serviceTokenRevoke } from "./service-token-revoke.ts";
 import { serviceTokenRotate } from "./service-token-rotate.ts";
 import { serviceTokensList } from "./service-tokens-list.ts";
+import { servicesRestart } from "./services-restart.ts";
 import { sessionsRevoke } from "./sessions-revoke.ts";
 import { signalsList } from "./signals-list.ts";
 import { signingKeysRotate } from "./signing-keys-rotate.ts";
@@ -107,6 +118,16 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   decisions,
   headroom,
   throttleRelease,
+  haltsList,
+  haltStatus,
+  haltRequest,
+  haltResume,
+  lossesList,
+  flatten,
+  flattenBegin,
+  drillsList,
+  drillRun,
+  servicesRestart,
   stopsList,
   stopEnd,
   reconcile,
@@ -140,6 +161,7 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   publicQuote,
   publicBars,
   publicFunds,
+  publicHalts,
   auditTrail,
   auditAppend,
   auditVerify,

@@ -2,10 +2,11 @@
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { FlatProof, ProveFlatRequest } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
-import { earlier, format } from "../../../contracts/src/instant.ts";
+import { earlier, format, type Instant } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Broker, BrokerAnswer } from "../../../ports/broker.ts";
 import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../service.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
 
@@ -17,7 +18,6 @@ export interface ProveFlatPorts extends Pick<ServicePorts, "store" | "clock" | "
 const asked = ["open orders", "positions"] as const;
 
 export function createProveFlat(ports: ProveFlatPorts, mustKnowFund: (fundId: string) => Promise<void>) {
-  const { broker, clock, random } = ports;
   return async (
     { fund_id: fundId, reason: given }: ProveFlatRequest,
     { identity }: RpcCall,
@@ -25,32 +25,49 @@ export function createProveFlat(ports: ProveFlatPorts, mustKnowFund: (fundId: st
     const reason = givenReason(given);
     if (reason === "") return { denial: missingReason("A fund is not proved flat") };
     await mustKnowFund(fundId);
-    const askedAt = clock.now();
-    const orders = completed(await broker.openOrders(fundId));
-    const positions = completed(await broker.positions(fundId));
-    const left = positions.items.filter(({ quantity }) => quantity !== 0n);
-    const flat = left.length === 0 && orders.items.length === 0;
-    const proof = {
-      proof_id: `flat-${random.uuid()}`,
-      ...{ fund_id: fundId, account: fundId, broker: broker.name, flat },
-      asked_at: format(askedAt),
-      broker_as_of: format(earlier(orders.asOf, positions.asOf)),
-      open_orders: orders.items.length,
-      ...{ asked_by: identity.actor, reason, asked: [...asked] },
-    };
-    await ports.store.transact("reconcile.flat", async (unit) => {
-      const at = clock.now();
-      await unit.events.publish(subjects.flatProved, {
-        ...proof,
-        left: Object.fromEntries(left.map(({ symbol, quantity }) => [symbol, decimal.format(quantity)])),
-        at: format(at),
-      });
-      await tellAttempt(unit, identity, { verb: "ProveFlat", target: fundId, reason, at });
-    });
-    return {
+    return proveFlat(ports, { fundId, askedBy: identity.actor, reason }, (unit, at) =>
+      tellAttempt(unit, identity, { verb: "ProveFlat", target: fundId, reason, at }),
+    );
+  };
+}
+
+export interface FlatQuestion {
+  readonly fundId: string;
+  readonly askedBy: string;
+  readonly reason: string;
+}
+
+/** Asks the broker and records its answer, together with whatever else follows from it. */
+export async function proveFlat(
+  { broker, clock, random, store }: ProveFlatPorts,
+  { fundId, askedBy, reason }: FlatQuestion,
+  also: (unit: UnitOfWork, at: Instant) => Promise<void>,
+): Promise<FlatProof> {
+  const askedAt = clock.now();
+  const orders = completed(await broker.openOrders(fundId));
+  const positions = completed(await broker.positions(fundId));
+  const left = positions.items.filter(({ quantity }) => quantity !== 0n);
+  const flat = left.length === 0 && orders.items.length === 0;
+  const proof = {
+    proof_id: `flat-${random.uuid()}`,
+    ...{ fund_id: fundId, account: fundId, broker: broker.name, flat },
+    asked_at: format(askedAt),
+    broker_as_of: format(earlier(orders.asOf, positions.asOf)),
+    open_orders: orders.items.length,
+    ...{ asked_by: askedBy, reason, asked: [...asked] },
+  };
+  await store.transact("reconcile.flat", async (unit) => {
+    const at = clock.now();
+    await unit.events.publish(subjects.flatProved, {
       ...proof,
-      left: left.map(({ symbol, quantity }) => ({ symbol, quantity: decimal.format(quantity) })),
-    };
+      left: Object.fromEntries(left.map(({ symbol, quantity }) => [symbol, decimal.format(quantity)])),
+      at: format(at),
+    });
+    await also(unit, at);
+  });
+  return {
+    ...proof,
+    left: left.map(({ symbol, quantity }) => ({ symbol, quantity: decimal.format(quantity) })),
   };
 }
 

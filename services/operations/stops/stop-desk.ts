@@ -16,11 +16,12 @@ import type { StoredStop } from "../../../ports/stop-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { mustKnowFund } from "../../must-know-fund.ts";
 import type { ServicePorts } from "../../service.ts";
+import { isAttempt } from "../exits/exit-order.ts";
+import { exitedQuantity } from "../exits/owed-facts.ts";
 import { sinceHours } from "../risk-desk-arguments.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
-import type { StopDriver } from "./drive-stops.ts";
-import { exitedQuantity } from "./owed-facts.ts";
-import { isAttempt, stopIdOf } from "./stop-order.ts";
+import { exitOfStop, type StopDriver } from "./drive-stops.ts";
+import { stopIdOf } from "./stop-order.ts";
 import type { PositionWatch, WatchedStop } from "./watch-positions.ts";
 
 /** Ended ones that are told at once. */
@@ -76,7 +77,7 @@ export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
         const stop = await unit.stops.lock(stopId);
         if (stop === undefined || stop.ended !== undefined) return undefined;
         const at = clock.now();
-        const exited = await exitedQuantity(unit, stop);
+        const exited = await exitedQuantity(unit, exitOfStop(stop));
         const over: StoredStop = { ...stop, ended: { outcome: "ENDED_BY_OPERATOR", exitedQuantity: exited, at } };
         await unit.stops.update(over);
         await unit.events.publish(subjects.stopEnded, {
@@ -87,7 +88,7 @@ export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
         await tellAttempt(unit, identity, { verb: "EndStop", target: stopId, reason, at });
         const found = stop.attempt === undefined ? undefined : await unit.oms.order(stop.attempt.orderId);
         // Recorded and not there yet is withdrawn as well; what is there under that name and not ours is left alone.
-        const orderId = found === undefined || isAttempt(found, stop) ? stop.attempt?.orderId : undefined;
+        const orderId = found === undefined || isAttempt(found, exitOfStop(stop)) ? stop.attempt?.orderId : undefined;
         return { shown: await shownStop(unit, over, driver), orderId };
       });
       if (ended === undefined) {
@@ -118,7 +119,7 @@ export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
 
 async function shownStop(unit: UnitOfWork, stop: StoredStop, driver: StopDriver): Promise<Stop> {
   const order = stop.attempt === undefined ? undefined : await unit.oms.order(stop.attempt.orderId);
-  const isExiting = isAttempt(order, stop) && !hasEnded(order.state);
+  const isExiting = isAttempt(order, exitOfStop(stop)) && !hasEnded(order.state);
   const complaint = stop.ended === undefined ? driver.complaint(stop.stopId) : stop.ended.outcome;
   return {
     ...{ stop_id: stop.stopId, fund_id: stop.fundId, strategy_id: stop.strategyId, symbol: stop.symbol },

@@ -181,6 +181,118 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/drills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what drills measured.
+         * @description ListDrills: See what drills measured. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listDrills"];
+        put?: never;
+        /**
+         * Trip a halt of the drill scope, and measure how long blocking, cancelling and telling people took.
+         * @description RunDrill: Trip a halt of the drill scope and measure what follows. Roles that may: operator, risk_officer.
+         */
+        post: operations["runDrill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/flatten": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how far a flatten has come.
+         * @description GetFlatten: See how far a flatten has come. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getFlatten"];
+        put?: never;
+        /**
+         * Close every position of the paper funds; the answer tells how far each is, and the rest is tried until it is done.
+         * @description FlattenPaper: Close every position of the paper funds. Roles that may: operator.
+         */
+        post: operations["flattenPaper"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/halts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List every halt in force.
+         * @description ListActiveHalts: See every halt in force. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listHalts"];
+        put?: never;
+        /**
+         * Halt everything, a fund or a strategy; it stays halted until people lift it.
+         * @description RequestHalt: Halt a strategy, a fund or the firm. Roles that may: operator, service.
+         */
+        post: operations["requestHalt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/halts/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lift the halts of a fund or strategy, ask for every halt to be lifted, or sign such a request.
+         * @description ResumeHalt: Lift a halt, or ask for a second operator to lift all of them. Roles that may: operator.
+         */
+        post: operations["resumeHalt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/halts/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what halts a fund or a strategy, what would restart, and whether orders are cancelled and people told.
+         * @description GetHaltStatus: See what halts a fund or strategy. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getHaltStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/healthz": {
         parameters: {
             query?: never;
@@ -753,6 +865,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/platform/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restart the five services in place, one after the other, and wait until each is healthy.
+         * @description RestartAll: Restart the platform's five services in place. Roles that may: operator.
+         */
+        post: operations["restartServices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/research/strategies": {
         parameters: {
             query?: never;
@@ -1009,6 +1141,26 @@ export interface paths {
          * @description GetHeadroom: Ask how much more of a symbol a fund may trade. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getHeadroom"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/riskengine/losses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See losses against their baselines and limits.
+         * @description ListLosses: See losses against their baselines and limits. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listLosses"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1438,7 +1590,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -1684,7 +1836,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -1722,6 +1874,573 @@ export interface operations {
             403: components["responses"]["Problem"];
             /** @description More than 30 attempts in a minute. */
             429: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDrills: {
+        parameters: {
+            query?: {
+                /** @description At most this many; 100 when absent. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        drill_id: string;
+                        halt_id?: string;
+                        requested_by: string;
+                        reason: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at: string;
+                        /** @description Milliseconds from the request; absent when it did not happen. */
+                        latched_ms?: number;
+                        blocked_ms?: number;
+                        cancelled_ms?: number;
+                        notified_ms?: number;
+                        passed: boolean;
+                        complaint?: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    runDrill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        drill_id: string;
+                        halt_id?: string;
+                        requested_by: string;
+                        reason: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at: string;
+                        /** @description Milliseconds from the request; absent when it did not happen. */
+                        latched_ms?: number;
+                        blocked_ms?: number;
+                        cancelled_ms?: number;
+                        notified_ms?: number;
+                        passed: boolean;
+                        complaint?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getFlatten: {
+        parameters: {
+            query?: {
+                /** @description The newest one when absent. */
+                flatten_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        flatten_id: string;
+                        requested_by: string;
+                        reason: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        requested_at: string;
+                        /**
+                         * Format: date-time
+                         * @description Absent while something is owed.
+                         */
+                        done_at?: string;
+                        lines: {
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            /** @description What was held when it was asked; negative when short. */
+                            quantity: string;
+                            /** @enum {string} */
+                            state: "OWED" | "EXITING" | "FLAT" | "GIVEN_UP";
+                            order_id?: string;
+                            attempts: number;
+                            /** @description Why it is not done yet. */
+                            complaint?: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            at: string;
+                        }[];
+                        /** @description The event whose audit entry tells of this. */
+                        audit_id?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    flattenPaper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Only this paper fund; every one when absent. */
+                    fund_id?: string;
+                    /** @description The word FLATTEN, as a person typed it. */
+                    confirmation?: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        flatten_id: string;
+                        requested_by: string;
+                        reason: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        requested_at: string;
+                        /**
+                         * Format: date-time
+                         * @description Absent while something is owed.
+                         */
+                        done_at?: string;
+                        lines: {
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            /** @description What was held when it was asked; negative when short. */
+                            quantity: string;
+                            /** @enum {string} */
+                            state: "OWED" | "EXITING" | "FLAT" | "GIVEN_UP";
+                            order_id?: string;
+                            attempts: number;
+                            /** @description Why it is not done yet. */
+                            complaint?: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            at: string;
+                        }[];
+                        /** @description The event whose audit entry tells of this. */
+                        audit_id?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listHalts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                        fund_id: string;
+                        strategy_id?: string;
+                        reason: string;
+                        requested_by: string;
+                        confirmation?: string;
+                        /** @description The figures that tripped it. */
+                        evidence?: {
+                            [key: string]: string | number | boolean | null;
+                        };
+                        halt_id?: string;
+                        epoch?: number;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        since?: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    requestHalt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A fund or a strategy; everything when absent, unless severity says otherwise. */
+                    id?: string;
+                    /**
+                     * @description The level, for callers that name fund and strategy themselves.
+                     * @enum {string}
+                     */
+                    severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                    fund_id?: string | "";
+                    strategy_id?: string;
+                    /** @description Why, in your words; `manual` when absent. */
+                    reason?: string;
+                    /** @description The word HALT, as a person typed it. */
+                    confirmation?: string;
+                    /** @description Your own name for it: the same one twice is one halt. */
+                    halt_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        halt_id: string;
+                        epoch: number;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        since: string;
+                        /** @description True when every live risk engine blocks. False: it is latched, and that is tried until it is so. */
+                        acknowledged: boolean;
+                        /** @description The event whose audit entry tells of this. */
+                        audit_id?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    resumeHalt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A fund or a strategy; every halt when absent. */
+                    id?: string;
+                    fund_id?: string;
+                    strategy_id?: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                    /** @description The word RESUME, as a person typed it. */
+                    confirmation?: string;
+                    /** @description When given it must be you. */
+                    cosigned_by?: string;
+                    /** @description Of your second factor, where one is asked for. */
+                    one_time_code?: string;
+                    /** @description The request of another operator that this one signs. */
+                    request_id?: string;
+                    /** @description What you were shown; a change voids this. */
+                    halt_ids?: string[];
+                    /** @description Count losses from now on instead of keeping the baseline. */
+                    rebase?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The fund that was asked about, or the strategy's; empty for everything. */
+                        fund_id: string;
+                        strategy_id?: string;
+                        halted: boolean;
+                        /**
+                         * @description The strictest level in force.
+                         * @enum {string}
+                         */
+                        severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                        /** @description False when the halts could not be read; then halted is true. */
+                        known: boolean;
+                        epoch: number;
+                        halts: {
+                            /** @enum {string} */
+                            severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                            fund_id: string;
+                            strategy_id?: string;
+                            reason: string;
+                            requested_by: string;
+                            confirmation?: string;
+                            /** @description The figures that tripped it. */
+                            evidence?: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            halt_id?: string;
+                            epoch?: number;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            since?: string;
+                        }[];
+                        progress: {
+                            halt_id: string;
+                            steps: {
+                                /** @enum {string} */
+                                step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
+                                proven: boolean;
+                                /**
+                                 * Format: date-time
+                                 * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                                 */
+                                at?: string;
+                                detail: string;
+                            }[];
+                        }[];
+                        /** @description Strategies that may trade again once these halts are lifted. */
+                        restarts: string[];
+                        /** @description A request to lift everything that waits for its co-signer. */
+                        request_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        expires_at?: string;
+                        /**
+                         * @description After a resume: whether losses go on being counted from where they were, or from now.
+                         * @enum {string}
+                         */
+                        baseline?: "kept" | "rebased";
+                        lifted_halt_ids: string[];
+                        /** @description The event whose audit entry tells of this. */
+                        audit_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        as_of: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description More than 30 attempts in a minute. */
+            429: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHaltStatus: {
+        parameters: {
+            query?: {
+                /** @description A fund or a strategy; everything when absent. */
+                id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The fund that was asked about, or the strategy's; empty for everything. */
+                        fund_id: string;
+                        strategy_id?: string;
+                        halted: boolean;
+                        /**
+                         * @description The strictest level in force.
+                         * @enum {string}
+                         */
+                        severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                        /** @description False when the halts could not be read; then halted is true. */
+                        known: boolean;
+                        epoch: number;
+                        halts: {
+                            /** @enum {string} */
+                            severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                            fund_id: string;
+                            strategy_id?: string;
+                            reason: string;
+                            requested_by: string;
+                            confirmation?: string;
+                            /** @description The figures that tripped it. */
+                            evidence?: {
+                                [key: string]: string | number | boolean | null;
+                            };
+                            halt_id?: string;
+                            epoch?: number;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            since?: string;
+                        }[];
+                        progress: {
+                            halt_id: string;
+                            steps: {
+                                /** @enum {string} */
+                                step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
+                                proven: boolean;
+                                /**
+                                 * Format: date-time
+                                 * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                                 */
+                                at?: string;
+                                detail: string;
+                            }[];
+                        }[];
+                        /** @description Strategies that may trade again once these halts are lifted. */
+                        restarts: string[];
+                        /** @description A request to lift everything that waits for its co-signer. */
+                        request_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        expires_at?: string;
+                        /**
+                         * @description After a resume: whether losses go on being counted from where they were, or from now.
+                         * @enum {string}
+                         */
+                        baseline?: "kept" | "rebased";
+                        lifted_halt_ids: string[];
+                        /** @description The event whose audit entry tells of this. */
+                        audit_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        as_of: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -4002,6 +4721,50 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    restartServices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        services: {
+                            service: string;
+                            pid: number;
+                            /** @description Until it was healthy again. */
+                            took_ms: number;
+                        }[];
+                        /** @description The event whose audit entry tells of this. */
+                        audit_id?: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     listStrategies: {
         parameters: {
             query?: {
@@ -5193,6 +5956,63 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listLosses: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fund_id: string;
+                        strategy_id?: string;
+                        /** @description daily, weekly, monthly, rolling_24h, rolling_5d, high_water or strategy. */
+                        limit: string;
+                        period: string;
+                        baseline: string;
+                        value: string;
+                        loss: string;
+                        /** @description Of the baseline, as a fraction. */
+                        loss_pct: number;
+                        /** @description A loss equal to it halts; absent when the limit is off. */
+                        limit_pct?: number;
+                        /** @enum {string} */
+                        state: "JUDGED" | "PENDING" | "BREACHED";
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        baseline_at: string;
+                        rebased_by?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        as_of: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     reconcile: {
         parameters: {
             query?: never;
@@ -5551,7 +6371,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -5597,7 +6417,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -5617,7 +6437,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -5675,7 +6495,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -5741,7 +6561,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "CosignResume" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**

@@ -107,6 +107,29 @@ export interface HaltResponse {
   since: string;
   /** Every live engine confirmed the epoch, or its lease ran out. */
   acknowledged: boolean;
+  /** The event whose audit entry tells of this. */
+  audit_id: string;
+}
+
+/** What follows a latch, in this order. A step that failed is tried until it is proven, and never undoes one before it. */
+export interface HaltStep {
+  /**
+   * BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven
+   * reductions excepted. NOTIFIED: people were told.
+   */
+  step: string;
+  proven: boolean;
+  /** RFC 3339: when it was proven, or tried last. */
+  at?:
+    | string
+    | undefined;
+  /** What is still missing, or what was seen. */
+  detail: string;
+}
+
+export interface HaltProgress {
+  halt_id: string;
+  steps: HaltStep[];
 }
 
 /** Neither fund_id nor strategy_id asks to lift every halt, the firm's included. */
@@ -142,8 +165,10 @@ export interface ResumeRequest {
 }
 
 export interface HaltStatusRequest {
-  /** Empty asks for the firm. */
+  /** Empty asks for everything. */
   fund_id: string;
+  /** One strategy: its own halts, its fund's and the firm's. */
+  strategy_id?: string | undefined;
 }
 
 export interface HaltStatus {
@@ -163,6 +188,24 @@ export interface HaltStatus {
     | undefined;
   /** RFC 3339. */
   as_of: string;
+  /** How far what follows each latch has come. */
+  progress: HaltProgress[];
+  /** The strategies that may trade again once these halts are lifted, as far as no other halt covers them. */
+  restarts: string[];
+  /** After a resume: kept, or rebased when new loss baselines were asked for. */
+  baseline?:
+    | string
+    | undefined;
+  /** The event whose audit entry tells of a resume or of a request for one. */
+  audit_id?:
+    | string
+    | undefined;
+  /** Of the pending request, RFC 3339. */
+  expires_at?:
+    | string
+    | undefined;
+  /** After a resume: the halts that it lifted. */
+  lifted_halt_ids: string[];
 }
 
 export interface ListActiveHaltsRequest {
@@ -170,6 +213,18 @@ export interface ListActiveHaltsRequest {
 
 export interface ActiveHalts {
   halts: HaltRequest[];
+}
+
+/** Asked by the halt manager right after a latch or a lift; the engine reads what is in force from the store itself. */
+export interface ConfirmHaltsRequest {
+  epoch: number;
+}
+
+/** The engine knows that epoch, and every decision that it made before has been answered. */
+export interface HaltsConfirmed {
+  incarnation: string;
+  /** The newest epoch that it knows. */
+  epoch: number;
 }
 
 function createBaseHaltRequest(): HaltRequest {
@@ -329,7 +384,7 @@ export const HaltRequest: MessageFns<HaltRequest> = {
 };
 
 function createBaseHaltResponse(): HaltResponse {
-  return { halt_id: "", epoch: 0, since: "", acknowledged: false };
+  return { halt_id: "", epoch: 0, since: "", acknowledged: false, audit_id: "" };
 }
 
 export const HaltResponse: MessageFns<HaltResponse> = {
@@ -345,6 +400,9 @@ export const HaltResponse: MessageFns<HaltResponse> = {
     }
     if (message.acknowledged !== false) {
       writer.uint32(32).bool(message.acknowledged);
+    }
+    if (message.audit_id !== "") {
+      writer.uint32(42).string(message.audit_id);
     }
     return writer;
   },
@@ -392,6 +450,150 @@ export const HaltResponse: MessageFns<HaltResponse> = {
             }
 
             message.acknowledged = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.audit_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHaltStep(): HaltStep {
+  return { step: "", proven: false, at: undefined, detail: "" };
+}
+
+export const HaltStep: MessageFns<HaltStep> = {
+  encode(message: HaltStep, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.step !== "") {
+      writer.uint32(10).string(message.step);
+    }
+    if (message.proven !== false) {
+      writer.uint32(16).bool(message.proven);
+    }
+    if (message.at !== undefined) {
+      writer.uint32(26).string(message.at);
+    }
+    if (message.detail !== "") {
+      writer.uint32(34).string(message.detail);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HaltStep {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHaltStep();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.step = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.proven = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.detail = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHaltProgress(): HaltProgress {
+  return { halt_id: "", steps: [] };
+}
+
+export const HaltProgress: MessageFns<HaltProgress> = {
+  encode(message: HaltProgress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.halt_id !== "") {
+      writer.uint32(10).string(message.halt_id);
+    }
+    for (const v of message.steps) {
+      HaltStep.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HaltProgress {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHaltProgress();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.halt_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.steps.push(HaltStep.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -552,13 +754,16 @@ export const ResumeRequest: MessageFns<ResumeRequest> = {
 };
 
 function createBaseHaltStatusRequest(): HaltStatusRequest {
-  return { fund_id: "" };
+  return { fund_id: "", strategy_id: undefined };
 }
 
 export const HaltStatusRequest: MessageFns<HaltStatusRequest> = {
   encode(message: HaltStatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.fund_id !== "") {
       writer.uint32(10).string(message.fund_id);
+    }
+    if (message.strategy_id !== undefined) {
+      writer.uint32(18).string(message.strategy_id);
     }
     return writer;
   },
@@ -584,6 +789,14 @@ export const HaltStatusRequest: MessageFns<HaltStatusRequest> = {
             message.fund_id = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -607,6 +820,12 @@ function createBaseHaltStatus(): HaltStatus {
     halts: [],
     request_id: undefined,
     as_of: "",
+    progress: [],
+    restarts: [],
+    baseline: undefined,
+    audit_id: undefined,
+    expires_at: undefined,
+    lifted_halt_ids: [],
   };
 }
 
@@ -635,6 +854,24 @@ export const HaltStatus: MessageFns<HaltStatus> = {
     }
     if (message.as_of !== "") {
       writer.uint32(66).string(message.as_of);
+    }
+    for (const v of message.progress) {
+      HaltProgress.encode(v!, writer.uint32(74).fork()).join();
+    }
+    for (const v of message.restarts) {
+      writer.uint32(82).string(v!);
+    }
+    if (message.baseline !== undefined) {
+      writer.uint32(90).string(message.baseline);
+    }
+    if (message.audit_id !== undefined) {
+      writer.uint32(98).string(message.audit_id);
+    }
+    if (message.expires_at !== undefined) {
+      writer.uint32(106).string(message.expires_at);
+    }
+    for (const v of message.lifted_halt_ids) {
+      writer.uint32(114).string(v!);
     }
     return writer;
   },
@@ -716,6 +953,54 @@ export const HaltStatus: MessageFns<HaltStatus> = {
             message.as_of = reader.string();
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.progress.push(HaltProgress.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.restarts.push(reader.string());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.baseline = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.audit_id = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.expires_at = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.lifted_halt_ids.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -795,6 +1080,109 @@ export const ActiveHalts: MessageFns<ActiveHalts> = {
             }
 
             message.halts.push(HaltRequest.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseConfirmHaltsRequest(): ConfirmHaltsRequest {
+  return { epoch: 0 };
+}
+
+export const ConfirmHaltsRequest: MessageFns<ConfirmHaltsRequest> = {
+  encode(message: ConfirmHaltsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.epoch !== 0) {
+      writer.uint32(8).uint64(message.epoch);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfirmHaltsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfirmHaltsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.epoch = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHaltsConfirmed(): HaltsConfirmed {
+  return { incarnation: "", epoch: 0 };
+}
+
+export const HaltsConfirmed: MessageFns<HaltsConfirmed> = {
+  encode(message: HaltsConfirmed, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.incarnation !== "") {
+      writer.uint32(10).string(message.incarnation);
+    }
+    if (message.epoch !== 0) {
+      writer.uint32(16).uint64(message.epoch);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HaltsConfirmed {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHaltsConfirmed();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.incarnation = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.epoch = longToNumber(reader.uint64());
             continue;
           }
         }

@@ -11,6 +11,51 @@ export const protobufFileName = "svc/v1/riskengine.proto";
 
 /** The pre-trade risk engine. */
 
+export interface ListLossesRequest {
+  /** Absent means every fund. */
+  fund_id?: string | undefined;
+}
+
+export interface Loss {
+  fund_id: string;
+  /** Of a strategy's own loss. */
+  strategy_id?:
+    | string
+    | undefined;
+  /** daily, weekly, monthly, rolling_24h, rolling_5d, high_water or strategy. */
+  limit: string;
+  /**
+   * The period that the baseline is for: a trading day, its week's Monday or its month's first; for windows and the highest value the moment
+   * that they are from.
+   */
+  period: string;
+  /**
+   * Decimals in the fund's currency: the value that losses are counted from, flows since then added; the value now; their difference
+   * when it is a loss, else 0.
+   */
+  baseline: string;
+  value: string;
+  loss: string;
+  /** The loss as a fraction of the baseline, and the envelope's limit; a loss equal to its limit halts. No limit when it is off. */
+  loss_pct: number;
+  limit_pct?:
+    | number
+    | undefined;
+  /** JUDGED, PENDING while a breach waits for its confirmation, BREACHED. */
+  state: string;
+  /** RFC 3339: when the baseline was written, and by whom when a person chose it. */
+  baseline_at: string;
+  rebased_by?:
+    | string
+    | undefined;
+  /** RFC 3339: the valuation that this is from. */
+  as_of: string;
+}
+
+export interface Losses {
+  losses: Loss[];
+}
+
 export interface ListExposuresRequest {
 }
 
@@ -79,6 +124,290 @@ export interface ThrottleStatus {
   /** RFC 3339; absent when it is not tripped. */
   since?: string | undefined;
 }
+
+function createBaseListLossesRequest(): ListLossesRequest {
+  return { fund_id: undefined };
+}
+
+export const ListLossesRequest: MessageFns<ListLossesRequest> = {
+  encode(message: ListLossesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== undefined) {
+      writer.uint32(10).string(message.fund_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLossesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLossesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLoss(): Loss {
+  return {
+    fund_id: "",
+    strategy_id: undefined,
+    limit: "",
+    period: "",
+    baseline: "",
+    value: "",
+    loss: "",
+    loss_pct: 0,
+    limit_pct: undefined,
+    state: "",
+    baseline_at: "",
+    rebased_by: undefined,
+    as_of: "",
+  };
+}
+
+export const Loss: MessageFns<Loss> = {
+  encode(message: Loss, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.strategy_id !== undefined) {
+      writer.uint32(18).string(message.strategy_id);
+    }
+    if (message.limit !== "") {
+      writer.uint32(26).string(message.limit);
+    }
+    if (message.period !== "") {
+      writer.uint32(34).string(message.period);
+    }
+    if (message.baseline !== "") {
+      writer.uint32(42).string(message.baseline);
+    }
+    if (message.value !== "") {
+      writer.uint32(50).string(message.value);
+    }
+    if (message.loss !== "") {
+      writer.uint32(58).string(message.loss);
+    }
+    if (message.loss_pct !== 0) {
+      writer.uint32(65).double(message.loss_pct);
+    }
+    if (message.limit_pct !== undefined) {
+      writer.uint32(73).double(message.limit_pct);
+    }
+    if (message.state !== "") {
+      writer.uint32(82).string(message.state);
+    }
+    if (message.baseline_at !== "") {
+      writer.uint32(90).string(message.baseline_at);
+    }
+    if (message.rebased_by !== undefined) {
+      writer.uint32(98).string(message.rebased_by);
+    }
+    if (message.as_of !== "") {
+      writer.uint32(106).string(message.as_of);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Loss {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLoss();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.limit = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.period = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.baseline = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.loss = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 65) {
+              break;
+            }
+
+            message.loss_pct = reader.double();
+            continue;
+          }
+          case 9: {
+            if (tag !== 73) {
+              break;
+            }
+
+            message.limit_pct = reader.double();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.baseline_at = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.rebased_by = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.as_of = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLosses(): Losses {
+  return { losses: [] };
+}
+
+export const Losses: MessageFns<Losses> = {
+  encode(message: Losses, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.losses) {
+      Loss.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Losses {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLosses();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.losses.push(Loss.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseListExposuresRequest(): ListExposuresRequest {
   return {};

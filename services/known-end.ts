@@ -1,7 +1,7 @@
 // A unit of work whose end is known: when the answer to its commit was lost, the store is asked until it tells which of the two it was.
-import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
-import type { UnitOfWork } from "../../ports/store.ts";
-import type { ServicePorts } from "../service.ts";
+import { Defect, Fault, messageOf } from "../contracts/src/fault.ts";
+import type { UnitOfWork } from "../ports/store.ts";
+import type { ServicePorts } from "./service.ts";
 
 const askEveryMs = 50;
 const asksMax = 100;

@@ -1,13 +1,13 @@
 // What people tried, allowed or not: every state-changing verb leaves an event under the name that was proved, a refused one too.
-import type { Denial } from "../../contracts/src/codes.ts";
-import { format } from "../../contracts/src/instant.ts";
-import type { OperatorAttempted } from "../../contracts/src/records/platform.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import type { Identity } from "../../ports/identity.ts";
-import type { DeniedAnswer } from "../../ports/rpc.ts";
-import type { UnitOfWork } from "../../ports/store.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import type { Denial } from "../contracts/src/codes.ts";
+import { format } from "../contracts/src/instant.ts";
+import type { OperatorAttempted } from "../contracts/src/records/platform.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import type { Identity } from "../ports/identity.ts";
+import type { DeniedAnswer } from "../ports/rpc.ts";
+import type { UnitOfWork } from "../ports/store.ts";
+import { line } from "./line.ts";
+import type { ServicePorts } from "./service.ts";
 
 export interface Attempt {
   readonly identity: Identity;
@@ -23,9 +23,15 @@ export interface Attempts {
   allowed(unit: UnitOfWork, attempt: Attempt): Promise<void>;
   /** Records the refusal and gives it as the answer. */
   refused(attempt: Attempt, denial: Denial): Promise<DeniedAnswer>;
+  /** The same in a unit of work that also does what the refusal entails. */
+  refusedIn(unit: UnitOfWork, attempt: Attempt, denial: Denial): Promise<DeniedAnswer>;
 }
 
-export function createAttempts({ store, clock }: Pick<ServicePorts, "store" | "clock">): Attempts {
+/** `room` is whose unit of work a refusal is told in. */
+export function createAttempts(
+  { store, clock }: Pick<ServicePorts, "store" | "clock">,
+  room: "risk" | "halts",
+): Attempts {
   const record = ({ identity, verb, target, reason }: Attempt, denial?: Denial): OperatorAttempted => ({
     operator: identity.actor,
     verb,
@@ -43,9 +49,15 @@ export function createAttempts({ store, clock }: Pick<ServicePorts, "store" | "c
     },
     async refused(attempt, denial) {
       if (attempt.identity.kind === "operator") {
-        await store.transact("risk.attempt", (unit) =>
+        await store.transact(`${room}.attempt`, (unit) =>
           unit.events.publish(subjects.operatorAttempted, record(attempt, denial)),
         );
+      }
+      return { denial, isTold: true };
+    },
+    async refusedIn(unit, attempt, denial) {
+      if (attempt.identity.kind === "operator") {
+        await unit.events.publish(subjects.operatorAttempted, record(attempt, denial));
       }
       return { denial, isTold: true };
     },

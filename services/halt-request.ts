@@ -1,17 +1,23 @@
 // A halt that was asked for, as the record that is latched. It is read generously: whatever can be mended in its texts is mended,
 // because a halt that is refused for a tab in its reason fails open. Only a halt that does not say whom it halts is refused.
-import type { Denial } from "../../contracts/src/codes.ts";
-import type { HaltRequest } from "../../contracts/src/generated/svc/v1/halt.ts";
-import { format, type Instant } from "../../contracts/src/instant.ts";
-import { idText } from "../../contracts/src/records/fields.ts";
-import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import type { Identity } from "../../ports/identity.ts";
-import { line } from "../line.ts";
-import type { ReferenceWatch } from "./reference-watch.ts";
+import type { Denial } from "../contracts/src/codes.ts";
+import type { HaltRequest } from "../contracts/src/generated/svc/v1/halt.ts";
+import { format, type Instant } from "../contracts/src/instant.ts";
+import { idText } from "../contracts/src/records/fields.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
+import type { FundReference } from "../contracts/src/records/reference.ts";
+import { drillFundId, isDrill } from "../core/halts.ts";
+import type { Identity } from "../ports/identity.ts";
+import { line } from "./line.ts";
 
 export type AskedHalt = Omit<ActiveHalt, "epoch">;
 type Scope = Pick<ActiveHalt, "severity" | "fund_id" | "strategy_id">;
-type Funds = Pick<ReferenceWatch, "fund" | "fundOfStrategy">;
+
+/** Which funds there are, and whose strategies. */
+export interface Funds {
+  fund(fundId: string): FundReference | undefined;
+  fundOfStrategy(strategyId: string): FundReference | undefined;
+}
 
 export interface HaltAsked {
   readonly request: HaltRequest;
@@ -24,6 +30,8 @@ export interface HaltAsked {
 export function readHalt({ request, identity, at, newId }: HaltAsked, funds: Funds): AskedHalt | Denial {
   const scope = readScope(request, funds);
   if ("code" in scope) return scope;
+  // Only drills halt their own fund, because only they lift what halts it.
+  if (isDrill(scope)) return invalid(`The fund ${shown(drillFundId)} is for drills, and nobody else's to halt.`);
   if (request.halt_id !== undefined && !idText.safeParse(request.halt_id).success) {
     return invalid("The halt_id is no identifier.");
   }

@@ -1,0 +1,327 @@
+// Losses against their limits: what one more valuation, or the passing of time, makes of what is remembered of a fund. A pure function of the
+// state, the valuation, the limits, the calendar and the moment; the shell keeps the next state and latches what it says.
+//
+// Invariants (drawdown.test.ts names them):
+//  1. A period's baseline is written once, from the last steady valuation before it, or from the first in it when there is none that is young
+//     enough. No restart, clock or late valuation writes it again; only a person's choice adds another version.
+//  2. Deposits and withdrawals are neither profit nor loss.
+//  3. A loss equal to its limit is a breach.
+//  4. A breach is confirmed by so many valuations in a row, or by the time in which no other valuation says otherwise; one bad mark
+//     halts nothing, and while a breach waits the fund takes no new risk.
+//  5. A breach that waits is judged from the baseline that it was found with, also when the next day has begun.
+//  6. One bad mark becomes neither a baseline nor a sample nor the highest value: a jump by a whole daily limit, and every new high,
+//     needs the same confirmation.
+//  7. What has halted halts once for its limit, period and version while that halt is in force. After a person lifted it and kept the
+//     baseline, it halts again when the loss has grown by a tenth of the limit beyond what it was then, or when it had fallen below
+//     nine tenths of the limit and reaches the limit anew.
+//  8. A valuation that is not newer changes nothing.
+//  9. What is remembered is bounded, and the same calls give the same state.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import * as decimal from "../contracts/src/decimal.ts";
+import {
+  fromMicroseconds,
+  type Instant,
+  later,
+  millisecondsBetween,
+  plusMilliseconds,
+} from "../contracts/src/instant.ts";
+import type { Baseline, FundValuation, LossSample, LossState, LossTrip, PendingLoss } from "../contracts/src/losses.ts";
+import { roll } from "./loss-baselines.ts";
+import {
+  always,
+  baselinesAt,
+  calendarLimits,
+  figureOf,
+  type LossFigure,
+  type LossFractions,
+  lossKey,
+  type WindowSamples,
+  withFlows,
+} from "./loss-figures.ts";
+import type { LossDay } from "./loss-periods.ts";
+
+export interface LossRules {
+  readonly fractions: LossFractions;
+  /** The trading day of a moment by the fund's calendar. */
+  readonly dayAt: (at: Instant) => LossDay;
+  /** Valuations in a row that confirm a breach, and how long it waits for them at most. */
+  readonly confirmations: number;
+  readonly confirmMs: number;
+  /** Now; and since when valuations have been heard: before that nobody could have said otherwise. */
+  readonly at: Instant;
+  readonly hearingSince: Instant;
+  readonly windows: WindowSamples;
+  readonly haltsInForce: ReadonlySet<string>;
+  readonly newHaltId: () => string;
+}
+
+/** A confirmed breach, and the halt that follows. */
+export interface LossBreach {
+  readonly figure: LossFigure;
+  readonly haltId: string;
+  readonly valuation: FundValuation;
+}
+
+export interface LossOutcome {
+  readonly state: LossState;
+  /** To be written down and told. */
+  readonly baselines: readonly Baseline[];
+  readonly sample: LossSample | undefined;
+  readonly breaches: readonly LossBreach[];
+}
+
+const sampleEveryMs = 5 * 60_000;
+/** A tenth. */
+const step = decimal.fromNumber(0.1);
+const machine = "riskengine";
+
+/** What one more valuation makes of it; undefined when it changes nothing (invariant 8). */
+export function judgeValuation(
+  known: LossState | undefined,
+  valuation: FundValuation,
+  rules: LossRules,
+): LossOutcome | undefined {
+  if (known === undefined) return begin(valuation, rules);
+  if (valuation.at <= known.newest.at) return undefined;
+  if (valuation.currency !== known.newest.currency) return beginAnew(known, valuation, rules);
+  const periods = rules.dayAt(valuation.at);
+  const rolled = roll(known, periods, valuation, rules.at);
+  const judged = judgeAll(rolled.state, valuation, rules, baselinesAt(rolled.state, periods, rules.windows));
+  const higher = raisePeak(judged.state, valuation, rules);
+  const settled = settle(higher, valuation, rules);
+  const state = { ...settled, newest: valuation };
+  const isDue = state.steady.at === valuation.at && millisecondsBetween(state.sampledAt, valuation.at) >= sampleEveryMs;
+  return {
+    state: isDue ? { ...state, sampledAt: valuation.at } : state,
+    baselines: rolled.baselines,
+    sample: isDue ? sampleOf(valuation) : undefined,
+    breaches: judged.breaches,
+  };
+}
+
+/** What the passing of time makes of it: another period, a breach that nobody contradicted; undefined when nothing does. */
+export function passTime(known: LossState, rules: LossRules): LossOutcome | undefined {
+  const rolled = roll(known, rules.dayAt(rules.at), undefined, rules.at);
+  const { newest, jump, higher } = known;
+  const due = known.pending.filter((pending) => isOverdue(pending, rules));
+  const jumped = jump !== undefined && isOverdue(jump, rules);
+  const raised = higher !== undefined && isOverdue(higher, rules);
+  if (rolled.baselines.length === 0 && due.length === 0 && !jumped && !raised) return undefined;
+  const judged = judgeAll(rolled.state, newest, rules, due, due);
+  let { state } = judged;
+  if (jumped) state = without({ ...state, steady: newest }, "jump");
+  if (raised) state = without({ ...state, peak: peakOf(higher) }, "higher");
+  return { state, baselines: rolled.baselines, sample: undefined, breaches: judged.breaches };
+}
+
+/** Until when new risk may be decided on what is known: not at all while a period has no baseline. */
+export function lossesKnownUntil(state: LossState, day: LossDay): Instant | undefined {
+  const isKnown = calendarLimits.every((limit) =>
+    state.baselines.some((baseline) => baseline.limit === limit && baseline.period >= day[limit]),
+  );
+  return isKnown ? day.until : undefined;
+}
+
+/** When `passTime` has something to do at the latest, as far as what waits is concerned. */
+export function nextDeadline(state: LossState, hearingSince: Instant, confirmMs: number): Instant | undefined {
+  const waits = [...state.pending, ...(state.jump ? [state.jump] : []), ...(state.higher ? [state.higher] : [])];
+  if (waits.length === 0) return undefined;
+  const since = Math.min(...waits.map((wait) => wait.since));
+  return plusMilliseconds(later(fromMicroseconds(since), hearingSince), confirmMs);
+}
+
+export interface Rebase {
+  /** Only this strategy's; absent means all of the fund's. */
+  readonly strategyId?: string | undefined;
+  readonly setBy: string;
+  readonly reason: string;
+  readonly at: Instant;
+}
+
+/** A person's choice to count losses anew, from the last steady valuation on. */
+export function rebase(known: LossState, { strategyId, setBy, reason, at }: Rebase): LossOutcome {
+  const { steady } = known;
+  const isMeant = (of: { readonly strategyId?: string }): boolean =>
+    strategyId === undefined || of.strategyId === strategyId;
+  const profitOf = (id: string): Decimal | undefined =>
+    steady.strategies?.find((profit) => profit.strategyId === id)?.profit;
+  const by = { setBy, reason, setAt: at };
+  const anew = (baseline: Baseline): Baseline => {
+    const value =
+      baseline.limit === "strategy" ? (profitOf(baseline.strategyId ?? "") ?? baseline.value) : steady.value;
+    const from = { value, netFlows: steady.netFlows, valuedAt: steady.at };
+    return { ...baseline, version: baseline.version + 1, ...from, ...by };
+  };
+  const baselines = known.baselines.map((baseline) => (isMeant(baseline) ? anew(baseline) : baseline));
+  const pending = known.pending.filter(({ baseline }) => !isMeant(baseline));
+  const trips = known.trips.filter((trip) => !isMeant(trip));
+  const written = baselines.filter(isMeant);
+  const state: LossState = {
+    ...known,
+    baselines,
+    pending,
+    trips,
+    before: known.before.filter((baseline) => !isMeant(baseline)),
+  };
+  if (strategyId !== undefined) return { state, baselines: written, sample: undefined, breaches: [] };
+  const windowsVersion = known.windowsVersion + 1;
+  const windows = (["rolling_24h", "rolling_5d"] as const).map((limit): Baseline => {
+    const from = { value: steady.value, netFlows: steady.netFlows, valuedAt: steady.at };
+    return { limit, period: always, version: windowsVersion, ...from, ...by };
+  });
+  const fresh = { peak: peakOf(steady), windowsFrom: steady.at, sampledAt: steady.at, windowsVersion };
+  return {
+    state: without({ ...state, ...fresh }, "higher"),
+    baselines: [...written, ...windows],
+    sample: sampleOf(steady),
+    breaches: [],
+  };
+}
+
+function begin(valuation: FundValuation, rules: LossRules): LossOutcome {
+  const from = { value: valuation.value, netFlows: valuation.netFlows, valuedAt: valuation.at };
+  const highWater: Baseline = {
+    ...{ limit: "high_water", period: always, version: 0, ...from },
+    ...{ setBy: machine, reason: "The first valuation.", setAt: rules.at },
+  };
+  const empty: LossState = {
+    ...{ newest: valuation, steady: valuation, baselines: [highWater], before: [], peak: peakOf(valuation) },
+    ...{ sampledAt: valuation.at, windowsFrom: valuation.at, windowsVersion: 0, pending: [], trips: [] },
+  };
+  const { state, baselines } = roll(empty, rules.dayAt(valuation.at), valuation, rules.at);
+  return { state, baselines: [highWater, ...baselines], sample: sampleOf(valuation), breaches: [] };
+}
+
+/** Values in two currencies cannot be compared: everything is counted from the first in the new one. */
+function beginAnew(known: LossState, valuation: FundValuation, rules: LossRules): LossOutcome {
+  const moved = without({ ...known, newest: valuation, steady: valuation }, "jump");
+  const reason = `The fund is valued in ${valuation.currency} from now on.`;
+  const rebased = rebase(moved, { setBy: machine, reason, at: rules.at });
+  const rolled = roll(rebased.state, rules.dayAt(valuation.at), valuation, rules.at);
+  return { ...rebased, state: rolled.state, baselines: [...rebased.baselines, ...rolled.baselines] };
+}
+
+type Judged = readonly { readonly baseline: Baseline; readonly shareOf?: Baseline }[];
+
+/** Every baseline, and every breach that waits, against one valuation; those in `overdue` are confirmed by the time alone. */
+function judgeAll(
+  state: LossState,
+  valuation: FundValuation,
+  rules: LossRules,
+  current: Judged,
+  overdue?: readonly PendingLoss[],
+): { readonly state: LossState; readonly breaches: readonly LossBreach[] } {
+  const keys = new Set(current.map(({ baseline }) => lossKey(baseline)));
+  const older = state.pending.filter(({ baseline }) => !keys.has(lossKey(baseline)));
+  // What only time is asked about leaves the others as they are.
+  const pending: PendingLoss[] = overdue === undefined ? [] : [...older];
+  const breaches: LossBreach[] = [];
+  let trips = state.trips.filter((trip) => isRemembered(trip, state, rules));
+  for (const judged of overdue === undefined ? [...current, ...older] : current) {
+    const key = lossKey(judged.baseline);
+    const waiting = state.pending.find(({ baseline }) => lossKey(baseline) === key);
+    const figure = figureOf(judged, valuation, rules.fractions);
+    if (figure === undefined) {
+      if (waiting !== undefined) pending.push(waiting);
+      continue;
+    }
+    const trip = trips.find((one) => lossKey(one) === key);
+    const kept = trip === undefined ? undefined : tripAfter(trip, figure, rules);
+    if (trip !== undefined) trips = trips.flatMap((one) => (one !== trip ? [one] : kept === undefined ? [] : [kept]));
+    if (!figure.isBreach || (kept !== undefined && !hasGrown(kept, figure, rules))) continue;
+    const seen = (waiting?.seen ?? 0) + (overdue === undefined ? 1 : 0);
+    const since = waiting?.since ?? rules.at;
+    if (seen < rules.confirmations && !isOverdue({ since }, rules)) {
+      const { baseline, shareOf } = judged;
+      pending.push({ baseline, ...(shareOf !== undefined && { shareOf }), seen, since });
+      continue;
+    }
+    const haltId = rules.newHaltId();
+    breaches.push({ figure, haltId, valuation });
+    const { limit, strategyId, period, version } = judged.baseline;
+    const named = strategyId === undefined ? { limit } : { limit, strategyId };
+    trips = [...trips.filter((one) => lossKey(one) !== key), { ...named, period, version, haltId, loss: figure.loss }];
+  }
+  return { state: { ...state, pending, trips }, breaches };
+}
+
+/** Trips of periods that are over are forgotten when nothing can be judged by them any more. */
+function isRemembered(trip: LossTrip, state: LossState, { haltsInForce }: LossRules): boolean {
+  if (trip.period === always || haltsInForce.has(trip.haltId)) return true;
+  const key = lossKey(trip);
+  const baselines = [...state.baselines, ...state.before, ...state.pending.map(({ baseline }) => baseline)];
+  return baselines.some((baseline) => lossKey(baseline) === key);
+}
+
+/** Under its halt it follows the loss; after that it stays, until the loss is well below the limit (invariant 7). */
+function tripAfter(trip: LossTrip, figure: LossFigure, { haltsInForce }: LossRules): LossTrip | undefined {
+  if (haltsInForce.has(trip.haltId)) return { ...trip, loss: figure.loss };
+  if (figure.bound === undefined) return undefined;
+  const tenth = decimal.multiply(step, figure.bound, "ceiling");
+  return figure.loss < decimal.subtract(figure.bound, tenth) ? undefined : trip;
+}
+
+function hasGrown(trip: LossTrip, { loss, bound }: LossFigure, { haltsInForce }: LossRules): boolean {
+  if (haltsInForce.has(trip.haltId)) return false;
+  const tenth = decimal.multiply(step, bound ?? decimal.zero, "ceiling");
+  return loss >= decimal.add(trip.loss, decimal.max(tenth, decimal.zero));
+}
+
+function isOverdue({ since }: { readonly since: Instant }, { at, hearingSince, confirmMs }: LossRules): boolean {
+  return millisecondsBetween(since > hearingSince ? since : hearingSince, at) >= confirmMs;
+}
+
+/** Which valuation counts as steady after this one (invariant 6). */
+function settle(state: LossState, valuation: FundValuation, rules: LossRules): LossState {
+  const { steady, jump } = state;
+  const before = withFlows(steady, valuation);
+  const move = decimal.subtract(valuation.value, before);
+  const bound = decimal.multiply(rules.fractions.daily ?? decimal.zero, before, "ceiling");
+  const isJump = bound > 0n && decimal.abs(move) >= bound;
+  if (!isJump) return without({ ...state, steady: valuation }, "jump");
+  const isUp = move > 0n;
+  const same = jump?.isUp === isUp ? jump : undefined;
+  const seen = (same?.seen ?? 0) + 1;
+  const since = same?.since ?? rules.at;
+  if (seen >= rules.confirmations || isOverdue({ since }, rules))
+    return without({ ...state, steady: valuation }, "jump");
+  return { ...state, jump: { isUp, seen, since } };
+}
+
+/** The highest value, flows left out, rises to the lowest of so many valuations in a row that were above it (invariant 6). */
+function raisePeak(state: LossState, valuation: FundValuation, rules: LossRules): LossState {
+  const above = (one: Decimalised, other: Decimalised): boolean => withoutFlows(one) > withoutFlows(other);
+  if (!above(valuation, state.peak)) return without(state, "higher");
+  const { higher } = state;
+  const lowest = higher !== undefined && above(valuation, higher) ? peakOf(higher) : peakOf(valuation);
+  const seen = (higher?.seen ?? 0) + 1;
+  const since = higher?.since ?? rules.at;
+  if (seen < rules.confirmations && !isOverdue({ since }, rules))
+    return { ...state, higher: { ...lowest, seen, since } };
+  const raised = { ...state, peak: lowest };
+  // What lies above even that has been seen once.
+  if (!above(valuation, lowest)) return without(raised, "higher");
+  return { ...raised, higher: { ...peakOf(valuation), seen: 1, since: rules.at } };
+}
+
+interface Decimalised {
+  readonly value: Decimal;
+  readonly netFlows: Decimal;
+}
+
+function withoutFlows({ value, netFlows }: Decimalised): Decimal {
+  return decimal.subtract(value, netFlows);
+}
+
+function peakOf({ value, netFlows, at }: LossSample): LossSample {
+  return { value, netFlows, at };
+}
+
+function sampleOf({ at, value, netFlows }: FundValuation): LossSample {
+  return { at, value, netFlows };
+}
+
+function without(state: LossState, member: "jump" | "higher"): LossState {
+  const { [member]: _, ...rest } = state;
+  return rest;
+}

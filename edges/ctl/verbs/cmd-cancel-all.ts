@@ -1,0 +1,78 @@
+// `ctl cmd cancel-all`: wants every open order gone, and shows each until the broker has confirmed it.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { confirmed, confirmOption } from "../confirm.ts";
+import type { Context } from "../context.ts";
+import { usageRefusal } from "../failure.ts";
+import { fundModes } from "../fund-modes.ts";
+import { formatOption, listing } from "../listing.ts";
+import { countOf } from "../numbers.ts";
+import { type OrderStatus, orderColumns } from "../order-text.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+const lookEveryMs = 500;
+const waitSecondsDefault = 30;
+
+export const cmdCancelAll: Verb = {
+  name: "cmd cancel-all",
+  heading: "Halts",
+  sentence: "Cancel every open order, and show what became of each.",
+  about:
+    "An order that a closed market or a silent broker does not let go yet is asked for until it is gone, also after this command has ended (exit 8). What has filled stays filled.",
+  arguments: [],
+  options: [
+    { name: "fund-id", value: "FUND", sentence: "Only this fund's orders." },
+    {
+      name: "wait",
+      value: "SECONDS",
+      sentence: "How long to wait for the broker.",
+      standard: String(waitSecondsDefault),
+    },
+    confirmOption("CANCEL"),
+    reasonOption,
+    formatOption,
+  ],
+  examples: [
+    { command: "ctl cmd cancel-all", sentence: "Every fund's." },
+    { command: "ctl cmd cancel-all --fund-id alpha --confirm CANCEL", sentence: "One fund's, from a script." },
+  ],
+  operation: "CancelAll",
+  changesState: true,
+  run,
+};
+
+const ended: ReadonlySet<OrderStatus["state"]> = new Set(["FILLED", "CANCELLED", "EXPIRED", "REJECTED"]);
+
+async function run(context: Context): Promise<Answer> {
+  const waitS = countOf("wait", context.option("wait") ?? "");
+  if (waitS > 3_600) throw usageRefusal("--wait is at most 3600 seconds.");
+  const fundId = context.option("fund-id");
+  const whose = fundId === undefined ? "EVERY FUND" : fundId;
+  const confirmation = await confirmed(context, "CANCEL", [
+    `This cancels every open order of ${whose}. Positions stay.`,
+  ]);
+  const client = await context.client();
+  const scope = fundId === undefined ? {} : { fundId };
+  let orders = await client.cancelAllOrders({ ...scope, confirmation, ...reasonOf(context) });
+  const until = context.clock.now() + waitS * 1_000_000;
+  let told = -1;
+  for (;;) {
+    const left = orders.filter(({ state }) => !ended.has(state)).length;
+    if (left === 0 || context.clock.now() >= until || context.signal.aborted) break;
+    if (left !== told && !context.json) context.terminal.say(`${left} of ${orders.length} are not cancelled yet.`);
+    told = left;
+    await context.timers.sleep(lookEveryMs, context.signal);
+    orders = await Promise.all(
+      orders.map((one) => (ended.has(one.state) ? one : client.getOrder({ orderId: one.order.order_id }))),
+    );
+  }
+  const open = orders.filter(({ state }) => !ended.has(state));
+  const columns = orderColumns(await fundModes(client, context), context.clock.now());
+  const list = await listing(context, {
+    columns,
+    rows: orders,
+    none: "There was no open order.",
+    lead: `${orders.length - open.length} ended, ${open.length} not yet.`,
+  });
+  return { ...list, exit: open.length === 0 ? exitCodes.ok : exitCodes.pending };
+}

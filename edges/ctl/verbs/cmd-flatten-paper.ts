@@ -1,0 +1,89 @@
+// `ctl cmd flatten-paper`: closes every position of the paper funds, and shows each until it is closed.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { Instant } from "../../../contracts/src/instant.ts";
+import type { AnswerOf } from "../../client/src/types.ts";
+import { confirmed, confirmOption } from "../confirm.ts";
+import type { Context } from "../context.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { countOf } from "../numbers.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { clean, moment } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+const lookEveryMs = 500;
+
+type Flatten = AnswerOf<"getFlatten">;
+type Line = Flatten["lines"][number];
+
+export const cmdFlattenPaper: Verb = {
+  name: "cmd flatten-paper",
+  heading: "Halts",
+  sentence: "Close every position of the paper funds, and show what became of each.",
+  about:
+    "Each is closed by a reduce_only order through all gates; live funds are never touched. What a closed market or a silent broker does not allow yet is tried until it is done, also after this command has ended (exit 8). Strategies that are not halted may trade again at once: halt first if that is not wanted.",
+  arguments: [],
+  options: [
+    { name: "fund-id", value: "FUND", sentence: "Only this paper fund." },
+    { name: "wait", value: "SECONDS", sentence: "How long to wait for the broker.", standard: "60" },
+    confirmOption("FLATTEN"),
+    reasonOption,
+    formatOption,
+  ],
+  examples: [
+    { command: "ctl cmd flatten-paper", sentence: "Every paper fund." },
+    {
+      command: "ctl cmd flatten-paper --fund-id beta --confirm FLATTEN --reason drill",
+      sentence: "One, from a script.",
+    },
+  ],
+  operation: "FlattenPaper",
+  changesState: true,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const waitS = countOf("wait", context.option("wait") ?? "");
+  const fundId = context.option("fund-id");
+  const whose = fundId === undefined ? "EVERY PAPER FUND" : fundId;
+  const confirmation = await confirmed(context, "FLATTEN", [
+    `This sells or buys back every position of ${whose} at the market.`,
+  ]);
+  const client = await context.client();
+  const scope = fundId === undefined ? {} : { fundId };
+  let flatten: Flatten = await client.flattenPaper({ ...scope, confirmation, ...reasonOf(context) });
+  const until = context.clock.now() + waitS * 1_000_000;
+  let told = -1;
+  while (owed(flatten) > 0 && context.clock.now() < until && !context.signal.aborted) {
+    const left = owed(flatten);
+    if (left !== told && !context.json) context.terminal.say(`${left} of ${flatten.lines.length} are not closed yet.`);
+    told = left;
+    await context.timers.sleep(lookEveryMs, context.signal);
+    flatten = await client.getFlatten({ flattenId: flatten.flatten_id });
+  }
+  const list = await listing(context, {
+    columns: columnsAt(context.clock.now()),
+    rows: flatten.lines,
+    none: "There was no position to close.",
+    data: flatten,
+    lead: `${flatten.lines.length - owed(flatten)} closed, ${owed(flatten)} not yet. Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`,
+  });
+  return { ...list, exit: owed(flatten) === 0 ? exitCodes.ok : exitCodes.pending };
+}
+
+function owed({ lines }: Flatten): number {
+  return lines.filter(({ state }) => state === "OWED" || state === "EXITING").length;
+}
+
+function columnsAt(now: Instant): readonly Column<Line>[] {
+  return [
+    { name: "fund_id", of: (one) => one.fund_id },
+    { name: "strategy_id", of: (one) => one.strategy_id },
+    { name: "symbol", of: (one) => one.symbol },
+    { name: "quantity", of: (one) => one.quantity, number: true },
+    { name: "state", of: (one) => one.state },
+    { name: "attempts", of: (one) => one.attempts, number: true },
+    { name: "at", of: (one) => one.at, shown: (one) => moment(one.at, now) },
+    { name: "order_id", of: (one) => one.order_id },
+    { name: "complaint", of: (one) => one.complaint },
+  ];
+}

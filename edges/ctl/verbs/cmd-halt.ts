@@ -1,0 +1,50 @@
+// `ctl cmd halt`: stops everything, a fund or a strategy. A halt is easier than a resume: one operator, one typed word.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { confirmed, confirmOption } from "../confirm.ts";
+import type { Context } from "../context.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { clean, pairs } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const cmdHalt: Verb = {
+  name: "cmd halt",
+  heading: "Halts",
+  sentence: "Halt the firm, or one fund or strategy, until people lift it.",
+  about:
+    "New risk is denied from the moment of the answer, and open orders that the halt covers are cancelled; proven reductions that are marked reduce_only go on. Positions stay. Exit 8 when it is latched and an engine has not confirmed it yet. Without a reason it is `manual`.",
+  arguments: [{ name: "id", sentence: "A fund or a strategy; the whole firm when absent.", optional: true }],
+  options: [confirmOption("HALT"), reasonOption],
+  examples: [
+    { command: "ctl cmd halt", sentence: "Stop everything." },
+    { command: "ctl cmd halt alpha --confirm HALT --reason news", sentence: "Stop one fund, from a script." },
+  ],
+  operation: "RequestHalt",
+  changesState: true,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const id = context.argument("id");
+  const whom = id === "" ? "THE WHOLE FIRM" : id;
+  const confirmation = await confirmed(context, "HALT", [
+    `This halts ${whom}: no new risk, and its open orders are cancelled. Positions stay.`,
+    "Only people can lift it again.",
+  ]);
+  const client = await context.client();
+  const answer = await client.requestHalt({ ...(id === "" ? {} : { id }), confirmation, ...reasonOf(context) });
+  const { halt_id, epoch, audit_id, acknowledged } = answer;
+  const first = acknowledged
+    ? `${clean(whom)} is halted: every risk engine confirmed it.`
+    : `The halt of ${clean(whom)} is latched, and not every risk engine has confirmed it yet; that is tried until it has.`;
+  const facts = pairs([
+    ["Halt", halt_id],
+    ["Epoch", String(epoch)],
+    ["Audit", audit_id],
+  ]);
+  return {
+    data: answer,
+    text: `${first}\n${facts}`,
+    exit: acknowledged ? exitCodes.ok : exitCodes.pending,
+    next: ["`ctl riskengine halts list` shows whether orders are cancelled and people told."],
+  };
+}

@@ -1,0 +1,47 @@
+// `ctl cmd restart-all`: has the five services started anew, and waits until each is healthy.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { AnswerOf } from "../../client/src/types.ts";
+import type { Context } from "../context.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { clean } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+/** The server itself waits a little less. */
+const answerMsMax = 40_000;
+
+export const cmdRestartAll: Verb = {
+  name: "cmd restart-all",
+  heading: "Halts",
+  sentence: "Restart the five services in place, and wait until each is healthy.",
+  about:
+    "The supervisor restarts them one after the other; halts, orders and books stay as they are. Exit 8 when they are not all healthy in time: `ctl doctor` tells how far they are.",
+  arguments: [],
+  options: [reasonOption, formatOption],
+  examples: [{ command: "ctl cmd restart-all --reason new-settings", sentence: "All five." }],
+  operation: "RestartAll",
+  changesState: true,
+  run,
+};
+
+type Restarted = AnswerOf<"restartServices">["services"][number];
+
+const columns: readonly Column<Restarted>[] = [
+  { name: "service", of: (one) => one.service },
+  { name: "pid", of: (one) => one.pid, number: true },
+  { name: "took_ms", of: (one) => one.took_ms, number: true },
+];
+
+async function run(context: Context): Promise<Answer> {
+  const client = await context.client(answerMsMax);
+  const answer = await client.restartServices(reasonOf(context));
+  const done = answer.services.length > 0;
+  const list = await listing(context, {
+    columns,
+    rows: answer.services,
+    none: "They are being restarted and are not all healthy yet.",
+    data: answer,
+    ...(done ? { lead: `All are healthy again. Audit ${clean(answer.audit_id ?? "")}.` } : {}),
+  });
+  return { ...list, exit: done ? exitCodes.ok : exitCodes.pending };
+}

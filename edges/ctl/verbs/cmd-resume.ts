@@ -1,0 +1,135 @@
+// `ctl cmd resume`: lifts one scope's halts; without an argument it lists every halt and asks for all of them to be lifted, which another operator signs.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { Client } from "../../client/src/types.ts";
+import { confirmed, confirmOption } from "../confirm.ts";
+import type { Context } from "../context.ts";
+import { Refusal, usageRefusal } from "../failure.ts";
+import { type HaltStatus, haltLine } from "../halt-text.ts";
+import { sixDigits } from "../one-time-code.ts";
+import { needsReason, reasonOption } from "../reason.ts";
+import { clean, moment, pairs } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const cmdResume: Verb = {
+  name: "cmd resume",
+  heading: "Halts",
+  sentence: "Lift the halts of a fund or strategy; without one, ask for every halt to be lifted.",
+  about:
+    "A fund or a strategy needs the word RESUME and a reason. Everything, the firm included, needs your one-time code as well and another operator, who signs with `ctl cmd resume --cosign REQUEST_ID` and a code of their own: until then nothing is lifted (exit 8). A request is void as soon as the halts change. Losses go on being counted from where they were, unless --rebase says otherwise.",
+  arguments: [{ name: "id", sentence: "A fund or a strategy; every halt when absent.", optional: true }],
+  options: [
+    { name: "cosign", value: "REQUEST_ID", sentence: "Sign another operator's request to lift every halt." },
+    { name: "rebase", sentence: "Count losses from now on, instead of keeping the baseline." },
+    { name: "totp", value: "CODE", sentence: "The six digits that your authenticator shows now." },
+    confirmOption("RESUME"),
+    reasonOption,
+  ],
+  examples: [
+    { command: "ctl cmd resume alpha-momentum --reason fixed", sentence: "One strategy." },
+    { command: "ctl cmd resume --reason all-clear --confirm RESUME --totp 123456", sentence: "Ask for all of them." },
+    { command: "ctl cmd resume --cosign 5f0c --confirm RESUME --totp 654321", sentence: "Sign it, as somebody else." },
+  ],
+  operation: "ResumeHalt",
+  changesState: true,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const id = context.argument("id");
+  const cosign = context.option("cosign");
+  if (id !== "" && cosign !== undefined) throw usageRefusal("Name a scope or a request to sign, not both.");
+  if (cosign !== undefined) return sign(context, cosign);
+  return id === "" ? askForAll(context) : lift(context, id);
+}
+
+async function lift(context: Context, id: string): Promise<Answer> {
+  const reason = needsReason(context);
+  const client = await context.client();
+  const shown = await show(context, client, id);
+  const confirmation = await confirmed(context, "RESUME", [`This lifts the halts of ${id} itself, none above it.`]);
+  const status = await client.resumeHalt({ id, reason, confirmation, ...rebased(context) });
+  return lifted(context, status, shown);
+}
+
+async function askForAll(context: Context): Promise<Answer> {
+  const reason = needsReason(context);
+  const client = await context.client();
+  const before = await show(context, client, undefined);
+  if (before.halts.length === 0) {
+    throw new Refusal(exitCodes.refused, "HALT_NOT_ACTIVE", "No halt is in force: there is nothing to lift.");
+  }
+  const confirmation = await confirmed(context, "RESUME", [
+    "This asks for ALL of these halts to be lifted. Another operator must sign it.",
+  ]);
+  const haltIds = before.halts.flatMap(({ halt_id }) => (halt_id === undefined ? [] : [halt_id]));
+  const oneTimeCode = await code(context);
+  const status = await client.resumeHalt({ reason, confirmation, oneTimeCode, haltIds, ...rebased(context) });
+  const expires =
+    status.expires_at === undefined ? "" : ` It is good until ${moment(status.expires_at, context.clock.now())}.`;
+  const requestId = status.request_id ?? "";
+  return {
+    data: status,
+    text: `Nothing is lifted yet: another operator must sign.${expires}\n${pairs([
+      ["Request", requestId],
+      ["Halts", String(status.halts.length)],
+      ["Restarts", status.restarts.join(", ")],
+      ["Audit", status.audit_id],
+    ])}`,
+    exit: exitCodes.pending,
+    next: [`Somebody else: ctl cmd resume --cosign ${clean(requestId)} --confirm RESUME --totp CODE`],
+  };
+}
+
+async function sign(context: Context, requestId: string): Promise<Answer> {
+  const client = await context.client();
+  const shown = await show(context, client, undefined);
+  const confirmation = await confirmed(context, "RESUME", ["With your signature ALL of these halts are lifted."]);
+  const oneTimeCode = await code(context);
+  return lifted(context, await client.resumeHalt({ requestId, confirmation, oneTimeCode }), shown);
+}
+
+/** What is about to be lifted, for whoever types the word. */
+async function show(context: Context, client: Client, id: string | undefined): Promise<HaltStatus> {
+  const status = await client.getHaltStatus(id === undefined ? {} : { id });
+  const now = context.clock.now();
+  if (!context.json) for (const halt of status.halts) context.terminal.say(haltLine(halt, now));
+  if (!context.json && status.restarts.length > 0) {
+    context.terminal.say(`May trade again afterwards: ${status.restarts.map(clean).join(", ")}.`);
+  }
+  return status;
+}
+
+async function code(context: Context): Promise<string> {
+  const given = context.option("totp");
+  return sixDigits(
+    given ?? (await context.terminal.ask("Code of your authenticator: ", "--totp CODE", context.signal)),
+  );
+}
+
+function rebased(context: Context): { readonly rebase?: true } {
+  return context.switched("rebase") ? { rebase: true } : {};
+}
+
+function lifted(context: Context, status: HaltStatus, before: HaltStatus): Answer {
+  const now = context.clock.now();
+  const count = status.lifted_halt_ids.length;
+  const baseline =
+    status.baseline === "rebased"
+      ? "Losses are counted from now on."
+      : "Losses go on being counted from the baseline that they had.";
+  const left = status.halts.map((halt) => `Still in force: ${haltLine(halt, now)}`);
+  return {
+    data: status,
+    text: [
+      `${count} ${count === 1 ? "halt is" : "halts are"} lifted (of ${before.halts.length} shown). ${baseline}`,
+      ...left,
+      pairs([
+        [
+          "Restarts",
+          status.restarts.length === 0 ? "nothing: another halt still covers it" : status.restarts.join(", "),
+        ],
+        ["Audit", status.audit_id],
+      ]),
+    ].join("\n"),
+  };
+}

@@ -1,0 +1,44 @@
+// `ctl operations drills list`: what drills measured.
+import type { Context } from "../context.ts";
+import { type Drill, tookText } from "../drill-text.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { countOf } from "../numbers.ts";
+import { moment } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const operationsDrillsList: Verb = {
+  name: "operations drills list",
+  heading: "Halts",
+  sentence: "See what drills measured.",
+  arguments: [],
+  options: [{ name: "limit", value: "N", sentence: "At most this many.", standard: "20" }, formatOption],
+  examples: [{ command: "ctl operations drills list", sentence: "The newest first." }],
+  operation: "ListDrills",
+  changesState: false,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const countMax = countOf("limit", context.option("limit") ?? "", 1);
+  const rows = await (await context.client()).listDrills({ countMax });
+  const now = context.clock.now();
+  const took = (name: string, of: (one: Drill) => number | undefined): Column<Drill> => ({
+    name,
+    of,
+    shown: (one) => tookText(of(one)),
+    number: true,
+  });
+  const columns: readonly Column<Drill>[] = [
+    { name: "at", of: (one) => one.at, shown: (one) => moment(one.at, now) },
+    { name: "passed", of: (one) => one.passed, shown: (one) => (one.passed ? "yes" : "NO") },
+    took("latched_ms", (one) => one.latched_ms),
+    took("blocked_ms", (one) => one.blocked_ms),
+    took("cancelled_ms", (one) => one.cancelled_ms),
+    took("notified_ms", (one) => one.notified_ms),
+    { name: "requested_by", of: (one) => one.requested_by },
+    { name: "reason", of: (one) => one.reason },
+    { name: "complaint", of: (one) => one.complaint },
+    { name: "drill_id", of: (one) => one.drill_id },
+  ];
+  return listing(context, { columns, rows, none: "There was no drill yet." });
+}

@@ -1,0 +1,42 @@
+// `ctl riskengine halts list`: every halt in force, and what is still to be done about each.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { Context } from "../context.ts";
+import { haltColumns, haltRows } from "../halt-text.ts";
+import { formatOption, isForPeople, listing } from "../listing.ts";
+import { clean, moment } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const riskengineHaltsList: Verb = {
+  name: "riskengine halts list",
+  heading: "Halts",
+  sentence: "List every halt in force, at all levels.",
+  about:
+    "BLOCKED, CANCELLED and NOTIFIED say whether every engine denies new risk, whether the orders that a halt covers are gone from the broker, and whether people were told. Exit 9 when the halts cannot be read: then everything counts as halted.",
+  arguments: [],
+  options: [
+    { name: "id", value: "ID", sentence: "Only what halts this fund or strategy, the firm's included." },
+    formatOption,
+  ],
+  examples: [{ command: "ctl riskengine halts list", sentence: "All of them." }],
+  operation: "GetHaltStatus",
+  changesState: false,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const id = context.option("id");
+  const status = await (await context.client()).getHaltStatus(id === undefined ? {} : { id });
+  const now = context.clock.now();
+  if (isForPeople(context) && status.request_id !== undefined) {
+    const until = status.expires_at === undefined ? "" : ` until ${moment(status.expires_at, now)}`;
+    context.terminal.say(`The request ${clean(status.request_id)} to lift all of them waits for a co-signer${until}.`);
+  }
+  const none = status.known ? "No halt is in force." : "The halts cannot be read: everything counts as halted.";
+  const list = await listing(context, {
+    columns: haltColumns(now),
+    rows: haltRows(status),
+    none,
+    data: status.halts,
+  });
+  return { ...list, exit: status.known ? exitCodes.ok : exitCodes.unavailable };
+}

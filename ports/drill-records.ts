@@ -1,0 +1,9 @@
+// The part of a unit of work about drills: what each measured. A drill is written down once, when it is over.
+import type { DrillMeasured } from "../contracts/src/records/halt.ts";
+
+export interface DrillRecords {
+  /** False when it is there already. */
+  insert(drill: DrillMeasured): Promise<boolean>;
+  /** Newest first. */
+  newest(countMax: number): Promise<readonly DrillMeasured[]>;
+}

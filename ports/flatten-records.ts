@@ -1,0 +1,58 @@
+// The part of a unit of work about flattens: an operator's wish that every position of some paper funds is closed, and each of those positions until it
+// is. There is one flatten at a time; who asks for more while it runs adds to it.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import type { Instant } from "../contracts/src/instant.ts";
+import type { ExitAttempt } from "./exit-attempt.ts";
+
+export interface StoredFlatten {
+  readonly flattenId: string;
+  /** `operator:<name>`; whoever asked first. */
+  readonly requestedBy: string;
+  readonly reason: string;
+  readonly at: Instant;
+  /** Of the event that told of the first request. */
+  readonly auditId: string;
+  readonly fundIds: readonly string[];
+  /** Those of which the broker has said what is left, after all of their lines had ended. */
+  readonly provedFundIds: readonly string[];
+  readonly doneAt?: Instant;
+}
+
+/** One position that is to be closed. */
+export interface StoredFlattenLine {
+  /** Its orders are named after it. */
+  readonly lineId: string;
+  readonly flattenId: string;
+  readonly fundId: string;
+  readonly strategyId: string;
+  readonly symbol: string;
+  /** The trade that opened the position which it closes. */
+  readonly openedBy: string;
+  /** What was held when it was asked; negative when short. */
+  readonly quantity: Decimal;
+  readonly askedAt: Instant;
+  /** When something last happened to it. */
+  readonly at: Instant;
+  /** The newest; older ones have ended. */
+  readonly attempt?: ExitAttempt;
+  /** What those older ones have traded. */
+  readonly exitedBefore: Decimal;
+  readonly ended?: { readonly outcome: "FLAT" | "GIVEN_UP"; readonly exitedQuantity: Decimal; readonly at: Instant };
+}
+
+export interface FlattenRecords {
+  /** False when another one is not done. */
+  insert(flatten: StoredFlatten): Promise<boolean>;
+  update(flatten: StoredFlatten): Promise<void>;
+  /** The one that is not done, kept from others until this unit ends. */
+  lockRunning(): Promise<StoredFlatten | undefined>;
+  /** That one, or the newest. */
+  find(flattenId?: string): Promise<StoredFlatten | undefined>;
+  /** A line_id that exists already is a STORE_CONFLICT. */
+  insertLine(line: StoredFlattenLine): Promise<void>;
+  /** Kept from others until this unit ends. */
+  lockLine(lineId: string): Promise<StoredFlattenLine | undefined>;
+  updateLine(line: StoredFlattenLine): Promise<void>;
+  /** Of one flatten, in the order of fund, strategy and symbol. */
+  lines(flattenId: string): Promise<readonly StoredFlattenLine[]>;
+}

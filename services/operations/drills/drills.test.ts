@@ -1,0 +1,288 @@
+// Drills with the real halt manager, between an order management, an engine and a chat that do what the test says: what is measured, what fails, and
+// that nothing but the drill's own fund is ever touched.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { memoryBus } from "../../../adapters/memory/bus.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { Drill, Drills } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
+import { format, type Instant } from "../../../contracts/src/instant.ts";
+import type { Order } from "../../../contracts/src/records/order.ts";
+import { subjectByName, subjects } from "../../../contracts/src/subjects.ts";
+import { drillFundId } from "../../../core/halts.ts";
+import { hasEnded } from "../../../core/order-lifecycle.ts";
+import type { OrderDesk } from "../../../ports/peers.ts";
+import type { RpcCall } from "../../../ports/rpc.ts";
+import { operator } from "../../../testkit/riskengine-rig.ts";
+import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
+import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
+import { drillFund } from "../../drill-seeds.ts";
+import { readHalt } from "../../halt-request.ts";
+import { paperReference } from "../../paper-seeds.ts";
+import { type HaltPorts, startHalts } from "../halts/halts.ts";
+import { createWorkerAlarms } from "../worker-alarms.ts";
+import { startDrills } from "./drills.ts";
+
+const rigs: WorkerRig[] = [];
+let restore: () => void = () => undefined;
+beforeAll(() => {
+  restore = ignoreEndedIncarnations();
+});
+afterAll(() => restore());
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+
+const theirs: Order = {
+  ...{ order_id: "theirs", idempotency_key: "theirs", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
+  ...{ side: "BUY", quantity: "1", order_type: "LIMIT", limit_price: "100", tif: "GTC", broker: "paper" },
+  ...{ asset_class: "EQUITY", actor: "t" },
+};
+
+interface World {
+  readonly rig: WorkerRig;
+  /** How everybody else does. */
+  readonly weather: { chat: boolean; engine: boolean; refuses: boolean; cancels: boolean };
+  readonly desk: OrderDesk;
+}
+
+async function open(withFund = true): Promise<World> {
+  const rig = await workerRig(1);
+  rigs.push(rig);
+  const weather = { chat: true, engine: true, refuses: true, cancels: true };
+  const setAt = rig.time.clock.now();
+  const { funds } = paperReference(format(setAt));
+  if (withFund) {
+    const content = [...funds, drillFund];
+    await rig.store.transact("test.funds", (unit) =>
+      unit.reference.put({ kind: "funds", version: 2, content, setBy: "t", setAt, reason: "r", hash: "1" }),
+    );
+  }
+  rig.quote("BTC-USD", "100000", "100010");
+  await rig.oms.place(theirs, "WORKING");
+  await latch(rig, "theirs");
+  const isHalted = (fundId: string): boolean => rig.world.risk.halts.some((halt) => halt.fund_id === fundId);
+  const desk: OrderDesk = {
+    ...rig.oms.desk,
+    async submit(order) {
+      if (!weather.refuses || !isHalted(order.fund_id)) return rig.oms.desk.submit(order);
+      return { answer: { order, state: "REJECTED", code: "FUND_HALTED" } as never };
+    },
+  };
+  void sweep();
+  return { rig, weather, desk };
+
+  /** Order management's own reaction to a halt. */
+  async function sweep(): Promise<void> {
+    for (;;) {
+      await rig.time.timers.sleep(30);
+      if (!weather.cancels) continue;
+      for (const { order, state } of rig.oms.orders()) {
+        const covered = order.fund_id !== "alpha" && isHalted(order.fund_id);
+        if (covered && !hasEnded(state)) await rig.oms.move(order.order_id, "CANCELLED");
+      }
+    }
+  }
+}
+
+/** Somebody else's halt, which no drill may lift. */
+const latch = (rig: WorkerRig, id: string, severity: "FUND_HALT" | "FIRM_HALT" = "FUND_HALT") =>
+  rig.store.transact("test.latch", (unit) =>
+    unit.risk.latchHalt({
+      ...{ severity, fund_id: severity === "FIRM_HALT" ? "" : "gamma", reason: "r", requested_by: "x", halt_id: id },
+      since: format(rig.time.clock.now()),
+    }),
+  );
+
+async function start({ rig, weather, desk }: World, everyHours = 0) {
+  const life = rig.life({ drills: { everyHours } });
+  const { clock, timers } = rig.time;
+  const down = (): Fault => new Fault("CHAT_UNAVAILABLE", "nobody is there", { retry: "later" });
+  const ports = {
+    ...life.ports,
+    orderDesk: desk,
+    bus: memoryBus({
+      process: rig.world.process("operations"),
+      clock,
+      timers,
+      random: life.ports.random,
+      subjectByName,
+    }),
+    oneTimeCodes: undefined as never,
+    haltsConfirmer: {
+      async confirm(epoch: number) {
+        if (!weather.engine) throw down();
+        return { incarnation: "engine", epoch };
+      },
+    },
+    chat: {
+      name: "chat",
+      async send() {
+        if (!weather.chat) throw down();
+      },
+      close: async () => undefined,
+    },
+  } satisfies HaltPorts & { readonly orderDesk: OrderDesk };
+  // An engine that does not answer holds its lease.
+  await rig.store.transact("test.lease", (unit) =>
+    unit.instances.register({
+      ...{ service: "riskengine", incarnation: `e-${clock.now()}`, host: "h", pid: 1, startedAt: clock.now() },
+      leaseUntil: (clock.now() + 1e12) as never,
+    }),
+  );
+  const alarms = createWorkerAlarms(ports);
+  const halts = await startHalts(ports, alarms);
+  const drills = startDrills({ ports, halts, newest: rig.newest, broker: "paper", alarms });
+  const handlers = drills.handlers as unknown as Record<string, (request: object, call: RpcCall) => Promise<unknown>>;
+  const call = { identity: operator } as RpcCall;
+  return {
+    life,
+    run: (reason = "monthly") => handlers["RunDrill"]?.({ reason }, call) as Promise<Drill>,
+    async list() {
+      const drills = (await handlers["ListDrills"]?.({ count_max: 0 }, call)) as Drills | undefined;
+      return drills?.drills;
+    },
+    stop: async () => {
+      await drills.stop();
+      await halts.stop();
+    },
+  };
+}
+
+const inForce = (rig: WorkerRig) => rig.world.risk.halts.map(({ halt_id: id }) => id);
+const drillOrders = (rig: WorkerRig) => rig.oms.orders().filter(({ order }) => order.fund_id === drillFundId);
+
+/** Whatever a drill did, it did to its own fund. */
+function nothingElseTouched(rig: WorkerRig): void {
+  expect(inForce(rig)).toEqual(["theirs"]);
+  expect(rig.oms.orders().find(({ order }) => order.order_id === "theirs")?.state).toBe("WORKING");
+  expect(rig.oms.orders().every(({ order }) => order.order_id === "theirs" || order.fund_id === drillFundId)).toBe(
+    true,
+  );
+  expect(drillOrders(rig).every(({ state }) => hasEnded(state))).toBe(true);
+  expect(rig.told(subjects.haltLifted).every(({ fund_id: fund }) => fund === drillFundId)).toBe(true);
+}
+
+describe("a drill", () => {
+  it("halts its own fund, measures every step, cancels its own order and lifts its own halt", async () => {
+    const world = await open();
+    const { rig } = world;
+    const { run, list, stop } = await start(world);
+    const drill = await run();
+    expect(drill).toMatchObject({ passed: true, complaint: "", reason: "monthly", requested_by: "operator:duty" });
+    const { latched_ms: latched = -1, blocked_ms: blocked = -1, cancelled_ms: cancelled = -1 } = drill;
+    expect(latched).toBeGreaterThanOrEqual(0);
+    expect(blocked).toBeGreaterThanOrEqual(latched);
+    expect(cancelled).toBeGreaterThanOrEqual(latched);
+    expect(drill.notified_ms).toBeGreaterThanOrEqual(latched);
+    expect(drillOrders(rig)).toMatchObject([
+      { state: "CANCELLED", order: { side: "BUY", order_type: "LIMIT", limit_price: "50000", symbol: "BTC-USD" } },
+    ]);
+    expect(await list()).toEqual([drill]);
+    expect(rig.told(subjects.drillMeasured)).toEqual([drill]);
+    expect(rig.told(subjects.haltLifted)).toMatchObject([{ halt_id: drill.halt_id, fund_id: drillFundId }]);
+    expect(rig.told(subjects.operatorAttempted)).toMatchObject([{ verb: "RunDrill", allowed: true }]);
+    expect(rig.told(subjects.alarmRaised)).toEqual([]);
+    nothingElseTouched(rig);
+    await stop();
+  });
+
+  it("without a fund of its own halts all the same, and says that no order was cancelled", async () => {
+    const world = await open(false);
+    const { run, stop } = await start(world);
+    expect(await run()).toMatchObject({ passed: true, complaint: expect.stringContaining("no order of its own") });
+    expect(drillOrders(world.rig)).toEqual([]);
+    nothingElseTouched(world.rig);
+    await stop();
+  });
+
+  const troubles = [
+    ["nobody is told", { chat: false }, "notified"],
+    ["its order is not cancelled", { cancels: false }, "cancelled"],
+    ["no engine confirms", { engine: false }, "no engine confirmed"],
+    ["an order in the halted fund is taken", { refuses: false }, "an order in the halted fund was"],
+  ] as const;
+  it.each(troubles)("fails within 25 s when %s, alarms, and leaves nothing behind", async (_, trouble, words) => {
+    const world = await open();
+    const { rig } = world;
+    Object.assign(world.weather, trouble);
+    const { run, stop } = await start(world);
+    const from = rig.time.clock.now();
+    const drill = await run();
+    expect(rig.time.clock.now() - from).toBeLessThan(25_000_000);
+    expect(drill).toMatchObject({ passed: false, complaint: expect.stringContaining(words) });
+    expect(rig.told(subjects.alarmRaised).map(({ code }) => code)).toContain("DRILL_FAILED");
+    nothingElseTouched(rig);
+    await stop();
+  });
+
+  it("is one at a time: who asks while it runs gets the same", async () => {
+    const world = await open();
+    const { run, list, stop } = await start(world);
+    const [one, other] = await Promise.all([run("one"), run("two")]);
+    expect(other).toEqual(one);
+    expect(await list()).toHaveLength(1);
+    expect(world.rig.told(subjects.operatorAttempted).map(({ reason }) => reason)).toEqual(["one", "two"]);
+    await stop();
+  });
+
+  it("that dies is ended by the next life, as one that failed", async () => {
+    const world = await open();
+    const { rig } = world;
+    world.weather.chat = false;
+    const first = await start(world);
+    void first.run().catch(() => undefined);
+    await rig.time.timers.sleep(3_000);
+    expect(inForce(rig)).toHaveLength(2);
+    first.life.kill();
+    const second = await start(world);
+    await rig.time.timers.sleep(2_000);
+    expect(await second.list()).toMatchObject([{ passed: false, reason: "monthly", complaint: expect.any(String) }]);
+    nothingElseTouched(rig);
+    await second.stop();
+  });
+
+  it("is cut short when operations is stopped, which is recorded and lifts its halt", async () => {
+    const world = await open();
+    const { rig } = world;
+    world.weather.chat = false;
+    const { run, stop } = await start(world);
+    const running = run();
+    await rig.time.timers.sleep(1_000);
+    const from = rig.time.clock.now();
+    await stop();
+    expect(rig.time.clock.now() - from).toBeLessThan(2_000_000);
+    expect(await running).toMatchObject({
+      passed: false,
+      complaint: expect.stringContaining("operations was stopped"),
+    });
+    expect(rig.told(subjects.drillMeasured)).toHaveLength(1);
+    nothingElseTouched(rig);
+  });
+
+  it("is the only one who halts its fund", () => {
+    const request = { severity: "FUND_HALT", fund_id: drillFundId, reason: "r", requested_by: "" } as const;
+    const funds = { fund: () => drillFund, fundOfStrategy: () => drillFund };
+    const asked = { identity: operator, at: 0 as Instant, newId: () => "h" };
+    expect(readHalt({ ...asked, request }, funds)).toMatchObject({ code: "HALT_SCOPE_INVALID" });
+    const strategy = { ...request, severity: "STRATEGY_HALT", strategy_id: "drill-probe" } as const;
+    expect(readHalt({ ...asked, request: strategy }, funds)).toMatchObject({ code: "HALT_SCOPE_INVALID" });
+  });
+
+  it("is due by its schedule, also over restarts, and not while the firm is halted", async () => {
+    const world = await open();
+    const { rig } = world;
+    const fiveMinutes = 1 / 12;
+    const first = await start(world, fiveMinutes);
+    await rig.time.timers.sleep(70_000);
+    expect(await first.list()).toMatchObject([{ passed: true, reason: "", requested_by: "service:operations" }]);
+    await first.stop();
+    const second = await start(world, fiveMinutes);
+    await rig.time.timers.sleep(200_000);
+    expect(await second.list()).toHaveLength(1);
+    await rig.time.timers.sleep(120_000);
+    expect(await second.list()).toHaveLength(2);
+    await latch(rig, "firm", "FIRM_HALT");
+    await rig.time.timers.sleep(400_000);
+    expect(await second.list()).toHaveLength(2);
+    await second.stop();
+  });
+});

@@ -1,0 +1,178 @@
+// Drives a flatten: each of its positions by the driver of exits, then what the broker says is left of each fund. All of it goes on after a restart,
+// because the store says what is left.
+//
+//  1. A line is over when the position that was held when it was asked is gone; what its strategy trades afterwards does not keep it open.
+//  2. A flatten is over when all of its lines are and the broker was asked, after that, what is left of every fund.
+import type { Decimal } from "../../../contracts/src/decimal.ts";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { Instrument } from "../../../contracts/src/records/market.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { Broker } from "../../../ports/broker.ts";
+import type { StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-records.ts";
+import type { OrderDesk } from "../../../ports/peers.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import { line as oneLine } from "../../line.ts";
+import type { ServicePorts } from "../../service.ts";
+import { createExitDriver, type ExitBook, type ExitDriver } from "../exits/drive-exits.ts";
+import { exitedQuantity, type OwedExit } from "../exits/owed-facts.ts";
+import { proveFlat } from "../reconcile/prove-flat.ts";
+import type { WorkerAlarms } from "../worker-alarms.ts";
+
+/** From then on somebody has to know that a flatten is not finished. */
+const openMsMax = 60_000;
+
+export interface FlattenDriverOptions {
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "random" | "log" | "crash" | "referenceData">;
+  readonly desk: OrderDesk;
+  readonly broker: Broker;
+  readonly alarms: WorkerAlarms;
+}
+
+interface Life {
+  isEnding(): boolean;
+}
+
+export interface FlattenDriver extends Pick<ExitDriver, "complaint"> {
+  /** Takes the flatten that runs one step further; false when there is none, or it is done. */
+  drive(): Promise<boolean>;
+}
+
+export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }: Life): FlattenDriver {
+  const { ports, desk, broker, alarms } = options;
+  const { store, clock, log } = ports;
+  let instruments: ReadonlyMap<string, Instrument> = new Map();
+  const driver: ExitDriver = createExitDriver({
+    ...{ ports, desk, broker: broker.name },
+    instrument: (symbol) => instruments.get(symbol),
+    book: bookOf(store),
+    isEnding,
+  });
+
+  async function prove(flatten: StoredFlatten, fundId: string): Promise<string | undefined> {
+    try {
+      const question = { fundId, askedBy: flatten.requestedBy, reason: `Flatten ${flatten.flattenId}` };
+      const proof = await proveFlat({ ...ports, broker }, question, (unit, at) => noteProof(unit, fundId, at));
+      if (!proof.flat) log.warn("a flattened fund is not flat", { fund: fundId, proof: proof.proof_id });
+      return undefined;
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      return `the broker has not said what is left of ${fundId} (${messageOf(thrown)})`;
+    }
+  }
+
+  async function tellOpen(flatten: StoredFlatten, left: number, complaint: string | undefined): Promise<void> {
+    if (millisecondsBetween(flatten.at, clock.now()) < openMsMax) return;
+    const why = complaint ?? "their exits have not traded yet";
+    const sentence = `The flatten ${flatten.flattenId} is not finished, ${left} positions are open: ${why}.`;
+    await alarms.raise("FLATTEN_OPEN", flatten.flattenId, sentence, { positions: left });
+  }
+
+  return {
+    complaint: driver.complaint,
+    async drive() {
+      const running = await store.transact("flatten.look", async (unit) => {
+        const flatten = await unit.flattens.lockRunning();
+        return flatten && { flatten, lines: await unit.flattens.lines(flatten.flattenId) };
+      });
+      if (running === undefined) return false;
+      const { flatten, lines } = running;
+      instruments = new Map((await ports.referenceData.read()).instruments.map((one) => [one.symbol, one]));
+      const owed = lines.filter(({ ended }) => ended === undefined).map(({ lineId }) => lineId);
+      const left = await driver.drive(owed);
+      let complaint = owed.map((lineId) => driver.complaint(lineId)).find((said) => said !== undefined);
+      const proved = new Set(flatten.provedFundIds);
+      for (const fundId of flatten.fundIds) {
+        if (isEnding() || proved.has(fundId) || (await isOwing(store, flatten, fundId))) continue;
+        const unproved = await prove(flatten, fundId);
+        complaint ??= unproved;
+      }
+      const now = await store.transact("flatten.look", (unit) => unit.flattens.find(flatten.flattenId));
+      if (now?.doneAt === undefined) {
+        await tellOpen(flatten, left, complaint);
+        return true;
+      }
+      alarms.clear("FLATTEN_OPEN", flatten.flattenId);
+      log.info("a flatten is done", { flatten: flatten.flattenId });
+      return false;
+    },
+  };
+}
+
+function isOwing(store: ServicePorts["store"], { flattenId }: StoredFlatten, fundId: string): Promise<boolean> {
+  return store.transact("flatten.look", async (unit) => owes(await unit.flattens.lines(flattenId), fundId));
+}
+
+function owes(lines: readonly StoredFlattenLine[], fundId: string): boolean {
+  return lines.some((line) => line.fundId === fundId && line.ended === undefined);
+}
+
+/** Somebody may have asked for more while the broker was asked: then this proof is one of a moment, and another one is owed. */
+async function noteProof(unit: UnitOfWork, fundId: string, at: Instant): Promise<void> {
+  const flatten = await unit.flattens.lockRunning();
+  if (flatten === undefined || flatten.provedFundIds.includes(fundId)) return;
+  if (owes(await unit.flattens.lines(flatten.flattenId), fundId)) return;
+  const provedFundIds = [...flatten.provedFundIds, fundId];
+  const isDone = flatten.fundIds.every((one) => provedFundIds.includes(one));
+  await unit.flattens.update({ ...flatten, provedFundIds, ...(isDone && { doneAt: at }) });
+}
+
+function exitOfLine(line: StoredFlattenLine): OwedExit {
+  const { lineId, fundId, strategyId, symbol, openedBy, quantity, askedAt, attempt, exitedBefore } = line;
+  return {
+    ...{ exitId: lineId, fundId, strategyId, symbol, openedBy, quantity, owedSince: askedAt, exitedBefore },
+    ...(attempt !== undefined && { attempt }),
+  };
+}
+
+function bookOf(store: ServicePorts["store"]): ExitBook<StoredFlattenLine> {
+  return {
+    manner: "what was held, with the fund",
+    drive: (work) => store.transact("flatten.drive", work),
+    refusing: (work) => store.transact("flatten.drive", work),
+    exitOf: exitOfLine,
+    async lock(unit, lineId) {
+      const line = await unit.flattens.lockLine(lineId);
+      return line?.ended === undefined ? line : undefined;
+    },
+    async attempted(unit, line, attempt) {
+      const exitedBefore = await exitedQuantity(unit, exitOfLine(line));
+      const moved = { ...line, attempt, exitedBefore, at: attempt.at };
+      await move(unit, moved, "EXITING", `Closes ${decimal.format(attempt.quantity)}.`);
+    },
+    refused: (unit, line, attempt, why) => move(unit, { ...line, attempt }, "OWED", why),
+    end: (unit, line, exited, at) => endLine(unit, line, exited, at),
+    thesis: ({ flattenId }) => `Flatten ${flattenId}: an operator wants every position of the fund closed.`,
+    cancelReason: ({ flattenId }) => `It competes with the flatten ${flattenId}.`,
+    waits: async () => undefined,
+    over: () => undefined,
+  };
+}
+
+async function endLine(unit: UnitOfWork, line: StoredFlattenLine, exited: Decimal, at: Instant): Promise<void> {
+  const ended = { outcome: "FLAT" as const, exitedQuantity: exited, at };
+  const position = (await unit.oms.positions(line.fundId)).find(
+    (one) => one.strategyId === line.strategyId && one.symbol === line.symbol,
+  );
+  const isNetted =
+    position?.openedBy === line.openedBy && exited < decimal.abs(line.quantity) && position.quantity !== 0n;
+  const rest = isNetted ? " The fund holds nothing of it: the rest stands against another strategy's." : "";
+  await move(unit, { ...line, ended, at }, "FLAT", `Its exits traded ${decimal.format(exited)}.${rest}`);
+}
+
+async function move(
+  unit: UnitOfWork,
+  line: StoredFlattenLine,
+  state: "OWED" | "EXITING" | "FLAT",
+  detail: string,
+): Promise<void> {
+  await unit.flattens.updateLine(line);
+  await unit.events.publish(subjects.flattenLine, {
+    ...{ flatten_id: line.flattenId, fund_id: line.fundId, strategy_id: line.strategyId, symbol: line.symbol, state },
+    ...(line.attempt !== undefined && { order_id: line.attempt.orderId }),
+    attempts: line.attempt?.number ?? 0,
+    detail: oneLine(detail, 2_000),
+    at: format(line.at),
+  });
+}

@@ -1,0 +1,302 @@
+// Flattening from the typed word to the broker's own word that nothing is left: through outages, crashes, strategies that trade on, and others' orders.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { parse as d, zero } from "../../../contracts/src/decimal.ts";
+import type { Flatten } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import type { Order } from "../../../contracts/src/records/order.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { hasEnded } from "../../../core/order-lifecycle.ts";
+import type { RpcCall } from "../../../ports/rpc.ts";
+import { operator } from "../../../testkit/riskengine-rig.ts";
+import { scriptedBroker } from "../../../testkit/scripted-broker.ts";
+import { dice } from "../../../testkit/virtual/dice.ts";
+import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
+import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
+import { paperReference } from "../../paper-seeds.ts";
+import { createWorkerAlarms } from "../worker-alarms.ts";
+import { startFlatten } from "./flatten.ts";
+
+const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
+const rigs: WorkerRig[] = [];
+let restore: () => void = () => undefined;
+beforeAll(() => {
+  restore = ignoreEndedIncarnations();
+});
+afterAll(() => restore());
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+
+const beta = { fundId: "beta", strategyId: "beta-trend", symbol: "BTC-USD" };
+const alpha = { fundId: "alpha", strategyId: "alpha-momentum", symbol: "AAPL" };
+
+async function open(rigSeed = seed) {
+  const rig = await workerRig(rigSeed);
+  rigs.push(rig);
+  const script = scriptedBroker(rig.time.clock);
+  await rig.oms.trade("open-1", { ...beta, quantity: "2", price: "100000" });
+  await rig.oms.trade("open-2", { ...alpha, quantity: "-10", price: "200" });
+  return { rig, script };
+}
+
+function start(rig: WorkerRig, script: ReturnType<typeof scriptedBroker>) {
+  const life = rig.life();
+  const alarms = createWorkerAlarms(life.ports);
+  const running = startFlatten({ ports: life.ports, desk: rig.oms.desk, broker: script.broker, alarms });
+  const handlers = running.handlers as unknown as Record<string, (request: object, call: RpcCall) => Promise<unknown>>;
+  const call = { identity: operator } as RpcCall;
+  return {
+    ...{ life, stop: () => running.stop() },
+    flatten: (request: object = {}) =>
+      handlers["FlattenPaper"]?.({ confirmation: "FLATTEN", reason: "", ...request }, call) as Promise<
+        Flatten & { denial?: { code: string; reason: string } }
+      >,
+    get: (request: object = {}) => handlers["GetFlatten"]?.(request, call) as Promise<Flatten>,
+  };
+}
+
+const states = ({ lines }: Flatten) => lines.map(({ fund_id: fund, state }) => `${fund} ${state}`);
+const exits = (rig: WorkerRig) => rig.oms.orders().filter(({ order }) => order.order_id.startsWith("flatten-"));
+const alarmsOf = (rig: WorkerRig) => rig.told(subjects.alarmRaised).map(({ code }) => code);
+
+async function fillAll(rig: WorkerRig): Promise<void> {
+  for (const { order } of exits(rig)) await rig.oms.fill(order.order_id, "100");
+}
+
+describe("a flatten", () => {
+  it("closes every position with one reduce_only order each, and ends with the broker's word for each fund", async () => {
+    const { rig, script } = await open();
+    const { flatten, get, stop } = start(rig, script);
+    await expect(get()).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const asked = await flatten({ reason: "week's end" });
+    expect(asked).toMatchObject({ requested_by: "operator:duty", reason: "week's end" });
+    expect(asked.lines.every(({ state, complaint }) => state === "OWED" && complaint !== undefined)).toBe(true);
+    expect(asked.lines).toMatchObject([
+      { fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL", quantity: "-10" },
+      { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "2" },
+    ]);
+    await rig.time.timers.sleep(3_000);
+    expect(exits(rig).map(({ order }) => order)).toMatchObject([
+      { fund_id: "alpha", side: "BUY_TO_COVER", quantity: "10", order_type: "MARKET", reduce_only: true },
+      { fund_id: "beta", side: "SELL", quantity: "2", order_type: "MARKET", reduce_only: true, asset_class: "CRYPTO" },
+    ]);
+    expect(exits(rig)[0]?.order.order_id).toMatch(/^flatten-[0-9a-f]{32}-1$/);
+    const exiting = await get();
+    expect(states(exiting)).toEqual(["alpha EXITING", "beta EXITING"]);
+    expect(exiting.lines[0]?.complaint).toContain("has not traded");
+    await fillAll(rig);
+    await rig.time.timers.sleep(3_000);
+    const done = await get({ flatten_id: asked.flatten_id });
+    expect(states(done)).toEqual(["alpha FLAT", "beta FLAT"]);
+    expect(done.done_at).toBeDefined();
+    expect(rig.told(subjects.flattenRequested)).toMatchObject([
+      { positions: 2, fund_ids: ["alpha", "beta", "gamma"], flatten_id: asked.flatten_id },
+    ]);
+    expect(rig.told(subjects.operatorAttempted)).toMatchObject([{ verb: "FlattenPaper", allowed: true }]);
+    expect(rig.told(subjects.flattenLine).map(({ state }) => state)).toEqual(["EXITING", "EXITING", "FLAT", "FLAT"]);
+    const proofs = rig.told(subjects.flatProved);
+    expect(proofs.map(({ fund_id: fund }) => fund).sort()).toEqual(["alpha", "beta", "gamma"]);
+    expect(proofs.every(({ asked_by: by, flat }) => by === "operator:duty" && flat)).toBe(true);
+    await expect(get({ flatten_id: "flatten-x" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    // Nothing is left to do, and nothing is done.
+    await rig.time.timers.sleep(120_000);
+    expect(exits(rig).length).toBe(2);
+    expect(rig.told(subjects.flatProved).length).toBe(3);
+    await stop();
+  });
+
+  it("needs the typed word, and a fund that is a paper one; each refusal is recorded and changes nothing", async () => {
+    const { rig, script } = await open();
+    const { flatten, get, stop } = start(rig, script);
+    for (const confirmation of ["", "flatten", "HALT"]) {
+      expect((await flatten({ confirmation })).denial?.code).toBe("CONFIRMATION_WRONG");
+    }
+    const setAt = rig.time.clock.now();
+    const funds = paperReference(format(setAt)).funds.map((fund) =>
+      fund.fund_id === "beta" ? { ...fund, mode: "LIVE" as const } : fund,
+    );
+    await rig.store.transact("test.live", (unit) =>
+      unit.reference.put({ kind: "funds", version: 2, content: funds, setBy: "t", setAt, reason: "r", hash: "1" }),
+    );
+    expect((await flatten({ fund_id: "beta" })).denial?.code).toBe("FUND_NOT_PAPER");
+    await expect(flatten({ fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(get()).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(rig.told(subjects.operatorAttempted).map(({ allowed, code }) => [allowed, code])).toEqual([
+      [false, "CONFIRMATION_WRONG"],
+      [false, "CONFIRMATION_WRONG"],
+      [false, "CONFIRMATION_WRONG"],
+      [false, "FUND_NOT_PAPER"],
+    ]);
+    // Every paper fund: the live one is not among them.
+    expect(states(await flatten())).toEqual(["alpha OWED"]);
+    await rig.time.timers.sleep(2_000);
+    expect(exits(rig).map(({ order }) => order.fund_id)).toEqual(["alpha"]);
+    await stop();
+  });
+
+  it("is joined by whoever asks while it runs, and takes on what it did not cover", async () => {
+    const { rig, script } = await open();
+    const { flatten, get, stop } = start(rig, script);
+    const first = await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    const [again, all] = [await flatten({ fund_id: "beta" }), await flatten({ reason: "all of it" })];
+    expect([again.flatten_id, all.flatten_id]).toEqual([first.flatten_id, first.flatten_id]);
+    expect(states(all)).toEqual(["alpha OWED", "beta EXITING"]);
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    await rig.time.timers.sleep(3_000);
+    expect((await get()).done_at).toBeDefined();
+    expect(exits(rig).length).toBe(2);
+    expect(rig.told(subjects.flattenRequested).map(({ positions }) => positions)).toEqual([1, 0, 1]);
+    // The next one is another.
+    expect((await flatten()).flatten_id).not.toBe(first.flatten_id);
+    await stop();
+  });
+
+  it("ends when what was held is closed, although the strategy trades on", async () => {
+    const { rig, script } = await open();
+    const { flatten, get, stop } = start(rig, script);
+    await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    // It adds to the same opening before the exit trades, and goes on afterwards.
+    await rig.oms.trade("more-1", { ...beta, quantity: "1", price: "100000" });
+    await fillAll(rig);
+    await rig.oms.trade("more-2", { ...beta, quantity: "3", price: "100000" });
+    await rig.time.timers.sleep(5_000);
+    expect((await get()).done_at).toBeDefined();
+    expect(exits(rig).map(({ filledQuantity }) => filledQuantity)).toEqual([d("2")]);
+    expect(rig.oms.position("beta", "beta-trend", "BTC-USD")).toBe(d("4"));
+    await stop();
+  });
+
+  it("takes the place of resting orders on the same side, leaves market orders their part, and retries what was rejected", async () => {
+    const { rig, script } = await open();
+    const order: Order = {
+      ...{ order_id: "target", idempotency_key: "k", fund_id: "beta", strategy_id: "beta-other", symbol: "BTC-USD" },
+      ...{ side: "SELL", quantity: "2", order_type: "LIMIT", limit_price: "120000", tif: "GTC", broker: "paper" },
+      ...{ asset_class: "CRYPTO", actor: "t" },
+    };
+    const { limit_price: _, ...market } = {
+      ...order,
+      order_id: "market",
+      quantity: "0.5",
+      order_type: "MARKET" as const,
+    };
+    await rig.oms.place(order, "WORKING");
+    await rig.oms.place({ ...market, strategy_id: "beta-trend" }, "WORKING");
+    const { flatten, get, stop } = start(rig, script);
+    rig.oms.taken = "REJECTED";
+    await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    expect(rig.oms.orders().find(({ order: one }) => one.order_id === "target")?.state).toBe("CANCELLED");
+    expect((await get()).lines).toMatchObject([{ state: "OWED", complaint: expect.stringContaining("REJECTED") }]);
+    rig.oms.taken = "ROUTED";
+    await rig.time.timers.sleep(20_000);
+    await fillAll(rig);
+    await rig.oms.fill("market", "100");
+    await rig.time.timers.sleep(3_000);
+    expect(rig.oms.position("beta", "beta-trend", "BTC-USD")).toBe(zero);
+    expect((await get()).done_at).toBeDefined();
+    await stop();
+  });
+
+  it("is flat where two strategies hold the same amount against each other: the fund has nothing to close", async () => {
+    const { rig, script } = await open();
+    await rig.oms.trade("other-side", { ...alpha, strategyId: "alpha-meanrev", quantity: "4", price: "200" });
+    const { flatten, get, stop } = start(rig, script);
+    await flatten({ fund_id: "alpha" });
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    await rig.time.timers.sleep(5_000);
+    expect(exits(rig).map(({ order }) => [order.side, order.quantity])).toEqual([["BUY_TO_COVER", "6"]]);
+    expect((await get()).done_at).toBeDefined();
+    const ends = rig.told(subjects.flattenLine).filter(({ state }) => state === "FLAT");
+    expect(ends.every(({ detail }) => detail.includes("against another strategy"))).toBe(true);
+    await stop();
+  });
+});
+
+describe("a flatten in bad weather", () => {
+  it("stays owed with a complaint while order management is silent, alarms after a minute, and ends when it can", async () => {
+    const { rig, script } = await open();
+    rig.oms.mood = "out of reach";
+    const first = start(rig, script);
+    await first.flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(50_000);
+    expect(alarmsOf(rig)).toEqual([]);
+    expect((await first.get()).lines).toMatchObject([
+      { state: "OWED", attempts: 1, complaint: expect.stringContaining("does not take attempt 1") },
+    ]);
+    await rig.time.timers.sleep(60_000);
+    expect(alarmsOf(rig)).toEqual(["FLATTEN_OPEN"]);
+    first.life.kill();
+    rig.oms.mood = "well";
+    script.mood = "silent";
+    const second = start(rig, script);
+    await rig.time.timers.sleep(3_000);
+    await fillAll(rig);
+    await rig.time.timers.sleep(5_000);
+    expect(exits(rig).map(({ filledQuantity }) => filledQuantity)).toEqual([d("2")]);
+    // The position is closed, and what the broker says about it is still owed.
+    const closed = await second.get();
+    expect([states(closed), closed.done_at]).toEqual([["beta FLAT"], undefined]);
+    expect(rig.told(subjects.flatProved)).toEqual([]);
+    script.mood = "well";
+    await rig.time.timers.sleep(5_000);
+    expect((await second.get()).done_at).toBeDefined();
+    expect(rig.told(subjects.flatProved)).toMatchObject([{ fund_id: "beta", flat: true }]);
+    await second.stop();
+  });
+
+  it(`one exit at a time for each position, whatever dies and whoever trades (4 lives from seed ${seed})`, async () => {
+    for (let round = 0; round < 4; round += 1) await stormyLife(seed + round);
+  }, 60_000);
+});
+
+async function stormyLife(lifeSeed: number): Promise<void> {
+  const { rig, script } = await open(lifeSeed);
+  const chance = dice(lifeSeed).fork("flatten");
+  const last = lifeSeed % 2 === 0 ? "refuses" : "arrives late";
+  const moods = ["well", "well", "out of reach", "answer lost", last] as const;
+  let running = start(rig, script);
+  const asked = await running.flatten();
+  const check = (): void => {
+    for (const fund of ["alpha", "beta"]) {
+      const alive = exits(rig).filter(({ order, state }) => order.fund_id === fund && !hasEnded(state));
+      expect(alive.length, `seed ${lifeSeed}: exits alive in ${fund}`).toBeLessThanOrEqual(1);
+    }
+    expect(rig.oms.position("beta", "beta-trend", "BTC-USD") >= 0n, `seed ${lifeSeed}: never flipped`).toBe(true);
+    expect(rig.oms.position("alpha", "alpha-momentum", "AAPL") <= 0n, `seed ${lifeSeed}: never flipped`).toBe(true);
+  };
+  for (let step = 0; step < 25; step += 1) {
+    rig.oms.mood = moods[chance.below(moods.length)] ?? "well";
+    rig.oms.taken = (["ROUTED", "UNKNOWN", "REJECTED"] as const)[chance.below(3)] ?? "ROUTED";
+    await rig.time.timers.sleep(chance.below(4_000));
+    check();
+    for (const { order, state } of exits(rig)) {
+      if (hasEnded(state) || !chance.chance(0.3)) continue;
+      if (chance.chance(0.5)) await rig.oms.fill(order.order_id, "100", d("0.7"));
+      else await rig.oms.move(order.order_id, chance.chance(0.5) ? "CANCELLED" : "REJECTED");
+    }
+    if (chance.chance(0.3)) {
+      running.life.kill();
+      running = start(rig, script);
+    }
+  }
+  rig.oms.mood = "well";
+  rig.oms.taken = "ROUTED";
+  for (let step = 0; step < 60; step += 1) {
+    await rig.time.timers.sleep(5_000);
+    await fillAll(rig);
+    check();
+    if ((await running.get()).done_at !== undefined) break;
+  }
+  const done = await running.get({ flatten_id: asked.flatten_id });
+  expect(states(done), `seed ${lifeSeed}`).toEqual(["alpha FLAT", "beta FLAT"]);
+  expect(done.done_at).toBeDefined();
+  expect(rig.oms.position("beta", "beta-trend", "BTC-USD")).toBe(zero);
+  expect(rig.oms.position("alpha", "alpha-momentum", "AAPL")).toBe(zero);
+  const ends = rig.told(subjects.flattenLine).filter(({ state }) => state === "FLAT");
+  expect(ends.length, `seed ${lifeSeed}: ends`).toBe(2);
+  await running.stop();
+}

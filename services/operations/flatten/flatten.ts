@@ -1,0 +1,198 @@
+// Flattening paper funds: takes an operator's wish, and sees it through. One flatten runs at a time; who asks while it runs joins it, and what it does not
+// cover yet is added to it.
+import type { Denial } from "../../../contracts/src/codes.ts";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import type {
+  Flatten,
+  FlattenLine,
+  FlattenPaperRequest,
+  GetFlattenRequest,
+} from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
+import { format, type Instant } from "../../../contracts/src/instant.ts";
+import type { FundReference } from "../../../contracts/src/records/reference.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { drillFundId } from "../../../core/halts.ts";
+import { hasEnded } from "../../../core/order-lifecycle.ts";
+import type { StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-records.ts";
+import type { StoredPosition } from "../../../ports/oms-records.ts";
+import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import { type Attempt, createAttempts } from "../../attempts.ts";
+import { haltReason } from "../../halt-words.ts";
+import { transactToKnownEnd } from "../../known-end.ts";
+import type { ServicePorts } from "../../service.ts";
+import { shortHash } from "../short-hash.ts";
+import { startWorkerLoop } from "../worker-loop.ts";
+import { givenReason } from "../worker-verbs.ts";
+import { createFlattenDriver, type FlattenDriver, type FlattenDriverOptions } from "./drive-flatten.ts";
+
+const driveEveryMs = 1_000;
+/** With nothing to do; a request wakes it. */
+const idleMs = 30_000;
+
+export interface FlattenOptions extends Omit<FlattenDriverOptions, "ports"> {
+  readonly ports: FlattenDriverOptions["ports"] & Pick<ServicePorts, "timers" | "sha256">;
+}
+
+export interface RunningFlatten {
+  readonly handlers: Pick<RpcService["handlers"], "FlattenPaper" | "GetFlatten">;
+  stop(): Promise<void>;
+}
+
+export function startFlatten(options: FlattenOptions): RunningFlatten {
+  const { ports } = options;
+  const { store, clock } = ports;
+  const attempts = createAttempts(ports, "halts");
+  let isEnding = false;
+  const driver = createFlattenDriver(options, { isEnding: () => isEnding });
+  const loop = startWorkerLoop({
+    ports,
+    what: "the flatten",
+    firstAfterMs: 0,
+    run: async () => ((await driver.drive()) ? driveEveryMs : idleMs),
+  });
+
+  async function scopeOf(fundId: string | undefined): Promise<readonly FundReference[] | Denial> {
+    const { funds } = await ports.referenceData.read();
+    if (fundId === undefined) return funds.filter((one) => one.mode === "PAPER" && one.fund_id !== drillFundId);
+    const fund = funds.find((one) => one.fund_id === fundId);
+    if (fund === undefined) {
+      throw new Fault("NOT_FOUND", `There is no fund ${JSON.stringify(fundId.slice(0, 128))}.`, { retry: "never" });
+    }
+    if (fund.mode === "PAPER") return [fund];
+    return { code: "FUND_NOT_PAPER", reason: `The fund ${fundId} is ${fund.mode}; only paper funds are flattened.` };
+  }
+
+  async function flattenPaper(request: FlattenPaperRequest, { identity }: RpcCall): Promise<Flatten | DeniedAnswer> {
+    const reason = givenReason(haltReason(request.reason));
+    const attempt: Attempt = { identity, verb: "FlattenPaper", target: request.fund_id ?? "", reason };
+    if (request.confirmation !== "FLATTEN") {
+      const unconfirmed = {
+        code: "CONFIRMATION_WRONG",
+        reason: "Type FLATTEN to confirm. Nothing was closed.",
+      } as const;
+      return attempts.refused(attempt, unconfirmed);
+    }
+    const scope = await scopeOf(request.fund_id);
+    if ("code" in scope) return attempts.refused(attempt, scope);
+    const flattenId = `flatten-${ports.random.uuid()}`;
+    const fundIds = scope.map(({ fund_id: id }) => id);
+    const flatten = await transactToKnownEnd(ports, "flatten.request", async (unit) => {
+      const asked = { flattenId, fundIds, reason, requestedBy: identity.actor, at: clock.now() };
+      const running = await beginOrJoin(unit, asked, ports);
+      await attempts.allowed(unit, attempt);
+      return running;
+    });
+    loop.wake();
+    return shown(flatten.flattenId);
+  }
+
+  async function shown(flattenId: string | undefined): Promise<Flatten> {
+    return store.transact("flatten.look", async (unit) => {
+      const flatten = await unit.flattens.find(flattenId);
+      if (flatten === undefined) {
+        const what = flattenId === undefined ? "Nothing was ever flattened." : "There is no such flatten.";
+        throw new Fault("NOT_FOUND", what, { retry: "never" });
+      }
+      return shownFlatten(unit, flatten, driver);
+    });
+  }
+
+  return {
+    handlers: {
+      FlattenPaper: flattenPaper,
+      GetFlatten: (request: GetFlattenRequest) => shown(request.flatten_id === "" ? undefined : request.flatten_id),
+    },
+    stop: () => {
+      isEnding = true;
+      return loop.stop();
+    },
+  };
+}
+
+interface Asked {
+  readonly flattenId: string;
+  readonly fundIds: readonly string[];
+  readonly reason: string;
+  readonly requestedBy: string;
+  readonly at: Instant;
+}
+
+/** Begins a flatten, or joins the one that runs. */
+async function beginOrJoin(
+  unit: UnitOfWork,
+  { flattenId, fundIds, reason, requestedBy, at }: Asked,
+  { sha256 }: Pick<ServicePorts, "sha256">,
+): Promise<StoredFlatten> {
+  const before = await unit.flattens.lockRunning();
+  const id = before?.flattenId ?? flattenId;
+  const lines = before === undefined ? [] : await unit.flattens.lines(id);
+  const held = (await unit.oms.positions()).filter(
+    (one) => one.quantity !== 0n && fundIds.includes(one.fundId) && !lines.some((line) => isOwedFor(line, one)),
+  );
+  const told = { flatten_id: id, fund_ids: [...fundIds], requested_by: requestedBy, reason };
+  const auditId = await unit.events.publish(subjects.flattenRequested, {
+    ...{ ...told, positions: held.length, at: format(at) },
+  });
+  const flatten: StoredFlatten =
+    before === undefined
+      ? { flattenId: id, requestedBy, reason, at, auditId, fundIds, provedFundIds: [] }
+      : {
+          ...before,
+          fundIds: [...new Set([...before.fundIds, ...fundIds])],
+          provedFundIds: before.provedFundIds.filter((one) => !fundIds.includes(one)),
+        };
+  if (before !== undefined) await unit.flattens.update(flatten);
+  else if (!(await unit.flattens.insert(flatten))) {
+    throw new Fault("STORE_CONFLICT", "Another flatten began at the same moment. Ask again.", { retry: "now" });
+  }
+  for (const [index, { fundId, strategyId, symbol, openedBy, quantity }] of held.entries()) {
+    const lineId = `flatten-${shortHash(sha256, [id, String(lines.length + index)])}`;
+    const position = { fundId, strategyId, symbol, openedBy, quantity };
+    await unit.flattens.insertLine({ lineId, flattenId: id, ...position, exitedBefore: decimal.zero, askedAt: at, at });
+  }
+  return flatten;
+}
+
+function isOwedFor(line: StoredFlattenLine, position: StoredPosition): boolean {
+  const { fundId, strategyId, symbol } = position;
+  const isSame = line.fundId === fundId && line.strategyId === strategyId && line.symbol === symbol;
+  return isSame && line.ended === undefined;
+}
+
+async function shownFlatten(unit: UnitOfWork, flatten: StoredFlatten, driver: FlattenDriver): Promise<Flatten> {
+  const lines = await unit.flattens.lines(flatten.flattenId);
+  const shownLines: FlattenLine[] = [];
+  for (const line of lines) shownLines.push(await shownLine(unit, line, driver));
+  return {
+    flatten_id: flatten.flattenId,
+    requested_by: flatten.requestedBy,
+    reason: flatten.reason,
+    requested_at: format(flatten.at),
+    ...(flatten.doneAt !== undefined && { done_at: format(flatten.doneAt) }),
+    lines: shownLines,
+    audit_id: flatten.auditId,
+  };
+}
+
+async function shownLine(unit: UnitOfWork, line: StoredFlattenLine, driver: FlattenDriver): Promise<FlattenLine> {
+  const { fundId, strategyId, symbol, attempt, ended } = line;
+  const order = attempt === undefined || ended !== undefined ? undefined : await unit.oms.order(attempt.orderId);
+  const isExiting = order !== undefined && !hasEnded(order.state);
+  const waiting = isExiting
+    ? `its exit is ${order.state} and has not traded in full`
+    : order === undefined && attempt?.isRefused !== true
+      ? "order management has not got its exit yet"
+      : "its last exit ended before the position was closed";
+  const complaint = ended === undefined ? (driver.complaint(line.lineId) ?? waiting) : undefined;
+  return {
+    ...{ fund_id: fundId, strategy_id: strategyId, symbol },
+    quantity: decimal.format(line.quantity),
+    state: ended?.outcome ?? (isExiting ? "EXITING" : "OWED"),
+    ...(attempt !== undefined && { order_id: attempt.orderId }),
+    attempts: attempt?.number ?? 0,
+    ...(complaint !== undefined && { complaint }),
+    at: format(line.at),
+  };
+}

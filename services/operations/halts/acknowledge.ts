@@ -1,0 +1,59 @@
+// Whether the engines know of an epoch. Only the engine that holds the pen can approve, and it is the one that answers; so a halt is acknowledged
+// when that engine has read it and answered whatever it decided before, or when no engine holds a lease any more. The bus is never waited for.
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import type { ServicePorts } from "../../service.ts";
+
+type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "haltsConfirmer">;
+
+const askAgainMs = 100;
+/** Leases are looked at only when the engine does not answer at once. */
+const leaseLookMs = 250;
+
+/** What proves that every live engine blocks, or what is missing. */
+export type Acknowledgement = { readonly proof: string } | { readonly complaint: string };
+
+/** Asks once. */
+export async function askEngines(ports: Ports, epoch: number): Promise<Acknowledgement> {
+  try {
+    const confirmed = await ports.haltsConfirmer.confirm(epoch);
+    return { proof: `The risk engine ${confirmed.incarnation} confirmed epoch ${confirmed.epoch}.` };
+  } catch (thrown) {
+    if (thrown instanceof Defect) throw thrown;
+    return { complaint: messageOf(thrown) };
+  }
+}
+
+/** Nobody who could approve is left. */
+export async function lookAtLeases({ store, clock }: Ports): Promise<Acknowledgement> {
+  try {
+    const alive = await store.transact("halts.look", (unit) => unit.instances.alive(clock.now()));
+    const engines = alive.filter(({ service }) => service === "riskengine");
+    if (engines.length === 0) return { proof: "No risk engine holds a lease." };
+    return { complaint: "A risk engine holds its lease and does not answer." };
+  } catch (thrown) {
+    if (thrown instanceof Defect) throw thrown;
+    return { complaint: messageOf(thrown) };
+  }
+}
+
+/** Asks until it is acknowledged, or until that time has passed. */
+export async function acknowledge(ports: Ports, epoch: number, withinMs: number): Promise<boolean> {
+  const ending = new AbortController();
+  const insist = async (ask: () => Promise<Acknowledgement>, firstAfterMs: number): Promise<boolean> => {
+    for (let waitMs = firstAfterMs; !ending.signal.aborted; waitMs = askAgainMs) {
+      if (waitMs > 0) await ports.timers.sleep(waitMs, ending.signal);
+      if (!ending.signal.aborted && "proof" in (await ask())) return true;
+    }
+    return false;
+  };
+  const patience = ports.timers.sleep(withinMs, ending.signal).then(() => false);
+  try {
+    return await Promise.race([
+      insist(() => askEngines(ports, epoch), 0),
+      insist(() => lookAtLeases(ports), leaseLookMs),
+      patience,
+    ]);
+  } finally {
+    ending.abort();
+  }
+}

@@ -1,0 +1,121 @@
+// The halt manager: latches what it is asked to, adopts what the risk engine latched, sees what follows through, and is where people lift. A latch
+// is durable before anybody is answered, and answered when every live engine has confirmed it, never behind the bus.
+import type { HaltRequest, HaltResponse } from "../../../contracts/src/generated/svc/v1/halt.ts";
+import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { HaltRequest as HaltRecord } from "../../../contracts/src/records/halt.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { Health } from "../../../ports/health.ts";
+import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
+import { type Attempt, createAttempts } from "../../attempts.ts";
+import { openFundDirectory } from "../../fund-directory.ts";
+import { createHaltLadder, type LadderPorts } from "../../halt-ladder.ts";
+import { createLatch } from "../../halt-latch.ts";
+import { type AskedHalt, readHalt } from "../../halt-request.ts";
+import { haltReason, whyNotConfirmed } from "../../halt-words.ts";
+import { transactToKnownEnd } from "../../known-end.ts";
+import type { ServicePorts } from "../../service.ts";
+import type { WorkerAlarms } from "../worker-alarms.ts";
+import { acknowledge } from "./acknowledge.ts";
+import { createHaltStatuses } from "./status.ts";
+import { startHaltSteps } from "./steps.ts";
+
+/**
+ * How long an answer waits for the engines; after that it says that they have not all confirmed, and the steps go on asking. A little longer
+ * than a lease, so that an engine that was killed has lost its own by then.
+ */
+const acknowledgeMsMax = 6_000;
+const liftedMsMax = 2_000;
+/** A manager that has not come round for so long cannot work. */
+const silentMsMax = 30_000;
+
+export type HaltPorts = LadderPorts & Pick<ServicePorts, "riskStore" | "bus" | "crash" | "chat" | "haltsConfirmer">;
+
+export interface RunningHalts {
+  readonly handlers: RpcService["handlers"];
+  /** Latches what no caller asked for, as a drill does, says when that is durable, and waits as long for the engines as for anybody's. */
+  trip(halt: AskedHalt, latched?: () => void): Promise<HaltResponse | DeniedAnswer>;
+  health(): Health;
+  stop(): Promise<void>;
+}
+
+export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promise<RunningHalts> {
+  const attempts = createAttempts(ports, "halts");
+  const funds = await openFundDirectory(ports);
+  const steps = startHaltSteps({ ports, alarms });
+  const latch = createLatch({
+    transact: (work) => transactToKnownEnd(ports, "halts.latch", work),
+    teller: "operations",
+    subject: subjects.haltRequested,
+    attempts,
+  });
+  const ladder = createHaltLadder({
+    ports,
+    attempts,
+    lifted: async (epoch) => {
+      steps.wake();
+      await acknowledge(ports, epoch, liftedMsMax);
+    },
+  });
+  const statuses = createHaltStatuses({ ports, funds, steps });
+
+  async function requestHalt(request: HaltRequest, { identity }: RpcCall): Promise<HaltResponse | DeniedAnswer> {
+    const reason = haltReason(request.reason);
+    const target = request.strategy_id ?? request.fund_id;
+    const attempt: Attempt = { identity, verb: "RequestHalt", target, reason };
+    const unconfirmed = whyNotConfirmed(request, identity);
+    if (unconfirmed !== undefined) return attempts.refused(attempt, unconfirmed);
+    if (request.severity !== "FIRM_HALT") await funds.find(target);
+    const asked = {
+      request: { ...request, reason },
+      identity,
+      at: ports.clock.now(),
+      newId: () => ports.random.uuid(),
+    };
+    const halt = readHalt(asked, funds);
+    return "code" in halt ? attempts.refused(attempt, halt) : latchAndAnswer(halt, attempt);
+  }
+
+  async function latchAndAnswer(
+    halt: AskedHalt,
+    attempt?: Attempt,
+    onLatched?: () => void,
+  ): Promise<HaltResponse | DeniedAnswer> {
+    const latched = await latch(halt, attempt);
+    if ("denial" in latched) {
+      return attempt === undefined ? { denial: latched.denial } : attempts.refused(attempt, latched.denial);
+    }
+    onLatched?.();
+    steps.wake();
+    const { halt_id, epoch, since } = latched.halt;
+    const acknowledged = await acknowledge(ports, epoch, acknowledgeMsMax);
+    return { halt_id, epoch, since, acknowledged, audit_id: latched.auditId };
+  }
+
+  const subscription = await ports.bus.subscribe(
+    { name: "operations.halts", subjects: [subjects.riskHaltRequested.name], queueMax: 100 },
+    async ({ payload }) => {
+      const { halt_id: id } = payload as HaltRecord;
+      if (id !== undefined) await steps.adopt(id);
+      steps.wake();
+    },
+  );
+
+  return {
+    handlers: {
+      RequestHalt: requestHalt,
+      ResumeHalt: ladder.resume,
+      ListActiveHalts: statuses.listActiveHalts,
+      GetHaltStatus: statuses.getHaltStatus,
+    },
+    trip: (halt, onLatched) => latchAndAnswer(halt, undefined, onLatched),
+    health() {
+      const silentMs = millisecondsBetween(steps.workedAt(), ports.clock.now());
+      if (silentMs <= silentMsMax) return { status: "ok" };
+      return { status: "failing", complaint: `The halt manager has done nothing for ${Math.round(silentMs)} ms.` };
+    },
+    stop: async () => {
+      await subscription.close();
+      await steps.stop();
+    },
+  };
+}

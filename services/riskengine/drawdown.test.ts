@@ -1,0 +1,169 @@
+// Losses in the running engine: judged with the valuation that is kept, latched with it, and as they were after a restart.
+import { expect, test } from "vitest";
+import type { Losses } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { format, millisecondsBetween, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import {
+  type EngineLife,
+  type RiskEngineRig,
+  type RiskEngineRigOptions,
+  riskEngineRig,
+} from "../../testkit/riskengine-rig.ts";
+import { rebaseLosses } from "../rebase-losses.ts";
+
+const seed = 21;
+const coins = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "0.1", limit_price: "91000" };
+const coin = { ...coins, asset_class: "CRYPTO" };
+
+async function begin(options: Partial<RiskEngineRigOptions> = {}): Promise<[RiskEngineRig, EngineLife]> {
+  const rig = await riskEngineRig({ seed, ...options });
+  return [rig, await rig.start()];
+}
+
+const endOf = async (rig: RiskEngineRig, life: EngineLife, order: object = {}): Promise<string> => {
+  const { approved, code } = await rig.finish(life.check(order));
+  return approved ? "approved" : code;
+};
+
+async function value(rig: RiskEngineRig, nav: string, differs: Partial<NavUpdated> = {}): Promise<void> {
+  const as_of = format(rig.time.clock.now());
+  await rig.publish(subjects.navUpdated, { fund_id: "alpha", nav, currency: "USD", as_of, ...differs });
+  await rig.pass(50);
+}
+
+const halts = (rig: RiskEngineRig) => rig.published(subjects.riskHaltRequested);
+
+test("a loss waits for its confirmation, denies new risk meanwhile, then halts with its figures", async () => {
+  const [rig, life] = await begin();
+  await value(rig, "9800000");
+  expect(await endOf(rig, life)).toBe("LOSS_CONFIRMATION_PENDING");
+  expect(await endOf(rig, life, coin)).toBe("approved");
+  expect(halts(rig)).toEqual([]);
+  await value(rig, "9790000", { net_flows: "0" });
+  expect(await endOf(rig, life)).toBe("FUND_HALTED");
+  expect(rig.world.risk.halts).toMatchObject([{ severity: "FUND_HALT", fund_id: "alpha", requested_by: "riskengine" }]);
+  expect(halts(rig)).toMatchObject([
+    {
+      reason: "The loss of the day is 210000 USD, 2.1 % of 10000000 USD; the limit is 2 %.",
+      evidence: {
+        limit: "daily",
+        baseline: "10000000",
+        value: "9790000",
+        loss: "210000",
+        loss_pct: 0.021,
+        limit_pct: 0.02,
+      },
+    },
+  ]);
+  await value(rig, "9700000");
+  await rig.pass(10_000);
+  expect(halts(rig)).toHaveLength(1);
+});
+
+test("one bad mark halts nobody; a lone one that nobody contradicts does, when its time is over", async () => {
+  const [rig, life] = await begin();
+  await value(rig, "5000000");
+  expect(await endOf(rig, life)).toBe("LOSS_CONFIRMATION_PENDING");
+  await value(rig, "10000000");
+  expect(await endOf(rig, life)).toBe("approved");
+  await value(rig, "9000000");
+  await rig.pass(4_000);
+  expect(halts(rig)).toEqual([]);
+  await rig.pass(1_500);
+  // Daily, weekly and monthly each have a halt of their own.
+  expect(halts(rig).map(({ evidence }) => evidence?.["limit"])).toEqual(["daily", "weekly", "monthly"]);
+  expect(await endOf(rig, life)).toBe("FUND_HALTED");
+});
+
+test("a restart keeps baselines and what waits, and gives valuations on their way the time to contradict", async () => {
+  const [rig, life] = await begin();
+  await value(rig, "9790000");
+  const written = rig.published(subjects.lossBaseline).length;
+  life.process.kill();
+  await rig.pass(60_000);
+  const next = await rig.start({ inSilence: true });
+  rig.outside.bus.broadcast(subjects.marketMarks, {
+    ...{ symbol: "AAPL", price: "232.5", source: "rig", at: format(rig.time.clock.now()) },
+  });
+  await rig.pass(100);
+  expect(await endOf(rig, next)).toBe("LOSS_CONFIRMATION_PENDING");
+  expect(halts(rig)).toEqual([]);
+  await value(rig, "9790000");
+  expect(await endOf(rig, next)).toBe("FUND_HALTED");
+  expect(rig.published(subjects.lossBaseline)).toHaveLength(written);
+  next.process.kill();
+  const third = await rig.start({ inSilence: true });
+  await value(rig, "9780000");
+  expect(halts(rig)).toHaveLength(1);
+  expect(third.deaths).toEqual([]);
+});
+
+test("a day begins with the last value before it, written before its first order; without it new risk is denied", async () => {
+  const midnight = parse("2026-11-19T00:00:00Z");
+  const [rig, life] = await begin({ startAt: minusMilliseconds(midnight, 10_000) });
+  await value(rig, "1999000", { fund_id: "beta" });
+  rig.fates.set("risk.roll", ["failed", "failed", "failed"]);
+  await rig.pass(millisecondsBetween(rig.time.clock.now(), midnight));
+  expect(rig.time.clock.now()).toBe(midnight);
+  expect(await endOf(rig, life, coin)).toBe("LOSS_BASELINE_MISSING");
+  await rig.pass(5_000);
+  expect(await endOf(rig, life, coin)).toBe("approved");
+  const day = format(rig.time.clock.now()).slice(0, 10);
+  const daily = rig.published(subjects.lossBaseline).filter((one) => one.fund_id === "beta" && one.limit === "daily");
+  expect(daily.at(-1)).toMatchObject({ period: day, value: "1999000", version: 0, set_by: "riskengine" });
+  // A restart right after midnight finds it, and writes no other.
+  life.process.kill();
+  await rig.start({ inSilence: true });
+  await rig.pass(3_000);
+  expect(rig.published(subjects.lossBaseline).filter((one) => one.fund_id === "beta" && one.limit === "daily")).toEqual(
+    daily,
+  );
+});
+
+test("a strategy's own loss halts the strategy alone", async () => {
+  const [rig, life] = await begin();
+  const profits = (of: string) => ({ strategy_pnl: { "alpha-momentum": of, "alpha-meanrev": "0" } });
+  await value(rig, "10000000", profits("100000"));
+  await value(rig, "9990000", profits("-50000"));
+  await value(rig, "9990000", profits("-50000"));
+  expect(halts(rig)).toMatchObject([{ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" }]);
+  expect(await endOf(rig, life)).toBe("STRATEGY_HALTED");
+  expect(await endOf(rig, life, { strategy_id: "alpha-meanrev" })).toBe("approved");
+});
+
+test("a person's rebase counts anew, from the next valuation on, and the list says who chose it", async () => {
+  const [rig, life] = await begin({ settings: { lossConfirmations: 1 } });
+  await value(rig, "9850000");
+  await rig.finish(
+    rig.outside.store.transact("test", (unit) =>
+      rebaseLosses(unit, { fundIds: ["alpha"], setBy: "operator:duty", reason: "agreed", at: rig.time.clock.now() }),
+    ),
+  );
+  await value(rig, "9700000");
+  expect(halts(rig)).toEqual([]);
+  const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
+  expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({
+    ...{ fund_id: "alpha", baseline: "9850000", value: "9700000", loss: "150000", state: "JUDGED" },
+    ...{ rebased_by: "operator:duty", limit_pct: 0.02 },
+  });
+  expect(losses.map(({ limit }) => limit)).toEqual(["daily", "weekly", "monthly", "high_water"]);
+  await value(rig, "9653000");
+  expect(halts(rig)).toHaveLength(1);
+  const breached = (await rig.finish(life.call("ListLosses", {}))) as Losses;
+  expect(
+    breached.losses.filter(({ state }) => state === "BREACHED").map(({ fund_id, limit }) => [fund_id, limit]),
+  ).toEqual([["alpha", "daily"]]);
+  expect(parse(breached.losses[0]?.as_of ?? "")).toBeLessThanOrEqual(rig.time.clock.now());
+});
+
+test("a commit that fails or loses its answer loses neither the halt nor its valuation", async () => {
+  const [rig, life] = await begin();
+  rig.fates.set("risk.nav", ["committed", "failed", "lost, committed"]);
+  await value(rig, "9700000");
+  await value(rig, "9700000");
+  await rig.pass(5_000);
+  expect(halts(rig)).toHaveLength(1);
+  expect(await endOf(rig, life)).toBe("FUND_HALTED");
+  expect(life.deaths).toEqual([]);
+});

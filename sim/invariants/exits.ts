@@ -1,0 +1,89 @@
+// What must be true of exits under a halt: the way out stays open for what is proven to be one, and for nothing else.
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { DecisionMade, Order, OrderTransition } from "../../contracts/src/records/order.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { buys, envelopeKey, type History, isOver, leftOf, positionKey } from "../history.ts";
+import { isCovered, isInForceAt, isLowered } from "./decisions.ts";
+import { type Invariant, onMessage } from "./invariant.ts";
+
+export const haltsLetExitsOut: Invariant = {
+  name: "halts_let_exits_out",
+  sentence:
+    "No halt and no loss refuses a marked and proven reduction that the fund's limits let pass, a stop's least of all, because whoever cannot get out of a halted fund watches it lose.",
+  violated: (evidence) =>
+    onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }) => {
+      const order = asked as unknown as Order;
+      const isExit = order.reduce_only === true && decision.classification === "REDUCE";
+      if (decision.approved || decision.rejecting_gate !== "drawdown_halt" || !isExit) return undefined;
+      const limits = evidence.past.envelopes.get(envelopeKey(order.fund_id, decision.envelope_version ?? 0));
+      if (limits?.halt_allow_reduce_only !== true) return undefined;
+      return `the exit ${order.order_id} was refused with ${decision.code}, and version ${limits.version} lets exits pass`;
+    }),
+};
+
+const cancelledByHalt = /^The halt (\S+) covers it/;
+/** Whoever asked for the limits may have been answered a little before they changed. */
+const newLimitsUs = 2_000_000;
+
+export const haltsSpareExits: Invariant = {
+  name: "halts_spare_exits",
+  sentence:
+    "A halt never cancels a marked and proven exit that the fund's limits let pass, because the halt is there to end risk and the exit does just that.",
+  violated: (evidence) =>
+    onMessage<OrderTransition>(evidence, subjects.ordersUpdated, ({ order_id: id, to, reason = "" }, { at }) => {
+      const halt = cancelledByHalt.exec(reason)?.[1];
+      if (to !== "CANCEL_PENDING" || halt === undefined) return undefined;
+      const { past } = evidence;
+      const known = past.orders.get(id);
+      const isExit = known?.order.reduce_only === true && known.approval?.classification === "REDUCE";
+      if (known === undefined || !isExit || !letsExitsPass(past, known.order.fund_id, at)) return undefined;
+      return `the halt ${halt} cancelled the exit ${id}`;
+    }),
+};
+
+/** By every version of the limits that somebody may have taken for the newest. */
+function letsExitsPass(past: History, fundId: string, at: number): boolean {
+  const versions = [...past.envelopes.values()].filter((one) => one.fund_id === fundId);
+  return versions.every(({ version, halt_allow_reduce_only: passes }) => {
+    const next = past.envelopesAt.get(envelopeKey(fundId, version + 1));
+    return passes || (next !== undefined && at - next.at > newLimitsUs);
+  });
+}
+
+/** An adjustment is a fact that the engine may not have heard of yet. */
+const adjustmentUs = 10_000_000;
+
+export const exitsAreProven: Invariant = {
+  name: "exits_are_proven",
+  sentence:
+    "What passes a halt closes no more than is held beyond the other exits under way, because an order that only claims to reduce, flips, or competes with another exit opens a position in a halted fund.",
+  violated: (evidence) =>
+    onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }, { at }) => {
+      const order = asked as unknown as Order;
+      const { past } = evidence;
+      if (!decision.approved || decision.dry_run === true || isLowered(past, order)) return undefined;
+      const halt = past.halts.find((one) => isInForceAt(one, decision.halt_epoch) && isCovered(one, order));
+      const adjusted = past.adjustedAt.get(positionKey(order.fund_id, order.symbol)) ?? 0;
+      if (halt === undefined || at - adjusted < adjustmentUs) return undefined;
+      const closable = closableOf(past, order);
+      if (order.reduce_only === true && decimal.parse(order.quantity) <= closable) return undefined;
+      return `${order.order_id} of ${order.quantity} passed ${halt.halt_id}, and ${decimal.format(closable)} were left to close`;
+    }),
+};
+
+/** What this side may still close: what the fund holds, less what every other order on this side may trade. */
+function closableOf(past: History, { fund_id: fundId, symbol, side, order_id: id }: Order): decimal.Decimal {
+  const held = past.positions.get(positionKey(fundId, symbol)) ?? decimal.zero;
+  const ours = buys(side) ? decimal.negate(held) : held;
+  const pending = [...past.orders.values()].filter(
+    ({ order, approval, state }) =>
+      approval !== undefined &&
+      !isOver(state) &&
+      order.fund_id === fundId &&
+      order.symbol === symbol &&
+      order.order_id !== id &&
+      buys(order.side) === buys(side),
+  );
+  const taken = pending.reduce((sum, one) => decimal.add(sum, leftOf(one)), decimal.zero);
+  return decimal.subtract(ours, taken);
+}

@@ -1,0 +1,356 @@
+// Every invariant about halts, exits under them and losses complains about evidence that was doctored to break it, and about nothing else in it.
+import { expect, it } from "vitest";
+import { memoryWorld } from "../../adapters/memory/world.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Evidence } from "../evidence.ts";
+import { fold, history, type Told } from "../history.ts";
+import { noApprovalInAHalt } from "./decisions.ts";
+import { exitsAreProven, haltsLetExitsOut, haltsSpareExits } from "./exits.ts";
+import {
+  firmNeedsTwo,
+  haltsAreSticky,
+  latchToldOnce,
+  liftedByPeople,
+  liftLeavesHigher,
+  unknownIsHalted,
+} from "./halts.ts";
+import type { Invariant } from "./invariant.ts";
+import { baselinesWrittenOnce, lossesHalt } from "./losses.ts";
+
+const at = "2026-03-02T10:00:00.000000Z";
+const secondUs = 1_000_000;
+const nowUs = Date.parse("2026-03-02T10:00:00Z") * 1_000;
+
+type Subject = { readonly name: string };
+type Message = readonly [subject: Subject, payload: object, atUs?: number];
+
+const halt = (id: string, epoch: number, scope: object = { severity: "FUND_HALT", fund_id: "alpha" }) => ({
+  ...{ halt_id: id, epoch, since: at, reason: "drill", requested_by: "operator:duty" },
+  ...scope,
+});
+const firm = { severity: "FIRM_HALT", fund_id: "" };
+const strategy = { severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" };
+const latch = (...of: Parameters<typeof halt>): Message => [subjects.haltRequested, halt(...of)];
+const attempt = (operator: string): Message => [
+  subjects.operatorAttempted,
+  { operator, verb: "ResumeHalt", target: "", allowed: true, reason: "", at },
+];
+const lift = (id: string, epoch: number, differs: object = {}): Message => [
+  subjects.haltLifted,
+  {
+    ...{ halt_id: id, severity: "FUND_HALT", fund_id: "alpha", epoch, reason: "fine", baseline: "kept", lifted_at: at },
+    ...{ requested_by: "operator:duty", cosigned_by: "operator:duty" },
+    ...differs,
+  },
+];
+const order = (differs: object = {}) => ({
+  ...{ order_id: "one", idempotency_key: "one", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
+  ...{ side: "SELL", quantity: "10", order_type: "MARKET", reduce_only: true },
+  ...differs,
+});
+const decision = (asked: object, differs: object = {}): Message => [
+  subjects.decisionMade,
+  {
+    order: asked,
+    decision: {
+      ...{ approved: true, rejecting_gate: "", code: "", order_id: "one", decision_id: "d", fund_id: "alpha" },
+      ...{ envelope_version: 1, halt_epoch: 1, decided_at: at, classification: "REDUCE", checks: [], warnings: [] },
+      ...differs,
+    },
+  },
+];
+const limits = (differs: object = {}): Message => [
+  subjects.envelopeUpdated,
+  { fund_id: "alpha", version: 1, halt_allow_reduce_only: true, daily_loss_halt_pct: 0.02, ...differs },
+];
+const bought = (quantity: string): Message => [
+  subjects.fillsCreated,
+  {
+    ...{ fill_id: "f", order_id: "before", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
+    ...{ side: "BUY", quantity, price: "1", kind: "TRADE" },
+  },
+];
+const baseline = (differs: object = {}): Message => [
+  subjects.lossBaseline,
+  {
+    ...{ fund_id: "alpha", limit: "daily", period: "2026-03-02", version: 0, value: "100", net_flows: "0" },
+    ...{ valued_at: at, set_by: "riskengine", reason: "A period began.", at },
+    ...differs,
+  },
+];
+const nav = (value: string, second: number): Message => [
+  subjects.navUpdated,
+  { fund_id: "alpha", nav: value, currency: "USD", net_flows: "0", as_of: at.replace(":00.", `:0${second}.`) },
+];
+const readTold = ([{ name: subject }, payload, atUs = nowUs]: Message, position: number): Told => ({
+  ...{ id: String(position), subject, at: atUs, position, payload },
+});
+
+interface Scene {
+  /** What was told before, and what is told now; without it the whole is looked at, at rest. */
+  readonly before?: readonly Message[];
+  readonly now?: Message;
+  readonly stored?: readonly ReturnType<typeof halt>[];
+  readonly lifted?: readonly ReturnType<typeof halt>[];
+  /** What the engine has heard of alpha's value. */
+  readonly heard?: string;
+  readonly acknowledged?: string;
+}
+
+function evidence({ before = [], now, stored = [], heard, acknowledged }: Scene): Evidence {
+  const past = history();
+  before.forEach((message, index) => {
+    fold(past, readTold(message, index));
+  });
+  const world = memoryWorld();
+  for (const one of stored) world.risk.halts.push(one as (typeof world.risk.halts)[number]);
+  if (heard !== undefined) world.risk.navs.set("alpha", { fund_id: "alpha", nav: "1", currency: "USD", as_of: heard });
+  for (const [key, told] of past.baselines) {
+    const kept = { ...told, value: decimal.parse(told.value), valuedAt: fromMicroseconds(0) };
+    world.losses.baselines.set(key, { fundId: told.fund_id, baseline: kept as never });
+  }
+  const halts = new Map(acknowledged === undefined ? [] : [[acknowledged, { epoch: 1, turn: 1 }] as const]);
+  const promises = { orders: new Set(), halts, lifted: new Set(), envelopes: new Set(), approvals: [] };
+  const told = now === undefined ? undefined : readTold(now, before.length);
+  return { past, promises, platform: { world }, told, settled: told === undefined, now: 0 } as unknown as Evidence;
+}
+
+const told = (id: string, epoch: number): readonly Message[] => [
+  latch(id, epoch),
+  ...["BLOCKED", "CANCELLED", "NOTIFIED"].map((step): Message => [subjects.haltStep, { halt_id: id, step }]),
+];
+const request = (haltIds: readonly string[]): Message => [
+  subjects.resumeRequested,
+  { request_id: "r", halt_ids: haltIds, epoch: 1, requested_by: "operator:duty" },
+];
+const shown = (operator: string): Message => [subjects.stepUpGranted, { operator, action: "ResumeHalt", at }];
+const signed = (by: string): Message => [
+  subjects.resumeEnded,
+  { request_id: "r", outcome: "lifted", ended_by: by, at },
+];
+const lostHalt = (differs: object = {}): Message => [
+  subjects.riskHaltRequested,
+  {
+    ...halt("loss", 1),
+    requested_by: "riskengine",
+    evidence: {
+      ...{ limit: "daily", period: "2026-03-02", baseline_version: 0, baseline: "100", value: "97", loss: "3" },
+      ...{ share_of: "100", limit_pct: 0.02 },
+      ...differs,
+    },
+  },
+];
+
+/** What holds, and what was doctored so that it does not. */
+const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scene, breaks: Scene])[] = [
+  [
+    noApprovalInAHalt,
+    "an approval at an epoch between latch and lift",
+    {
+      before: [latch("h", 1), attempt("operator:duty"), lift("h", 2)],
+      now: decision(order(), { halt_epoch: 2, classification: "INCREASE" }),
+    },
+    {
+      before: [latch("h", 1), attempt("operator:duty"), lift("h", 2)],
+      now: decision(order(), { halt_epoch: 1, classification: "INCREASE" }),
+    },
+  ],
+  [
+    haltsAreSticky,
+    "a halt that is gone without a lift",
+    { before: [latch("h", 1)], stored: [halt("h", 1)], acknowledged: "h" },
+    { before: [latch("h", 1)] },
+  ],
+  [
+    haltsAreSticky,
+    "an acknowledged halt that nobody told",
+    { before: [latch("h", 1)], stored: [halt("h", 1)], acknowledged: "h" },
+    { acknowledged: "h" },
+  ],
+  [
+    haltsAreSticky,
+    "a lifted halt that is in force",
+    { before: [latch("h", 1), lift("h", 2)] },
+    { before: [latch("h", 1), lift("h", 2)], stored: [halt("h", 1)] },
+  ],
+  [
+    liftLeavesHigher,
+    "a fund's halt that is gone after its strategy's was lifted",
+    { before: [latch("s", 1, strategy), latch("h", 2), lift("s", 3, strategy)], stored: [halt("h", 2)] },
+    { before: [latch("s", 1, strategy), latch("h", 2), lift("s", 3, strategy)] },
+  ],
+  [
+    liftLeavesHigher,
+    "one person's lift of two levels",
+    { before: [latch("s", 1, strategy), latch("h", 2), lift("s", 3, strategy)], now: lift("h", 4) },
+    { before: [latch("s", 1, strategy), latch("h", 2), lift("s", 3, strategy)], now: lift("h", 3) },
+  ],
+  [
+    liftedByPeople,
+    "a lift without anybody's resume",
+    { before: [latch("h", 1), attempt("operator:duty")], now: lift("h", 2) },
+    { before: [latch("h", 1), attempt("operator:duty"), nav("1", 1)], now: lift("h", 2) },
+  ],
+  [
+    liftedByPeople,
+    "a lift by a machine",
+    { before: [latch("h", 1), attempt("operator:duty")], now: lift("h", 2) },
+    { before: [latch("h", 1), attempt("operator:duty")], now: lift("h", 2, { requested_by: "service:riskengine" }) },
+  ],
+  [
+    firmNeedsTwo,
+    "a firm halt that one person lifted",
+    {
+      before: [latch("h", 1, firm), shown("operator:duty"), request(["h"]), signed("operator:relief")],
+      now: lift("h", 2, { ...firm, cosigned_by: "operator:relief" }),
+    },
+    { before: [latch("h", 1, firm)], now: lift("h", 2, firm) },
+  ],
+  [
+    firmNeedsTwo,
+    "a signature under one's own request",
+    {
+      before: [latch("h", 1), shown("operator:duty"), shown("operator:relief"), request(["h"])],
+      now: signed("operator:relief"),
+    },
+    {
+      before: [latch("h", 1), shown("operator:duty"), shown("operator:duty"), request(["h"])],
+      now: signed("operator:duty"),
+    },
+  ],
+  [
+    firmNeedsTwo,
+    "a signature under what has changed since",
+    {
+      before: [latch("h", 1), shown("operator:duty"), shown("operator:relief"), request(["h"])],
+      now: signed("operator:relief"),
+    },
+    {
+      before: [latch("h", 1), shown("operator:duty"), shown("operator:relief"), request(["h"]), latch("i", 2)],
+      now: signed("operator:relief"),
+    },
+  ],
+  [
+    firmNeedsTwo,
+    "a request without a code",
+    { before: [latch("h", 1), shown("operator:duty")], now: request(["h"]) },
+    { before: [latch("h", 1)], now: request(["h"]) },
+  ],
+  [
+    latchToldOnce,
+    "a latch that is told twice",
+    { before: [[subjects.riskHaltRequested, halt("h", 1)]], now: latch("h", 1) },
+    { before: [latch("h", 1)], now: latch("h", 1) },
+  ],
+  [
+    latchToldOnce,
+    "a latch that the manager never tells",
+    { before: told("h", 1), stored: [halt("h", 1)] },
+    { before: [[subjects.riskHaltRequested, halt("h", 1)]], stored: [halt("h", 1)] },
+  ],
+  [
+    latchToldOnce,
+    "a step that is never proven",
+    { before: told("h", 1), stored: [halt("h", 1)] },
+    { before: told("h", 1).slice(0, 3), stored: [halt("h", 1)] },
+  ],
+  [
+    unknownIsHalted,
+    "an approval by somebody who has not heard of a halt for long",
+    {
+      before: [[subjects.haltRequested, halt("h", 2), nowUs - secondUs / 2]],
+      now: decision(order(), { classification: "INCREASE" }),
+    },
+    {
+      before: [[subjects.haltRequested, halt("h", 2), nowUs - 2 * secondUs]],
+      now: decision(order(), { classification: "INCREASE" }),
+    },
+  ],
+  [
+    haltsLetExitsOut,
+    "an exit that a halt refuses",
+    {
+      before: [limits({ halt_allow_reduce_only: false })],
+      now: decision(order(), { approved: false, rejecting_gate: "drawdown_halt", code: "FUND_HALTED" }),
+    },
+    {
+      before: [limits()],
+      now: decision(order(), { approved: false, rejecting_gate: "drawdown_halt", code: "FUND_HALTED" }),
+    },
+  ],
+  [
+    haltsSpareExits,
+    "an exit that a halt cancels",
+    {
+      before: [limits(), [subjects.ordersCreated, order({ reduce_only: false })], decision(order())],
+      now: [subjects.ordersUpdated, { order_id: "one", to: "CANCEL_PENDING", reason: "The halt h covers it." }],
+    },
+    {
+      before: [limits(), [subjects.ordersCreated, order()], decision(order())],
+      now: [subjects.ordersUpdated, { order_id: "one", to: "CANCEL_PENDING", reason: "The halt h covers it." }],
+    },
+  ],
+  [
+    exitsAreProven,
+    "an exit that would flip",
+    { before: [bought("10"), latch("h", 1)], now: decision(order()) },
+    { before: [bought("9"), latch("h", 1)], now: decision(order()) },
+  ],
+  [
+    exitsAreProven,
+    "an exit that competes with another one",
+    {
+      before: [bought("10"), [subjects.ordersCreated, order({ order_id: "two" })], latch("h", 1)],
+      now: decision(order()),
+    },
+    {
+      before: [
+        bought("10"),
+        [subjects.ordersCreated, order({ order_id: "two" })],
+        decision(order({ order_id: "two", quantity: "1" })),
+        latch("h", 1),
+      ],
+      now: decision(order()),
+    },
+  ],
+  [
+    lossesHalt,
+    "a loss that no halt tells of",
+    { before: [limits(), baseline(), lostHalt(), nav("97", 1), nav("97", 2), nav("98", 3)], heard: "9" },
+    { before: [limits(), baseline(), nav("97", 1), nav("97", 2), nav("98", 3)], heard: "9" },
+  ],
+  [
+    lossesHalt,
+    "a loss that was not there",
+    { before: [limits(), baseline()], now: lostHalt() },
+    { before: [limits(), baseline()], now: lostHalt({ value: "98.5", loss: "1.5" }) },
+  ],
+  [
+    lossesHalt,
+    "figures that do not come to the loss",
+    { before: [limits(), baseline()], now: lostHalt() },
+    { before: [limits(), baseline()], now: lostHalt({ loss: "4" }) },
+  ],
+  [
+    baselinesWrittenOnce,
+    "a baseline that is written again",
+    { before: [baseline()], now: baseline({ period: "2026-03-03" }) },
+    { before: [baseline()], now: baseline({ value: "90" }) },
+  ],
+  [
+    baselinesWrittenOnce,
+    "a baseline that a machine moves",
+    { before: [baseline(), attempt("operator:duty")], now: baseline({ version: 1, set_by: "operator:duty" }) },
+    { before: [baseline(), attempt("operator:duty")], now: baseline({ version: 1 }) },
+  ],
+];
+
+it.each(cases.map(([invariant, what, holds, breaks]) => [invariant.name, what, invariant, holds, breaks] as const))(
+  "%s complains about %s",
+  (_name, _what, invariant, holds, breaks) => {
+    expect(invariant.violated(evidence(holds))).toBeUndefined();
+    expect(invariant.violated(evidence(breaks))).toBeTypeOf("string");
+  },
+);

@@ -1,0 +1,159 @@
+// What must be true of losses and of what they are counted from, reckoned again from the valuations that were told.
+import type { Decimal } from "../../contracts/src/decimal.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import type { ActiveHalt, LossBaseline } from "../../contracts/src/records/halt.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Evidence } from "../evidence.ts";
+import { baselineKey } from "../halt-history.ts";
+import { envelopeKey, type History } from "../history.ts";
+import { first, type Invariant, onMessage } from "./invariant.ts";
+
+const fieldOf: Readonly<Record<string, keyof RiskEnvelope>> = {
+  daily: "daily_loss_halt_pct",
+  weekly: "weekly_loss_halt_pct",
+  monthly: "monthly_loss_halt_pct",
+  strategy: "strategy_loss_halt_pct",
+};
+
+/** What a valuation has lost since then; undefined when it does not say. */
+function lossSince(baseline: LossBaseline, { nav, net_flows: flows = "0", strategy_pnl: profits }: NavUpdated) {
+  const from = decimal.parse(baseline.value);
+  if (baseline.strategy_id !== undefined) {
+    const profit = profits?.[baseline.strategy_id];
+    return profit === undefined ? undefined : decimal.subtract(from, decimal.parse(profit));
+  }
+  const flowed = decimal.subtract(decimal.parse(flows), decimal.parse(baseline.net_flows));
+  return decimal.subtract(decimal.add(from, flowed), decimal.parse(nav));
+}
+
+export const lossesHalt: Invariant = {
+  name: "losses_halt",
+  sentence:
+    "A loss that several valuations in a row show above its limit has its halt, and no halt claims a loss that was not there, because a limit that waits for somebody to look is none, and a false one is switched off by people.",
+  violated(evidence) {
+    if (evidence.told !== undefined) {
+      return onMessage<ActiveHalt>(evidence, subjects.riskHaltRequested, (halt) => falseClaim(evidence.past, halt));
+    }
+    return evidence.settled ? first(evidence.past.navs.keys(), (fundId) => unhalted(evidence, fundId)) : undefined;
+  },
+};
+
+function falseClaim(past: History, halt: ActiveHalt): string | undefined {
+  const { evidence = {}, halt_id: id } = halt;
+  if (halt.requested_by !== "riskengine" || typeof evidence["limit"] !== "string") return undefined;
+  const figure = (name: string): Decimal => decimal.parse(String(evidence[name] ?? "0"));
+  const limit = evidence["limit"];
+  const loss = figure("loss");
+  if (loss !== decimal.subtract(figure("baseline"), figure("value"))) {
+    return `${id} claims a loss of ${decimal.format(loss)}, which is not what its figures come to`;
+  }
+  const field = fieldOf[limit];
+  if (field === undefined) return undefined;
+  const fraction = Number(evidence["limit_pct"]);
+  const isLimit = [...past.envelopes.values()].some((one) => one.fund_id === halt.fund_id && one[field] === fraction);
+  if (!isLimit) return `${id} claims a limit of ${fraction}, which ${halt.fund_id} never had`;
+  const named = { ...halt, limit, period: String(evidence["period"]), version: Number(evidence["baseline_version"]) };
+  const baseline = past.baselines.get(baselineKey(named as unknown as LossBaseline));
+  if (baseline === undefined) return `${id} counts from a baseline that nobody told`;
+  // The figures are exact and these numbers are not.
+  const isAbove = decimal.toNumber(loss) >= fraction * Number(evidence["share_of"]) * (1 - 1e-9);
+  return isAbove ? undefined : `${id} claims a loss that is below its limit`;
+}
+
+/** That many valuations in a row leave no doubt, however late they were heard. */
+const inARow = 3;
+
+function unhalted({ past, platform: { world } }: Evidence, fundId: string): string | undefined {
+  const heard = world.risk.navs.get(fundId)?.as_of ?? "";
+  const told = (past.navs.get(fundId) ?? []).filter(({ nav }) => nav.as_of <= heard).slice(-inARow);
+  const limits = newestLimits(past, fundId);
+  const [oldest] = told;
+  if (oldest === undefined || told.length < inARow || limits === undefined) return undefined;
+  // Those before were judged by other limits.
+  if ((past.envelopesAt.get(envelopeKey(fundId, limits.version))?.position ?? 0) > oldest.position) return undefined;
+  const current = newestBaselines(past, fundId);
+  return first(current, (baseline) => {
+    const fraction = limits[fieldOf[baseline.limit] ?? "fund_id"];
+    // Where people began anew after these valuations, they say nothing.
+    if (typeof fraction !== "number" || baseline.at > oldest.nav.as_of) return undefined;
+    const isLost = told.every(({ nav }) => {
+      const whole = wholeOf(current, baseline, nav);
+      const loss = lossSince(baseline, nav);
+      return (
+        loss !== undefined && loss > 0n && loss >= decimal.multiply(decimal.fromNumber(fraction), whole, "ceiling")
+      );
+    });
+    if (!isLost || hasHalt(past, baseline)) return undefined;
+    return `${fundId} has lost more than ${baseline.limit} allows for ${inARow} valuations, and no halt says so`;
+  });
+}
+
+function newestLimits(past: History, fundId: string): RiskEnvelope | undefined {
+  return [...past.envelopes.values()].filter((one) => one.fund_id === fundId).at(-1);
+}
+
+/** Of each limit the newest period, and of that the newest version. */
+function newestBaselines(past: History, fundId: string): readonly LossBaseline[] {
+  const newest = new Map<string, LossBaseline>();
+  for (const baseline of past.baselines.values()) {
+    if (baseline.fund_id !== fundId) continue;
+    const key = `${baseline.limit} ${baseline.strategy_id ?? ""}`;
+    const before = newest.get(key);
+    const isNewer =
+      before === undefined ||
+      baseline.period > before.period ||
+      (baseline.period === before.period && baseline.version > before.version);
+    if (isNewer) newest.set(key, baseline);
+  }
+  return [...newest.values()];
+}
+
+/** What the limit is a share of: a strategy's loss is a share of its fund. */
+function wholeOf(current: readonly LossBaseline[], baseline: LossBaseline, nav: NavUpdated): Decimal {
+  const of = baseline.limit === "strategy" ? current.find(({ limit }) => limit === "daily") : baseline;
+  const flows = decimal.subtract(decimal.parse(nav.net_flows ?? "0"), decimal.parse(of?.net_flows ?? "0"));
+  return decimal.add(decimal.parse(of?.value ?? "0"), flows);
+}
+
+function hasHalt(past: History, { fund_id: fundId, strategy_id: strategyId, limit, period }: LossBaseline): boolean {
+  return past.halts.some(
+    ({ evidence, ...halt }) =>
+      halt.fund_id === fundId &&
+      halt.strategy_id === strategyId &&
+      evidence?.["limit"] === limit &&
+      evidence["period"] === period,
+  );
+}
+
+export const baselinesWrittenOnce: Invariant = {
+  name: "baselines_written_once",
+  sentence:
+    "From where on a loss is counted is written once for a period, and again only by an operator who lifts a halt, because a baseline that moves by itself forgives every loss.",
+  violated(evidence) {
+    const { told, past, settled, platform } = evidence;
+    if (told !== undefined) {
+      return onMessage<LossBaseline>(evidence, subjects.lossBaseline, (baseline) => rewritten(past, baseline));
+    }
+    const { baselines } = platform.world.losses;
+    if (baselines.size !== past.baselines.size) {
+      return `there are ${baselines.size} baselines in the store, and ${past.baselines.size} were told`;
+    }
+    if (!settled) return undefined;
+    return first(baselines.values(), ({ fundId, baseline: { strategyId, value, ...kept } }) => {
+      const named = { ...kept, fund_id: fundId, ...(strategyId !== undefined && { strategy_id: strategyId }) };
+      const said = past.baselines.get(baselineKey(named));
+      if (said !== undefined && decimal.parse(said.value) === value) return undefined;
+      return `${baselineKey(named)} is ${decimal.format(value)} in the store and was told as ${said?.value}`;
+    });
+  },
+};
+
+function rewritten(past: History, baseline: LossBaseline): string | undefined {
+  const key = baselineKey(baseline);
+  const { version, set_by: by } = baseline;
+  if (past.baselines.has(key)) return `${key} was written twice`;
+  if (version === 0) return by === "riskengine" ? undefined : `${key} was written first by ${by}`;
+  return past.resumer === by ? undefined : `${key} was written by ${by}, who lifted nothing with it`;
+}

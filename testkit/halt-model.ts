@@ -1,0 +1,317 @@
+// A model test of halts: people and machines ask both services for halts, resumes and signatures, right and wrong ones, while processes are killed, the
+// store fails and forgets answers, and messages are lost, doubled and late. After every commit the halts in force are held against the rules
+// (core/halts.ts numbers them); after every answer and every step, what the engine believes is held against the halts.
+import type { MemoryFaults } from "../adapters/memory/faults.ts";
+import { Fault, messageOf } from "../contracts/src/fault.ts";
+import type { HaltResponse } from "../contracts/src/generated/svc/v1/halt.ts";
+import type { Identity } from "../ports/identity.ts";
+import { watchCommits } from "./halt-model-commits.ts";
+import { type HaltRig, type HaltService, haltRig, machine, person } from "./halt-rig.ts";
+import { type Dice, dice } from "./virtual/dice.ts";
+import { ignoreEndedIncarnations } from "./virtual/incarnation.ts";
+
+export interface HaltModelRun {
+  readonly seed: number;
+  readonly complaints: readonly string[];
+  readonly halts: number;
+  readonly lifts: number;
+  readonly liftsOfAll: number;
+  readonly refusals: number;
+  readonly kills: number;
+}
+
+/** A mistake to build in, to see that it is found. */
+export type HaltPlant = (rig: HaltRig) => void;
+
+const actions = 70;
+export const haltPeople = ["duty", "relief", "third"] as const;
+const services: readonly HaltService[] = ["operations", "riskengine"];
+const scopes = [
+  { severity: "FIRM_HALT", fund_id: "" },
+  { severity: "FUND_HALT", fund_id: "alpha" },
+  { severity: "FUND_HALT", fund_id: "beta" },
+  { severity: "STRATEGY_HALT", fund_id: "", strategy_id: "alpha-momentum" },
+  { severity: "STRATEGY_HALT", fund_id: "", strategy_id: "beta-trend" },
+] as const;
+const targets = [
+  { fund_id: "alpha" },
+  { fund_id: "beta" },
+  { strategy_id: "alpha-momentum" },
+  { strategy_id: "beta-trend" },
+];
+
+export interface HaltModel {
+  readonly rig: HaltRig;
+  readonly throws: Dice;
+  readonly complaints: string[];
+  readonly counts: { halts: number; lifts: number; liftsOfAll: number; refusals: number; kills: number };
+  /** Ids that somebody has asked with. */
+  readonly asked: string[];
+  readonly requests: string[];
+  /** When the engine lost sight of the store. */
+  cutAtMs: number | undefined;
+}
+
+export async function runHaltModel(seed: number, plant?: HaltPlant): Promise<HaltModelRun> {
+  const stopIgnoring = ignoreEndedIncarnations();
+  try {
+    return await run(seed, plant);
+  } finally {
+    stopIgnoring();
+  }
+}
+
+async function run(seed: number, plant: HaltPlant | undefined): Promise<HaltModelRun> {
+  const throws = dice(seed).fork("halt model");
+  const weather = { isCalm: true };
+  const rig = await haltRig({
+    seed,
+    faults: faultsOf(throws.fork("faults"), weather),
+    loses: losesOf(throws, weather),
+  });
+  const counts = { halts: 0, lifts: 0, liftsOfAll: 0, refusals: 0, kills: 0 };
+  const model: HaltModel = { rig, throws, complaints: [], counts, asked: [], requests: [], cutAtMs: undefined };
+  for (const service of services) await rig.start(service);
+  watchCommits(model);
+  plant?.(rig);
+  weather.isCalm = false;
+  for (let done = 0; done < actions && model.complaints.length === 0; done += 1) {
+    act(model);
+    await rig.pass(throws.chance(0.15) ? throws.below(9_000) : throws.below(300));
+    judgeBelief(model, "after a step");
+  }
+  weather.isCalm = true;
+  rig.chat.isDown = false;
+  await settle(model);
+  judgeEnd(model);
+  const complaints = [...model.complaints, ...rig.deaths];
+  return { seed, complaints, ...counts };
+}
+
+function faultsOf(throws: Dice, weather: { readonly isCalm: boolean }): Partial<MemoryFaults> {
+  const when = <Value>(bad: () => Value, good: Value): Value => (weather.isCalm ? good : bad());
+  return {
+    commit: () =>
+      when(() => {
+        const thrown = throws.below(100);
+        if (thrown < 4) return "failed";
+        if (thrown < 7) return "lost, committed";
+        if (thrown < 10) return "lost, not committed";
+        return thrown < 15 ? "conflict" : "committed";
+      }, "committed"),
+    commitDelayMs: () => when(() => throws.below(20), 0),
+    answerDelayMs: () => when(() => throws.below(20), 0),
+    deliveryDelayMs: () => when(() => throws.below(2_000), 0),
+    savesThePlace: () => when(() => throws.chance(0.6), true),
+    pick: (count) => throws.below(count),
+  };
+}
+
+function losesOf(throws: Dice, weather: { readonly isCalm: boolean }): () => boolean {
+  const own = throws.fork("roads");
+  return () => !weather.isCalm && own.chance(0.2);
+}
+
+function act(model: HaltModel): void {
+  const { throws, rig } = model;
+  const thrown = throws.below(100);
+  if (thrown < 35) halt(model);
+  else if (thrown < 50) resumeScope(model);
+  else if (thrown < 72) askForAll(model);
+  else if (thrown < 84) sign(model);
+  else if (thrown < 92) killAndStart(model);
+  else if (thrown < 96) cutOff(model);
+  else if (thrown < 98) rig.chat.isDown = !rig.chat.isDown;
+  else drill(model);
+}
+
+function halt(model: HaltModel): void {
+  const { throws, asked } = model;
+  const isAgain = asked.length > 0 && throws.chance(0.15);
+  const haltId = isAgain ? (one(throws, asked) as string) : `h-${asked.length + 1}`;
+  if (!isAgain) asked.push(haltId);
+  const by = throws.chance(0.3) ? machine : person(one(throws, haltPeople));
+  const word = throws.chance(0.9) ? { confirmation: "HALT" } : {};
+  const request = { ...one(throws, scopes), halt_id: haltId, reason: "", requested_by: "x", ...word };
+  tell(model, one(throws, services), "RequestHalt", request, by, (answer) =>
+    judgeHalted(model, answer as HaltResponse),
+  );
+}
+
+function resumeScope(model: HaltModel): void {
+  const { throws } = model;
+  const by = throws.chance(0.1)
+    ? machine
+    : person(one(throws, haltPeople), throws.chance(0.9) ? ["operator"] : ["viewer"]);
+  const forged = throws.chance(0.1) ? { cosigned_by: "operator:somebody" } : {};
+  const request = { ...one(throws, targets), ...words(throws), ...forged, halt_ids: [] };
+  tell(model, one(throws, services), "ResumeHalt", request, by);
+}
+
+function askForAll(model: HaltModel): void {
+  const { throws, requests } = model;
+  const name = one(throws, haltPeople);
+  const request = { ...words(throws), ...codeOf(model, name), halt_ids: [] };
+  tell(model, one(throws, services), "ResumeHalt", request, throws.chance(0.9) ? person(name) : machine, (answer) => {
+    const { request_id: id } = answer as { readonly request_id?: string };
+    if (id === undefined) return;
+    requests.push(id);
+    // The other one often stands beside.
+    if (throws.chance(0.7)) model.rig.time.timers.after(throws.below(100), () => signRightly(model, id, name));
+  });
+}
+
+function sign(model: HaltModel): void {
+  const { throws, requests } = model;
+  const name = one(throws, haltPeople);
+  const known = throws.chance(0.8) ? requests.at(-1) : one(throws, [...requests, "r-0"]);
+  const request = { request_id: known ?? "r-0", ...words(throws), ...codeOf(model, name), halt_ids: [] };
+  tell(model, one(throws, services), "ResumeHalt", request, throws.chance(0.95) ? person(name) : machine);
+}
+
+function signRightly(model: HaltModel, requestId: string, asker: string): void {
+  const other = haltPeople.find((name) => name !== asker) ?? "relief";
+  const request = {
+    request_id: requestId,
+    confirmation: "RESUME",
+    one_time_code: model.rig.codeOf(other),
+    halt_ids: [],
+  };
+  tell(model, one(model.throws, services), "ResumeHalt", request, person(other));
+}
+
+function words(throws: Dice): object {
+  return { reason: throws.chance(0.95) ? "over" : "", confirmation: throws.chance(0.95) ? "RESUME" : "no" };
+}
+
+function codeOf({ throws, rig }: HaltModel, name: string): object {
+  const thrown = throws.below(10);
+  if (thrown === 0) return {};
+  return { one_time_code: thrown === 1 ? "wrong" : rig.codeOf(thrown === 2 ? one(throws, haltPeople) : name) };
+}
+
+function killAndStart(model: HaltModel): void {
+  const { rig, throws, counts } = model;
+  const service = one(throws, services);
+  if (!rig.isUp(service)) return;
+  rig.kill(service);
+  counts.kills += 1;
+  if (service === "riskengine") model.cutAtMs = undefined;
+  rig.time.timers.after(throws.below(6_000), () => void startAgain(rig, service));
+}
+
+/** As a supervisor does. */
+async function startAgain(rig: HaltRig, service: HaltService): Promise<void> {
+  for (;;) {
+    try {
+      await rig.startSoon(service);
+      return;
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      rig.kill(service);
+      await rig.time.timers.sleep(100);
+    }
+  }
+}
+
+function cutOff(model: HaltModel): void {
+  const { rig, throws } = model;
+  const service = one(throws, services);
+  if (!rig.isUp(service)) return;
+  rig.cutOff(service);
+  if (service === "riskengine") model.cutAtMs ??= rig.time.elapsedMs();
+  rig.time.timers.after(throws.below(6_000), () => {
+    rig.comeBack(service);
+    if (service === "riskengine") model.cutAtMs = undefined;
+  });
+}
+
+/** What drills latch is nobody's to lift. */
+function drill({ rig, asked }: HaltModel): void {
+  const haltId = `drill-${asked.length}`;
+  const scope = { severity: "FUND_HALT", fund_id: "drill" } as const;
+  const latched = {
+    ...scope,
+    reason: "drill",
+    requested_by: "operations",
+    halt_id: haltId,
+    since: "2026-01-02T00:00:00.000000Z",
+  };
+  rig.outside.store.transact("scene", (unit) => unit.risk.latchHalt(latched)).catch(() => undefined);
+}
+
+function tell(
+  model: HaltModel,
+  service: HaltService,
+  method: string,
+  request: object,
+  by: Identity,
+  answered: (answer: object) => void = () => undefined,
+): void {
+  const judge = (answer: unknown): void => {
+    if ("denial" in (answer as object)) model.counts.refusals += 1;
+    else if (by === machine && method === "ResumeHalt") model.complaints.push("2 a machine lifted");
+    else answered(answer as object);
+  };
+  model.rig.call(service, method, request, by).then(judge, (thrown: unknown) => {
+    // Nobody was there, or the store was in trouble: whoever asked knows nothing.
+    if (!(thrown instanceof Fault)) model.complaints.push(`${method}: ${messageOf(thrown)}`);
+  });
+}
+
+/** Acknowledged: the engine that is there blocks, or says that it does not know. */
+function judgeHalted({ rig, complaints, counts }: HaltModel, answer: HaltResponse): void {
+  counts.halts += 1;
+  const { halt_id: id } = answer;
+  const isLifted = rig.world.risk.liftedHalts.has(id);
+  if (!isLifted && !rig.world.risk.halts.some((one) => one.halt_id === id)) {
+    complaints.push(`1 the halt ${id} was answered and is not latched`);
+  }
+  const believed = rig.believed();
+  if (!answer.acknowledged || isLifted || believed === undefined || !believed.known) return;
+  if (!believed.active.some((one) => one.halt_id === id))
+    complaints.push(`the halt ${id} is acknowledged and not blocked`);
+}
+
+/** An engine never believes less than the epoch says that it knows, and says so when it cannot know. */
+function judgeBelief({ rig, complaints, cutAtMs }: HaltModel, when: string): void {
+  const believed = rig.believed();
+  if (believed === undefined) return;
+  if (cutAtMs !== undefined && rig.time.elapsedMs() - cutAtMs > 2_600 && believed.known) {
+    complaints.push(`unknown is halted: the engine still claims to know ${when}`);
+  }
+  for (const latched of rig.world.risk.halts) {
+    if (latched.epoch > believed.epoch || believed.active.some(({ halt_id: id }) => id === latched.halt_id)) continue;
+    complaints.push(`the engine knows epoch ${believed.epoch} and not the halt ${latched.halt_id} ${when}`);
+  }
+}
+
+/** Everybody is there again, and what is owed is done. */
+async function settle({ rig }: HaltModel): Promise<void> {
+  for (const service of services) rig.comeBack(service);
+  await rig.pass(15_000);
+  for (const service of services) {
+    if (!rig.isUp(service)) await rig.start(service);
+  }
+  await rig.pass(10_000);
+}
+
+function judgeEnd({ rig, complaints }: HaltModel): void {
+  const { halts } = rig.world.risk;
+  const ids = halts.map(({ halt_id: id }) => id).sort();
+  const believed = rig.believed();
+  const known = believed?.active.map(({ halt_id: id }) => id).sort();
+  if (believed?.known !== true || believed.epoch !== rig.world.risk.haltEpoch || String(known) !== String(ids)) {
+    complaints.push(`at the end ${ids} are in force, and the engine believes ${known}`);
+  }
+  for (const id of ids) {
+    if (!rig.world.halts.told.has(`operations ${id}`)) complaints.push(`the halt ${id} was never adopted`);
+    for (const step of ["BLOCKED", "CANCELLED", "NOTIFIED"]) {
+      if (!rig.world.halts.steps.has(`${step} ${id}`)) complaints.push(`${step} of ${id} was never proven`);
+    }
+  }
+}
+
+function one<Item>(throws: Dice, items: readonly Item[]): Item {
+  return items[throws.below(items.length)] as Item;
+}

@@ -1,0 +1,225 @@
+// Everything that halts live in, on the memory world and in virtual time: the halt manager and the halt side of a risk engine as two processes that can be
+// killed and started again, people with second factors, a chat that may be down, and roads between them that lose questions and answers.
+import { memoryBus } from "../adapters/memory/bus.ts";
+import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
+import { type CodeWorld, enrol, memoryCode, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
+import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
+import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
+import { memoryStore } from "../adapters/memory/store.ts";
+import { memoryWorld } from "../adapters/memory/world.ts";
+import { mayPublish } from "../contracts/src/authority.ts";
+import { Fault } from "../contracts/src/fault.ts";
+import type { HaltsConfirmed } from "../contracts/src/generated/svc/v1/halt.ts";
+import { format, type Instant } from "../contracts/src/instant.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
+import type { ReferenceKind } from "../contracts/src/records/reference.ts";
+import type { Subject } from "../contracts/src/subject.ts";
+import { subjectByName, subjects } from "../contracts/src/subjects.ts";
+import type { Engine } from "../core/engine.ts";
+import type { Identity } from "../ports/identity.ts";
+import type { RpcCall, UnaryHandler } from "../ports/rpc.ts";
+import { createAttempts } from "../services/attempts.ts";
+import { openFundDirectory } from "../services/fund-directory.ts";
+import { takeLease } from "../services/lease.ts";
+import { type HaltPorts, startHalts } from "../services/operations/halts/halts.ts";
+import { createWorkerAlarms } from "../services/operations/worker-alarms.ts";
+import { paperReference } from "../services/paper-seeds.ts";
+import { watchHalts } from "../services/riskengine/halt-watch.ts";
+import { createHalts } from "../services/riskengine/halts.ts";
+import { createLanes } from "../services/riskengine/lanes.ts";
+import { quietLog } from "./global-setup.ts";
+import { untoldInPlatform } from "./told-changes.ts";
+import { incarnation } from "./virtual/incarnation.ts";
+import { scheduler } from "./virtual/scheduler.ts";
+import { testSettings } from "./virtual/service-rig.ts";
+
+export const person = (name: string, roles: readonly string[] = ["operator"], subject = name): Identity =>
+  ({ kind: "operator", actor: `operator:${name}`, name, subject, roles }) as unknown as Identity;
+export const machine = {
+  ...{ kind: "service", actor: "service:oms", name: "oms", subject: "oms", roles: ["service"] },
+} as unknown as Identity;
+
+export type HaltService = "operations" | "riskengine";
+
+export interface HaltRigOptions {
+  readonly seed: number;
+  readonly faults?: Partial<MemoryFaults>;
+  /** Whether a question from the manager to the engine gets lost, or its answer. */
+  readonly loses?: () => boolean;
+}
+
+/** What the engine believes, as its checks would. */
+interface Believed {
+  readonly known: boolean;
+  readonly epoch: number;
+  readonly active: readonly ActiveHalt[];
+}
+
+interface Life {
+  readonly handlers: Readonly<Record<string, UnaryHandler>>;
+  readonly setReachable: (reachable: boolean) => void;
+  end(): void;
+}
+
+export type HaltRig = Awaited<ReturnType<typeof haltRig>>;
+
+export async function haltRig(options: HaltRigOptions) {
+  const time = scheduler({ seed: options.seed });
+  const { clock, timers } = time;
+  const fates = new Map<string, CommitFate[]>();
+  const world = memoryWorld({
+    ...noFaults,
+    commit: (name) => fates.get(name)?.shift() ?? options.faults?.commit?.(name) ?? "committed",
+    ...withoutCommit(options.faults),
+  });
+  const codes: CodeWorld = new Map();
+  for (const name of ["duty", "relief", "third"]) enrol(codes, name);
+  const chat = { isDown: false, sent: [] as string[] };
+  const lives = new Map<HaltService, Life>();
+  const deaths: string[] = [];
+  let believed: Believed | undefined;
+  let freshen: (() => void) | undefined;
+  let starts = 0;
+
+  const toolsOf = (name: HaltService | "oms") => {
+    const process = world.process(name);
+    const basic = { process, clock, timers, random: time.dice.fork(`${name} ${starts}`) };
+    const allowed = (subject: string): boolean => mayPublish(name, subject);
+    const store = memoryStore({ ...basic, mayPublish: allowed, untoldChange: untoldInPlatform });
+    return {
+      process,
+      ports: {
+        ...{ clock, timers, random: basic.random, store },
+        bus: memoryBus({ ...basic, subjectByName, mayPublish: allowed }),
+        riskStore: memoryRiskStore({ process, timers }),
+        referenceData: memoryReferenceData(process),
+        oneTimeCodes: memoryOneTimeCodes({ codes, clock, store }),
+        haltsConfirmer: { confirm },
+        chat: {
+          name: "chat",
+          async send({ key }: { readonly key: string }) {
+            if (chat.isDown) throw new Fault("CHAT_UNAVAILABLE", "nobody is there", { retry: "later" });
+            chat.sent.push(key);
+          },
+          close: async () => undefined,
+        },
+      },
+    };
+  };
+
+  /** Asks the engine as the manager does. */
+  async function confirm(epoch: number): Promise<HaltsConfirmed> {
+    const lost = (): Fault => new Fault("SERVICE_UNAVAILABLE", "lost on its way", { retry: "later" });
+    if (options.loses?.() === true) throw lost();
+    const answer = (await call("riskengine", "ConfirmHalts", { epoch }, machine)) as HaltsConfirmed;
+    if (options.loses?.() === true) throw lost();
+    return answer;
+  }
+
+  async function start(service: HaltService): Promise<void> {
+    starts += 1;
+    const { process, ports } = toolsOf(service);
+    const life = incarnation(`${service} ${starts}`, ports, (defect) => {
+      process.kill();
+      lives.delete(service);
+      if (service === "riskengine") believed = undefined;
+      if (defect !== undefined) deaths.push(`${service}: ${defect.message}`);
+    });
+    const all = { ...life.ports, log: quietLog, settings: testSettings };
+    const handlers = service === "riskengine" ? await startEngine(all) : await startManager(all);
+    await takeLease(service, { host: "rig", pid: starts }, all);
+    if (life.isAlive()) lives.set(service, { handlers, setReachable: process.setReachable, end: life.end });
+  }
+
+  async function startManager(ports: HaltPorts): Promise<Life["handlers"]> {
+    return (await startHalts(ports, createWorkerAlarms(ports))).handlers;
+  }
+
+  /** The engine's halt side around a core that only remembers what it was told. */
+  async function startEngine(ports: HaltPorts & Parameters<typeof watchHalts>[0]): Promise<Life["handlers"]> {
+    const own = starts;
+    const core = {
+      setHalts: (halts: Believed) => {
+        believed = halts;
+      },
+    } as unknown as Engine;
+    const watch = await watchHalts(
+      ports,
+      core,
+      () => undefined,
+      () => undefined,
+    );
+    freshen = () => watch.freshen(clock.now());
+    const halts = createHalts({
+      ...{ ports, watch, lanes: createLanes(), attempts: createAttempts(ports, "risk") },
+      ...{ reference: await openFundDirectory(ports), incarnation: `engine ${own}` },
+    });
+    return {
+      RequestHalt: halts.requestHalt,
+      ResumeHalt: halts.resumeHalt,
+      ConfirmHalts: halts.confirmHalts,
+    } satisfies Life["handlers"];
+  }
+
+  async function call(service: HaltService, method: string, message: object, identity: Identity): Promise<unknown> {
+    const handler = lives.get(service)?.handlers[method];
+    if (handler === undefined) throw new Fault("SERVICE_UNAVAILABLE", `${service} is not there`, { retry: "later" });
+    const signal = new AbortController().signal;
+    const rpcCall: RpcCall = { requestId: "r", identity, signal, isGone: () => false, requestBytes: new Uint8Array() };
+    return handler(message as never, rpcCall);
+  }
+
+  const outside = toolsOf("oms").ports;
+  const finish = <Value>(promise: Promise<Value>): Promise<Value> => time.finish("the rig", promise, 1_000_000);
+  await finish(putReference());
+
+  async function putReference(): Promise<void> {
+    const reference = paperReference(format(clock.now()));
+    await outside.store.transact("reference", async (unit) => {
+      for (const kind of Object.keys(reference) as ReferenceKind[]) {
+        const version = { kind, version: 1, content: reference[kind], setBy: "x", setAt: clock.now() as Instant };
+        await unit.reference.put({ ...version, reason: "", hash: "" });
+      }
+    });
+  }
+
+  return {
+    time,
+    world,
+    fates,
+    chat,
+    codes,
+    deaths,
+    outside,
+    finish,
+    start: (service: HaltService) => finish(start(service)),
+    startSoon: start,
+    isUp: (service: HaltService) => lives.has(service),
+    cutOff: (service: HaltService) => lives.get(service)?.setReachable(false),
+    comeBack: (service: HaltService) => lives.get(service)?.setReachable(true),
+    kill: (service: HaltService) => lives.get(service)?.end(),
+    call,
+    ask: (service: HaltService, method: string, message: object, identity: Identity) =>
+      finish(call(service, method, message, identity)),
+    pass: (ms: number) => time.run({ untilMs: time.elapsedMs() + ms }),
+    codeOf: (subject: string) => memoryCode(subject, clock.now()),
+    /** What a check of the engine would see now; undefined while it is not there. */
+    believed(): Believed | undefined {
+      if (lives.has("riskengine")) freshen?.();
+      return believed;
+    },
+    published: <Payload>(subject: Subject<Payload>): Payload[] =>
+      world.log
+        .filter((event) => event.subject === subject.name)
+        .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload),
+    attempts: () =>
+      world.log
+        .filter((event) => event.subject === subjects.operatorAttempted.name)
+        .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>),
+  };
+}
+
+function withoutCommit(faults: Partial<MemoryFaults> = {}): Partial<MemoryFaults> {
+  const { commit: _commit, ...rest } = faults;
+  return rest;
+}
