@@ -58,9 +58,13 @@ test("one stop, one exit of exactly the position, through an outage, a gap and t
     async () => (await position()) !== "NaN" && (await position()) !== "0",
     waitMsMax,
   );
-  for (const strategy_id of ["alpha-momentum", "alpha-meanrev"]) {
-    await world.askAsOperator("Research", "SetStrategy", { strategy_id, status: "shadow", reason: "gap test" });
-  }
+  // Research seeds its strategies a moment after the platform is ready.
+  const hold = (strategy_id: string) =>
+    world.askAsOperator("Research", "SetStrategy", { strategy_id, status: "shadow", reason: "gap test" }).then(
+      () => true,
+      () => false,
+    );
+  for (const one of ["alpha-momentum", "alpha-meanrev"]) await eventually(`${one} holds`, () => hold(one), waitMsMax);
   await eventually("the strategies have no order left", async () => (await openOrders()) === 0, waitMsMax);
   const before = new Set((await sold()).map(({ fill_id }) => fill_id));
   const held = await position();
