@@ -1,4 +1,4 @@
-// The supervisor's five invariants, on pretended processes and real timers made short.
+// The supervisor's six invariants, on pretended processes and real timers made short.
 import { describe, expect, test } from "vitest";
 import type { FromPart, PartExit, PartProcess } from "./adapters/part-process.ts";
 import { systemClock } from "./adapters/system-clock.ts";
@@ -172,7 +172,35 @@ describe("the supervisor", () => {
     await supervisor.stop();
   });
 
-  test("invariant 5: stop ends a part that is being restarted", async () => {
+  test("invariant 5: restarts those that are named, each after the one before is back; asking twice at once is once", async () => {
+    const { supervisor, trace } = rig();
+    await supervisor.start();
+    const pidOf = (name: string) => supervisor.parts().find((part) => part.name === name)?.pid;
+    const before = { gateway: pidOf("gateway"), oms: pidOf("oms"), riskengine: pidOf("riskengine") };
+    trace.length = 0;
+    const asked = ["oms", "riskengine"];
+    const [done, again] = await Promise.all([supervisor.restart(asked), supervisor.restart(asked)]);
+    expect(again).toBe(done);
+    expect(done.map(({ name }) => name)).toEqual(["riskengine", "oms"]);
+    expect(trace.filter((line) => line.startsWith("stop"))).toEqual(["stop riskengine", "stop oms"]);
+    expect(pidOf("riskengine")).not.toBe(before.riskengine);
+    expect(done.map(({ pid }) => pid)).toEqual([pidOf("riskengine"), pidOf("oms")]);
+    expect(pidOf("gateway")).toBe(before.gateway);
+    expect(supervisor.parts().every(({ ready }) => ready)).toBe(true);
+    await supervisor.stop();
+  });
+
+  test("invariant 5: a stop ends a restart whose part does not come back", async () => {
+    const { supervisor } = rig((_name, part, count) => {
+      if (count === 1) part.say({ type: "ready", addresses: {} });
+    });
+    await supervisor.start();
+    const restart = supervisor.restart(["riskengine"]);
+    await supervisor.stop();
+    await expect(restart).resolves.toEqual([]);
+  });
+
+  test("invariant 6: stop ends a part that is being restarted", async () => {
     const { parts, supervisor } = rig((name, part, count) => {
       if (name !== "oms" || count === 1) part.say({ type: "ready", addresses: {} });
     });
@@ -184,7 +212,7 @@ describe("the supervisor", () => {
     expect(parts.get("oms")?.stopRequested()).toBe(true);
   });
 
-  test("invariant 5: a part that hangs is killed when its share is over, and the others still get theirs", async () => {
+  test("invariant 6: a part that hangs is killed when its share is over, and the others still get theirs", async () => {
     let nowUs = 1_000_000;
     const { parts, supervisor } = rig(undefined, { now: () => nowUs as Instant });
     await supervisor.start();

@@ -177,6 +177,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   let restarting: Promise<readonly RestartedPart[]> | undefined;
+  const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
 
   async function restartAll(names: readonly string[]): Promise<readonly RestartedPart[]> {
     const done: RestartedPart[] = [];
@@ -188,7 +189,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         slot.wanted = resolve;
       });
       await slot.process?.stop(options.stopGraceMs);
-      await Promise.race([back, gaveUp]);
+      await Promise.race([back, gaveUp, stopped]);
+      if (stopping.signal.aborted) break;
       done.push({
         name: slot.plan.name,
         pid: slot.process?.pid ?? 0,

@@ -1,6 +1,6 @@
 // Open orders and the exposure that is held for them, from the moment of approval until the order can no longer fill.
 //
-// Invariants (reservations.test.ts names them):
+// Invariants (engine-traps.test.ts and the random lives of engine.test.ts hold them):
 //  1. What is reserved is what may still fill: the largest quantity that may be in force less what has filled. It is a function of the
 //     quantities, the fills and the ending, whatever came first, so fills and transitions may arrive in any order.
 //  2. Fills always move the position: late, before the acknowledgement, beyond the quantity, or of an order that nobody asked about.

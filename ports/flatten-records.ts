@@ -37,7 +37,7 @@ export interface StoredFlattenLine {
   readonly attempt?: ExitAttempt;
   /** What those older ones have traded. */
   readonly exitedBefore: Decimal;
-  readonly ended?: { readonly outcome: "FLAT" | "GIVEN_UP"; readonly exitedQuantity: Decimal; readonly at: Instant };
+  readonly ended?: { readonly exitedQuantity: Decimal; readonly at: Instant };
 }
 
 export interface FlattenRecords {

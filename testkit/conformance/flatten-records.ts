@@ -40,7 +40,7 @@ const oneRunsAtATime: StoreCheck = {
     );
     const attempt = { number: 1, orderId: "l-1-1", quantity: d("0.5"), at: at(3) };
     const moved: StoredFlattenLine = { ...beta, attempt, exitedBefore: d("0.25"), at: at(3) };
-    const ended: StoredFlattenLine = { ...alpha, ended: { outcome: "FLAT", exitedQuantity: d("12.5"), at: at(4) } };
+    const ended: StoredFlattenLine = { ...alpha, ended: { exitedQuantity: d("12.5"), at: at(4) } };
     await run(rig.store, async (unit) => {
       expect(await unit.flattens.lockLine("l-1")).toEqual(beta);
       expect(await unit.flattens.lockLine("l-9")).toBeUndefined();

@@ -101,7 +101,6 @@ export const commandDenials = {
   RESUME_REASON_MISSING: denial("A halt is not lifted without a reason.", "FAILED_PRECONDITION"),
   RESUME_SECOND_FACTOR_MISSING: denial("This resume needs a second factor.", "PERMISSION_DENIED"),
   RESUME_SECOND_FACTOR_WRONG: denial("The one-time code is wrong, expired or already used.", "PERMISSION_DENIED"),
-  RESUME_COSIGN_MISSING: denial("A second operator must co-sign.", "FAILED_PRECONDITION", { exit: exitCodes.pending }),
   RESUME_COSIGN_SAME_PERSON: denial("Requester and co-signer must be two people.", "PERMISSION_DENIED"),
   RESUME_COSIGN_FORGED: denial(
     "The co-signer named in the request is not the operator who called.",
@@ -110,7 +109,6 @@ export const commandDenials = {
   RESUME_REQUEST_UNKNOWN: denial("There is no such resume request.", "NOT_FOUND", { exit: exitCodes.refused }),
   RESUME_REQUEST_VOID: denial("The halts changed since the resume was requested.", "FAILED_PRECONDITION"),
   RESUME_REQUEST_EXPIRED: denial("The resume request was not co-signed in time.", "FAILED_PRECONDITION"),
-  RESUME_FIRM_NEEDS_ALL: denial("A firm halt is lifted only together with every other halt.", "FAILED_PRECONDITION"),
   CONFIRMATION_WRONG: denial("The confirmation word is missing or wrong.", "FAILED_PRECONDITION", {
     exit: exitCodes.declined,
   }),

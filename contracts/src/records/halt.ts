@@ -200,7 +200,7 @@ export const flattenLine = z.object({
   fund_id: idText,
   strategy_id: idText,
   symbol: z.string(),
-  state: z.enum(["OWED", "EXITING", "FLAT", "GIVEN_UP"]),
+  state: z.enum(["OWED", "EXITING", "FLAT"]),
   order_id: idText.optional(),
   attempts: countNumber,
   detail: z.string().max(2_000),

@@ -1,4 +1,5 @@
 // POST /v1/platform/restart: starts the five services anew, in place. Answered when each of them can do its work again.
+import { messageOf } from "../../../contracts/src/fault.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
@@ -8,7 +9,7 @@ import { restartAnswer, restartBody } from "../schemas/halts.ts";
 const healthyMsMax = 25_000;
 const lookEveryMs = 200;
 
-type Parts = Pick<GatewayParts, "restarts" | "directory" | "expectedServices" | "timers">;
+type Parts = Pick<GatewayParts, "log" | "restarts" | "directory" | "expectedServices" | "timers">;
 
 export function servicesRestart(parts: Parts): Route {
   return defineRoute({
@@ -27,8 +28,10 @@ export function servicesRestart(parts: Parts): Route {
       const restarted = restart(parts, actor, request.body.reason ?? "", patience.signal);
       const answer = await Promise.race([restarted, late]);
       patience.abort();
-      // What comes after the answer is still seen by whoever reads the log.
-      restarted.catch(() => undefined);
+      // What comes of it after the answer only whoever reads the log can see.
+      restarted.catch((thrown: unknown) =>
+        parts.log.error("a restart of the services failed", { error: messageOf(thrown) }),
+      );
       return answer;
     },
   });

@@ -142,7 +142,7 @@ export const flattenAnswer = z.object({
       strategy_id: idText,
       symbol: symbolText,
       quantity: decimalText.meta({ description: "What was held when it was asked; negative when short." }),
-      state: z.enum(["OWED", "EXITING", "FLAT", "GIVEN_UP"]),
+      state: z.enum(["OWED", "EXITING", "FLAT"]),
       order_id: z.string().optional(),
       attempts: countNumber,
       complaint: z.string().optional().meta({ description: "Why it is not done yet." }),

@@ -151,7 +151,7 @@ function bookOf(store: ServicePorts["store"]): ExitBook<StoredFlattenLine> {
 }
 
 async function endLine(unit: UnitOfWork, line: StoredFlattenLine, exited: Decimal, at: Instant): Promise<void> {
-  const ended = { outcome: "FLAT" as const, exitedQuantity: exited, at };
+  const ended = { exitedQuantity: exited, at };
   const position = (await unit.oms.positions(line.fundId)).find(
     (one) => one.strategyId === line.strategyId && one.symbol === line.symbol,
   );

@@ -189,7 +189,7 @@ async function shownLine(unit: UnitOfWork, line: StoredFlattenLine, driver: Flat
   return {
     ...{ fund_id: fundId, strategy_id: strategyId, symbol },
     quantity: decimal.format(line.quantity),
-    state: ended?.outcome ?? (isExiting ? "EXITING" : "OWED"),
+    state: ended !== undefined ? "FLAT" : isExiting ? "EXITING" : "OWED",
     ...(attempt !== undefined && { order_id: attempt.orderId }),
     attempts: attempt?.number ?? 0,
     ...(complaint !== undefined && { complaint }),

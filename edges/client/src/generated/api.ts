@@ -2017,7 +2017,7 @@ export interface operations {
                             /** @description What was held when it was asked; negative when short. */
                             quantity: string;
                             /** @enum {string} */
-                            state: "OWED" | "EXITING" | "FLAT" | "GIVEN_UP";
+                            state: "OWED" | "EXITING" | "FLAT";
                             order_id?: string;
                             attempts: number;
                             /** @description Why it is not done yet. */
@@ -2090,7 +2090,7 @@ export interface operations {
                             /** @description What was held when it was asked; negative when short. */
                             quantity: string;
                             /** @enum {string} */
-                            state: "OWED" | "EXITING" | "FLAT" | "GIVEN_UP";
+                            state: "OWED" | "EXITING" | "FLAT";
                             order_id?: string;
                             attempts: number;
                             /** @description Why it is not done yet. */

@@ -31,7 +31,7 @@ export interface FlattenLine {
   symbol: string;
   /** Decimal: what was held when it was asked; negative when short. */
   quantity: string;
-  /** OWED before its exit is with order management, EXITING, FLAT, or GIVEN_UP when an operator ended it. */
+  /** OWED before its exit is with order management, EXITING, or FLAT. */
   state: string;
   order_id?: string | undefined;
   attempts: number;
