@@ -3,6 +3,7 @@
 import * as decimal from "../contracts/src/decimal.ts";
 import { format, fromMicroseconds, fromUnixMs, type Instant, later } from "../contracts/src/instant.ts";
 import type { Bar, BarInterval, NewsItem } from "../contracts/src/records/market.ts";
+import { createNewestMap } from "../core/newest-map.ts";
 import { headlineIn, slotS } from "../core/paper-flow.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
 import { type PaperMarketOptions, pricesOf, sessionsOf } from "./paper-market.ts";
@@ -22,7 +23,7 @@ const workPerTurn = 250;
 const barLooksPerTurn = 96;
 const barPauseMs = 4;
 /** Bars that are over do not change, so that asking for them again costs nothing. */
-const keptBarsMax = 20_000;
+const keptBarsMin = 10_000;
 /** No answer looks at more than this, however empty the time is that was asked about. */
 const workMax = 200_000;
 
@@ -62,7 +63,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     };
   }
 
-  const kept = new Map<string, Bar>();
+  const kept = createNewestMap<Bar>(keptBarsMin);
   let keptUnder = "";
 
   /** A gap of the weather moves prices of the past as well, for as long as it is there. */
@@ -70,14 +71,6 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     const gaps = JSON.stringify(options.weather?.()?.gaps ?? []);
     if (gaps !== keptUnder) kept.clear();
     keptUnder = gaps;
-  }
-
-  function keep(name: string, bar: Bar): void {
-    for (const oldest of kept.keys()) {
-      if (kept.size < keptBarsMax) break;
-      kept.delete(oldest);
-    }
-    kept.set(name, bar);
   }
 
   /** As the bar closes: its last moment that is looked at and in which the symbol was traded. */
@@ -119,7 +112,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
         const known = kept.get(name);
         const quotedUntil = newest();
         const bar = known ?? barAt(symbol, interval, start, Math.min(start + lengthUs, quotedUntil));
-        if (known === undefined && bar !== undefined && start + lengthUs <= quotedUntil) keep(name, bar);
+        if (known === undefined && bar !== undefined && start + lengthUs <= quotedUntil) kept.set(name, bar);
         if (bar !== undefined) bars.push(bar);
         const cost = known === undefined ? looks : 1;
         work += cost;

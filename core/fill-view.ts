@@ -144,7 +144,8 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
   const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
   const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
   if (fund !== undefined) catchUp(books, fund);
-  const open = source.orders.open.get(order.order_id);
+  const known = source.orders.open.find(order.order_id);
+  const open = known === "ended" ? undefined : known;
   found.fund = fund;
   found.strategy = strategy;
   found.book = book;
@@ -160,7 +161,7 @@ export function fillView(view: FundView, source: ViewSource, found: Found, order
   view.envelope = fund?.envelope;
   view.instrument = book?.facts;
   fillPosition(view, found, order);
-  if (open === undefined && source.orders.gone.has(order.order_id)) refuseAmendment(view);
+  if (known === "ended") refuseAmendment(view);
   view.openOrdersMax = source.openOrdersPerFundMax;
   fillPrices(view, books, fund, book, at);
   fillFund(view, source, found, at);

@@ -49,6 +49,36 @@ test("they are what a map holds, whatever comes and goes, however short a search
   );
 });
 
+test("those that ended are told for as long as there is room, the oldest leaving first, and may come back", () => {
+  const step = fc.record({ id: fc.integer({ min: 0, max: 60 }), does: fc.constantFrom("add", "end", "delete") });
+  const steps = fc.array(step, { minLength: 200, maxLength: 600, size: "max" });
+  fc.assert(
+    fc.property(steps, fc.constantFrom(1, 32), fc.constantFrom(1, 7), (lives, searchMax, endedMax) => {
+      const open = createOpenOrders(searchMax, endedMax);
+      const known = new Map<string, OpenOrder>();
+      // Each ending as it came, with the id or, once that was opened again, nothing.
+      const ended: (string | undefined)[] = [];
+      for (const { id: number, does } of lives) {
+        const id = `order-${number}`;
+        if (does === "add" && !known.has(id)) {
+          const order = orderOf(id);
+          open.add(order);
+          known.set(id, order);
+          if (ended.includes(id)) ended[ended.indexOf(id)] = undefined;
+        } else if (does === "end" && known.delete(id)) ended.push(id);
+        else if (does === "delete") known.delete(id);
+        if (does === "end") open.end(id);
+        if (does === "delete") open.delete(id);
+        const told = known.get(id) ?? (ended.slice(-endedMax).includes(id) ? "ended" : undefined);
+        if (open.find(id) !== told) throw new Error(`${id} is not what it should be`);
+        if (open.get(id) !== known.get(id)) throw new Error(`${id} is open, or not, and should not be`);
+      }
+      expect(open.size).toBe(known.size);
+    }),
+    { seed: 52, numRuns: 20 },
+  );
+});
+
 test("thousands of them are found while the table grows", () => {
   const open = createOpenOrders(2);
   const all = Array.from({ length: 3_000 }, (_, number) => orderOf(`order-${number}`));

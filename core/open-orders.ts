@@ -3,6 +3,9 @@
 // a table of numbers that says where in a list an order stands, and the list forgets it at once. Nearly every id that is asked about is new,
 // and the table alone says so, in one or two looks at memory that is near.
 //
+// The newest of those that ended keep their slots for a while, with nothing but their ids, because an amendment that comes too late must be
+// known for what it is; so the same look tells that, too. The oldest of them leave when there are more than there is room for.
+//
 // Whoever chooses ids could choose them so that all want the same slot. A search therefore ends after a few slots, and orders that find no
 // room in theirs stand in a map beside the table.
 import type { OpenOrder } from "./reservations.ts";
@@ -10,9 +13,14 @@ import type { OpenOrder } from "./reservations.ts";
 export interface OpenOrders {
   readonly size: number;
   get(id: string): OpenOrder | undefined;
-  /** Under an id that is not there yet. */
+  /** Also tells those that ended lately. */
+  find(id: string): OpenOrder | "ended" | undefined;
+  /** Under an id that is not open. */
   add(order: OpenOrder): void;
+  /** As if it had never been. */
   delete(id: string): void;
+  /** It is open no more, and remembered. */
+  end(id: string): void;
   values(): Iterable<OpenOrder>;
 }
 
@@ -22,6 +30,9 @@ const slotsFirst = 1_024;
 /** In a table that is at most half full hardly a search is ever as long. */
 const searchMaxDefault = 32;
 const noSlot = -1;
+const notEnded = -1;
+/** Amendments and endings pass each other within a moment; this many orders end in none. */
+const endedMaxDefault = 8_192;
 
 function hashOf(id: string): number {
   let hash = id.length;
@@ -30,10 +41,16 @@ function hashOf(id: string): number {
 }
 
 // tidy: long because the table is one object whose parts move the same numbers.
-export function createOpenOrders(searchMax = searchMaxDefault): OpenOrders {
+export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedMaxDefault): OpenOrders {
+  const ids: (string | undefined)[] = [];
+  /** At the same places as the ids; those of orders that ended are empty. */
   const orders: (OpenOrder | undefined)[] = [];
   const free: number[] = [];
   const crowded = new Map<string, number>();
+  /** The places of the newest endings, in a ring, and of each place the number of its ending. */
+  const endings = new Int32Array(endedMax);
+  const endingOf: number[] = [];
+  let endingCount = 0;
   let table = new Int32Array(slotsFirst * slotNumbers);
   let slots = slotsFirst;
   let size = 0;
@@ -44,7 +61,7 @@ export function createOpenOrders(searchMax = searchMaxDefault): OpenOrders {
       const slot = (hash + step) & (slots - 1);
       const number = table[slot * slotNumbers + 1] ?? 0;
       if (number === 0) return slot;
-      if (table[slot * slotNumbers] === hash && orders[number - 1]?.id === id) return slot;
+      if (table[slot * slotNumbers] === hash && ids[number - 1] === id) return slot;
     }
     return noSlot;
   }
@@ -70,7 +87,22 @@ export function createOpenOrders(searchMax = searchMaxDefault): OpenOrders {
     slots *= 2;
     table = new Int32Array(slots * slotNumbers);
     crowded.clear();
-    for (const [place, order] of orders.entries()) if (order !== undefined) put(order.id, place);
+    for (const [place, id] of ids.entries()) if (id !== undefined) put(id, place);
+  }
+
+  function addPlace(id: string): number {
+    if ((ids.length - free.length + 1) * 2 > slots) grow();
+    const place = free.pop() ?? ids.length;
+    ids[place] = id;
+    put(id, place);
+    return place;
+  }
+
+  function forget(id: string, place: number): void {
+    if (!crowded.delete(id)) empty(slotOf(id, hashOf(id)));
+    ids[place] = undefined;
+    orders[place] = undefined;
+    free.push(place);
   }
 
   /** Empties a slot and moves up those behind it that would no longer be found. */
@@ -80,10 +112,23 @@ export function createOpenOrders(searchMax = searchMaxDefault): OpenOrders {
     for (let next = (hole + 1) & mask; table[next * slotNumbers + 1] !== 0; next = (next + 1) & mask) {
       const home = (table[next * slotNumbers] ?? 0) & mask;
       if (((next - home) & mask) < ((next - hole) & mask)) continue;
-      table.copyWithin(hole * slotNumbers, next * slotNumbers, (next + 1) * slotNumbers);
+      table[hole * slotNumbers] = table[next * slotNumbers] ?? 0;
+      table[hole * slotNumbers + 1] = table[next * slotNumbers + 1] ?? 0;
       hole = next;
     }
     table[hole * slotNumbers + 1] = 0;
+  }
+
+  /** The oldest ending leaves its turn of the ring, and its place if that was not taken again since. */
+  function noteEnding(place: number): void {
+    const turn = endingCount % endedMax;
+    const oldest = endings[turn] ?? 0;
+    const oldestId = ids[oldest];
+    const isStill = endingCount >= endedMax && endingOf[oldest] === endingCount - endedMax;
+    if (isStill && oldestId !== undefined) forget(oldestId, oldest);
+    endings[turn] = place;
+    endingOf[place] = endingCount;
+    endingCount += 1;
   }
 
   return {
@@ -94,20 +139,28 @@ export function createOpenOrders(searchMax = searchMaxDefault): OpenOrders {
       const place = placeOf(id);
       return place === undefined ? undefined : orders[place];
     },
+    find(id) {
+      const place = placeOf(id);
+      return place === undefined ? undefined : (orders[place] ?? "ended");
+    },
     add(order) {
       size += 1;
-      if (size * 2 > slots) grow();
-      const place = free.pop() ?? orders.length;
+      const place = placeOf(order.id) ?? addPlace(order.id);
       orders[place] = order;
-      put(order.id, place);
+      endingOf[place] = notEnded;
     },
     delete(id) {
       const place = placeOf(id);
-      if (place === undefined) return;
-      if (!crowded.delete(id)) empty(slotOf(id, hashOf(id)));
-      orders[place] = undefined;
-      free.push(place);
+      if (place === undefined || orders[place] === undefined) return;
+      forget(id, place);
       size -= 1;
+    },
+    end(id) {
+      const place = placeOf(id);
+      if (place === undefined || orders[place] === undefined) return;
+      orders[place] = undefined;
+      size -= 1;
+      noteEnding(place);
     },
     values: () => orders.filter((order) => order !== undefined),
   };

@@ -19,6 +19,7 @@ import { type Amount, parseAmount, toDecimal } from "./amount.ts";
 import { type Books, type FundBook, fundBookOf, type SymbolBook, symbolBookOf } from "./engine-books.ts";
 import { movePending, movePosition } from "./exposure.ts";
 import { positionAt, rowOf } from "./fund-sheet.ts";
+import { createNewestMap, type NewestMap } from "./newest-map.ts";
 import { createOpenOrders, type OpenOrders } from "./open-orders.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
 import { directionOf } from "./terms.ts";
@@ -63,15 +64,13 @@ export interface OrderBook {
    * Orders that ended, while the journal is read back and only then. There a fill or an ending may stand before an amendment that was
    * approved without knowing of it, and the amendment must find the order that it belongs to.
    */
-  ended: Map<string, OpenOrder> | undefined;
-  /** The ids of the newest orders that ended, oldest first: an amendment that comes too late for one of them is no new order (invariant 4). */
-  readonly gone: Set<string>;
+  ended: NewestMap<OpenOrder> | undefined;
   /** Those of the newest order: most orders have the terms of the one before, and share them. */
   newestTerms: OrderTerms | undefined;
 }
 
 export function createOrderBook(): OrderBook {
-  return { open: createOpenOrders(), ended: new Map(), gone: new Set(), newestTerms: undefined };
+  return { open: createOpenOrders(), ended: createNewestMap(endedMin), newestTerms: undefined };
 }
 
 export interface FillEffect {
@@ -86,9 +85,7 @@ export interface FillEffect {
 }
 
 const noAmendments: readonly Amended[] = [];
-const endedMax = 65_536;
-/** Amendments and endings pass each other within a moment; this many orders end in none. */
-const goneMax = 8_192;
+const endedMin = 32_768;
 /** Amendments that wait to be told; of more than these the largest stands for two. */
 const amendmentsMax = 16;
 const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
@@ -112,27 +109,10 @@ function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
 }
 
 function leave(orders: OrderBook, order: OpenOrder): void {
-  orders.open.delete(order.id);
+  // An amendment that comes too late for it is no new order (invariant 4).
+  orders.open.end(order.id);
   order.fund.openOrders -= 1;
-  noteGone(orders.gone, order.id);
-  const { ended } = orders;
-  if (ended === undefined) return;
-  ended.delete(order.id);
-  ended.set(order.id, order);
-  if (ended.size <= endedMax) return;
-  for (const oldest of ended.keys()) {
-    ended.delete(oldest);
-    return;
-  }
-}
-
-function noteGone(gone: Set<string>, orderId: string): void {
-  gone.add(orderId);
-  if (gone.size <= goneMax) return;
-  for (const oldest of gone) {
-    gone.delete(oldest);
-    return;
-  }
+  orders.ended?.set(order.id, order);
 }
 
 /** An order that ended, as an amendment of the journal finds it; it leaves again at once if there is still nothing to fill. */

@@ -10,6 +10,7 @@
 //  4. A subscription whose name was forgotten has ended: it does not enter the name again and hears nothing more.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import { createNewestMap } from "../../core/newest-map.ts";
 import type { BusEvent, DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -87,7 +88,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   ]);
   const closing = new AbortController();
   const bell = createBell(context.wake, timers, closing.signal);
-  const recent = createRecent(2 * queueMax + messagesPerDecisionMax);
+  const recent = createNewestMap<true>(2 * queueMax + messagesPerDecisionMax);
   const complaints: Complaints = {};
   let finishedCount = 0;
   let alarmedAt = clock.now();
@@ -103,14 +104,14 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   }
 
   function finish(row: OutboxRow): void {
-    recent.add(row.eventId);
+    recent.set(row.eventId, true);
     finishedCount += 1;
     handled.add(1, label);
   }
 
   /** True when the event is done with, false when it was left for later because we must stop. */
   async function deliver(row: OutboxRow, stopped: () => boolean): Promise<boolean> {
-    if (recent.has(row.eventId)) return true;
+    if (recent.get(row.eventId) === true) return true;
     const decoded = read(row, context.subjectByName);
     if ("poison" in decoded) return park(row, decoded.poison, 0, stopped);
     let ownFailures = 0;
@@ -135,7 +136,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     const events: BusEvent[] = [];
     for (const row of rows) {
       for (const message of messagesOf(row, patterns)) {
-        if (recent.has(message.eventId)) continue;
+        if (recent.get(message.eventId) === true) continue;
         const decoded = read(message, context.subjectByName);
         if ("event" in decoded) events.push(decoded.event);
       }
@@ -295,20 +296,4 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
 function backOff(random: Random, attempt: number): number {
   const spanMs = Math.min(retryMsMax, retryMsMin * 2 ** (attempt - 1));
   return spanMs / 2 + (spanMs / 2) * ((random.bytes(1)[0] ?? 0) / 255);
-}
-
-/** The last so many ids, oldest forgotten first. */
-function createRecent(countMax: number): { has(id: string): boolean; add(id: string): void } {
-  const ids = new Set<string>();
-  return {
-    has: (id) => ids.has(id),
-    add(id) {
-      ids.add(id);
-      if (ids.size <= countMax) return;
-      for (const oldest of ids) {
-        ids.delete(oldest);
-        return;
-      }
-    },
-  };
 }
