@@ -3,7 +3,7 @@
 import * as decimal from "../contracts/src/decimal.ts";
 import { format, fromMicroseconds, fromUnixMs, type Instant, later } from "../contracts/src/instant.ts";
 import type { Bar, BarInterval, NewsItem } from "../contracts/src/records/market.ts";
-import { createNewestMap } from "../core/newest-map.ts";
+import { boundedMap } from "../core/bounded-map.ts";
 import { headlineIn, slotS } from "../core/paper-flow.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
 import { type PaperMarketOptions, pricesOf, sessionsOf } from "./paper-market.ts";
@@ -23,7 +23,7 @@ const workPerTurn = 250;
 const barLooksPerTurn = 96;
 const barPauseMs = 4;
 /** Bars that are over do not change, so that asking for them again costs nothing. */
-const keptBarsMin = 10_000;
+const keptBarsMax = 20_000;
 /** No answer looks at more than this, however empty the time is that was asked about. */
 const workMax = 200_000;
 
@@ -63,7 +63,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     };
   }
 
-  const kept = createNewestMap<Bar>(keptBarsMin);
+  const kept = boundedMap<string, Bar>(keptBarsMax);
   let keptUnder = "";
 
   /** A gap of the weather moves prices of the past as well, for as long as it is there. */

@@ -16,10 +16,10 @@ import * as instant from "../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import * as amounts from "./amount.ts";
 import { type Amount, parseAmount, toDecimal } from "./amount.ts";
+import { type BoundedMap, boundedMap } from "./bounded-map.ts";
 import { type Books, type FundBook, fundBookOf, type SymbolBook, symbolBookOf } from "./engine-books.ts";
 import { movePending, movePosition } from "./exposure.ts";
 import { positionAt, rowOf } from "./fund-sheet.ts";
-import { createNewestMap, type NewestMap } from "./newest-map.ts";
 import { createOpenOrders, type OpenOrders } from "./open-orders.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
 import { directionOf } from "./terms.ts";
@@ -64,13 +64,13 @@ export interface OrderBook {
    * Orders that ended, while the journal is read back and only then. There a fill or an ending may stand before an amendment that was
    * approved without knowing of it, and the amendment must find the order that it belongs to.
    */
-  ended: NewestMap<OpenOrder> | undefined;
+  ended: BoundedMap<string, OpenOrder> | undefined;
   /** Those of the newest order: most orders have the terms of the one before, and share them. */
   newestTerms: OrderTerms | undefined;
 }
 
 export function createOrderBook(): OrderBook {
-  return { open: createOpenOrders(), ended: createNewestMap(endedMin), newestTerms: undefined };
+  return { open: createOpenOrders(), ended: boundedMap(endedMax), newestTerms: undefined };
 }
 
 export interface FillEffect {
@@ -85,7 +85,7 @@ export interface FillEffect {
 }
 
 const noAmendments: readonly Amended[] = [];
-const endedMin = 32_768;
+const endedMax = 65_536;
 /** Amendments that wait to be told; of more than these the largest stands for two. */
 const amendmentsMax = 16;
 const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);

@@ -10,7 +10,7 @@
 //  4. A subscription whose name was forgotten has ended: it does not enter the name again and hears nothing more.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
-import { createNewestMap } from "../../core/newest-map.ts";
+import { boundedMap } from "../../core/bounded-map.ts";
 import type { BusEvent, DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -88,7 +88,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   ]);
   const closing = new AbortController();
   const bell = createBell(context.wake, timers, closing.signal);
-  const recent = createNewestMap<true>(2 * queueMax + messagesPerDecisionMax);
+  const recent = boundedMap<string, true>(2 * (2 * queueMax + messagesPerDecisionMax));
   const complaints: Complaints = {};
   let finishedCount = 0;
   let alarmedAt = clock.now();

@@ -16,12 +16,12 @@ import { createFormatter, type Instant } from "../../../../contracts/src/instant
 import { createEntryMaker, type Entry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import { createPlainWriter } from "../../../../core/audit/plain-json.ts";
+import { type BoundedMap, boundedMap } from "../../../../core/bounded-map.ts";
 import type { AuditHead, AuditLog, NewAuditRow } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Timers } from "../../../../ports/timers.ts";
 import { beginBatch, type Chained, chainSome, isFull, type Known } from "./batch.ts";
-import { type BoundedMap, boundedMap } from "./bounded-map.ts";
 import {
   badId,
   gone,

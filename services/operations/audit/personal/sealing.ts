@@ -10,10 +10,10 @@ import { Fault } from "../../../../contracts/src/fault.ts";
 import { decodeBase64, decodeBase64Of, encodeBase64, utf8Of } from "../../../../core/audit/base64.ts";
 import { canonicalJson, type JsonObject } from "../../../../core/audit/canonical-json.ts";
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
+import { boundedMap } from "../../../../core/bounded-map.ts";
 import type { Random } from "../../../../ports/random.ts";
 import type { Secrets } from "../../../../ports/secrets.ts";
 import type { Cipher, SubjectKey, SubjectKeys } from "../../../../ports/subject-keys.ts";
-import { boundedMap } from "../log/bounded-map.ts";
 
 export interface SealingPorts {
   readonly subjectKeys: SubjectKeys;

@@ -1,14 +1,14 @@
 // The newest entries against a plain list of everything that was ever set.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createNewestMap } from "./newest-map.ts";
+import { boundedMap } from "./bounded-map.ts";
 
 test("the newest are there, what was deleted is not, and twice as many as asked for are never kept", () => {
   const step = fc.record({ key: fc.integer({ min: 0, max: 30 }), does: fc.constantFrom("set", "set", "delete") });
   const steps = fc.array(step, { minLength: 50, maxLength: 120, size: "max" });
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 9 }), (lives, countMin) => {
-      const map = createNewestMap<number>(countMin);
+      const map = boundedMap<string, number>(2 * countMin);
       let newestFirst: { key: string; value: number }[] = [];
       for (const [value, { key: number, does }] of lives.entries()) {
         const key = String(number);
@@ -35,7 +35,7 @@ test("the newest are there, what was deleted is not, and twice as many as asked 
 });
 
 test("a cleared one is empty", () => {
-  const map = createNewestMap<number>(1);
+  const map = boundedMap<string, number>(4);
   map.set("a", 1);
   map.set("b", 2);
   map.clear();
