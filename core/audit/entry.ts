@@ -22,14 +22,15 @@ import {
 import {
   asHash,
   type Hash,
-  hexBytesOfHash,
   hexLength,
   hexOfHash,
   isHashHex,
   type Sha256OfBytes,
   textOfBytes,
+  writeHex,
   zeroHex,
 } from "./hash.ts";
+import { createPlainWriter, noRoom } from "./plain-json.ts";
 import { isTimestamp } from "./timestamp.ts";
 
 /** What the writer decides; the hash follows. */
@@ -58,19 +59,29 @@ export interface Entry {
   readonly leaf: Hash;
 }
 
-/** The data comes as its canonical text. */
-export type MakeEntry = (fields: Omit<EntryFields, "data">, data: string) => Entry;
+type FieldsOfData = Omit<EntryFields, "data">;
+
+/** Makes one entry after another. Throws ValueRefused for whatever the format does not allow. */
+export interface EntryMaker {
+  /** The data comes as its canonical text. */
+  ofText(fields: FieldsOfData, data: string): Entry;
+  /**
+   * The data comes as plain-json.ts wants it, with one more member behind its own, as canonical text with its name. Undefined when it must
+   * go the careful way, as text.
+   */
+  ofPlain(fields: FieldsOfData, data: Readonly<Record<string, unknown>>, member: string): Entry | undefined;
+}
 
 /** Makes an entry. Throws ValueRefused for whatever the format does not allow. */
 export function makeEntry(fields: EntryFields, sha256: Sha256OfBytes): Entry {
-  return createEntryMaker(sha256)(fields, dataText(fields.data, canonicalJson));
+  return createEntryMaker(sha256).ofText(fields, dataText(fields.data));
 }
 
 /** Texts of many entries share a piece of memory: one of their own for each costs as much as its hash. */
-const pieceBytes = 65_536;
+const pieceBytes = 2 * 65_536;
 
-/** Makes one entry after another. */
-export function createEntryMaker(sha256: Sha256OfBytes): MakeEntry {
+// tidy: long because both ways of making an entry share memory and what was looked at before.
+export function createEntryMaker(sha256: Sha256OfBytes): EntryMaker {
   // What the entry before was made of or came to need not be looked at again.
   let goodTimestamp: string | undefined;
   let goodHash = zeroHex;
@@ -78,25 +89,29 @@ export function createEntryMaker(sha256: Sha256OfBytes): MakeEntry {
   let hashedRoom = new Uint8Array(0);
   let piece = new Uint8Array(0);
   let pieceAt = 0;
+  const writer = createPlainWriter();
+  const digits = new Uint8Array(hexLength);
 
   function encode(text: string): Uint8Array {
     if (hashedRoom.length < text.length * 3) hashedRoom = new Uint8Array(text.length * 4);
     return utf8Into(text, hashedRoom);
   }
 
+  function beginPiece(length: number): void {
+    piece = new Uint8Array(length);
+    pieceAt = 0;
+    writer.setRoom(piece, length - hashRunLength);
+  }
+
   /** The first gets just what it needs: most who make a single entry make no other. */
   function take(length: number): Uint8Array {
-    if (pieceAt + length > piece.length) {
-      piece = new Uint8Array(piece.length === 0 ? length : Math.max(length, pieceBytes));
-      pieceAt = 0;
-    }
+    if (pieceAt + length > piece.length) beginPiece(piece.length === 0 ? length : Math.max(length, pieceBytes));
     const taken = piece.subarray(pieceAt, pieceAt + length);
     pieceAt += length;
     return taken;
   }
 
-  return (fields, data) => {
-    const { sequence, timestamp, prev_hash: prevHash } = fields;
+  function lookAtFields({ sequence, timestamp, prev_hash: prevHash }: FieldsOfData): void {
     if (!Number.isSafeInteger(sequence) || sequence < 0 || Object.is(sequence, -0)) {
       throw new ValueRefused("sequence", "not a whole number from 0 on");
     }
@@ -108,20 +123,88 @@ export function createEntryMaker(sha256: Sha256OfBytes): MakeEntry {
       throw new ValueRefused("prev_hash", "not 64 lower-case hex digits");
     }
     if (sequence === 0 && prevHash !== zeroHex) throw new ValueRefused("prev_hash", "nothing comes before entry 0");
-    const { head, tail } = writtenFields(fields, data);
-    const hashed = encode(prevHash + head + tail);
-    const length = hashed.length - hexLength + hashRunLength;
-    if (length > textBytesMax) throw new ValueRefused("", `${length} bytes, more than ${textBytesMax}`);
-    const digits = hexBytesOfHash(asHash(sha256(hashed)));
-    const isAscii = hashed.length === hexLength + head.length + tail.length;
-    const hashRun = hashed.length - hexLength - (isAscii ? tail.length : utf8(tail).length);
-    // The text stands behind the zero byte with which a leaf is hashed: one piece of memory instead of two.
-    const marked = take(1 + length);
-    const text = marked.subarray(1);
-    join(text, hashed.subarray(hexLength), hashRun, digits, hashed.subarray(0, hexLength));
-    goodHash = textOfBytes(digits);
-    return { text, hash: goodHash, leaf: asHash(sha256(marked)) };
+  }
+
+  /** Where the place of the two hashes is in what was written last. */
+  let hashRun = 0;
+
+  /** What is hashed, into the piece; answers where it ends, or a number below zero. */
+  function writeHashed(fields: FieldsOfData, data: Readonly<Record<string, unknown>>, member: string): number {
+    let at = writer.ascii(fields.prev_hash, pieceAt);
+    if (at >= 0) at = writer.ascii(`{"action":`, at);
+    if (at >= 0) at = writer.quoted(fields.action, at);
+    if (at >= 0) at = writer.ascii(`,"actor":`, at);
+    if (at >= 0) at = writer.quoted(fields.actor, at);
+    if (at >= 0) at = writer.ascii(`,"data":`, at);
+    const dataAt = at;
+    if (at >= 0) at = writer.value(data, at);
+    // The member goes to where the brace is, behind a comma if it is not the first.
+    if (at >= 0) at = writer.ascii(at - dataAt > 2 ? `,${member}}` : `${member}}`, at - 1);
+    hashRun = at;
+    if (at >= 0) at = writer.ascii(`,"sequence":${fields.sequence},"subject_id":`, at);
+    if (at >= 0) at = writer.quoted(fields.subject_id, at);
+    return at < 0 ? at : writer.ascii(`,"timestamp":"${fields.timestamp}"}`, at);
+  }
+
+  /** Makes room for the two hashes in what was hashed, from that place to that one, and answers where it ends then. */
+  function insertHashes(start: number, end: number): number {
+    piece.copyWithin(hashRun + hashRunLength, hashRun, end);
+    const hashAt = hashRun + beforeHash.length;
+    const prevHashAt = hashAt + hexLength + beforePrevHash.length;
+    piece.set(beforeHash, hashRun);
+    piece.set(digits, hashAt);
+    piece.set(beforePrevHash, hashAt + hexLength);
+    piece.copyWithin(prevHashAt, start, start + hexLength);
+    piece[prevHashAt + hexLength] = quote;
+    return end + hashRunLength;
+  }
+
+  return {
+    ofPlain(fields, data, member) {
+      lookAtFields(fields);
+      const { action, actor, subject_id: subjectId } = fields;
+      const areShort = isShort(action, actionCharactersMax) && isShort(actor, actorCharactersMax);
+      if (!areShort || !isShort(subjectId, subjectCharactersMax)) return undefined;
+      if (piece.length < pieceBytes) beginPiece(pieceBytes);
+      let end = writeHashed(fields, data, member);
+      if (end === noRoom && pieceAt > 0) {
+        beginPiece(pieceBytes);
+        end = writeHashed(fields, data, member);
+      }
+      const start = pieceAt;
+      if (end < 0 || end - start - hexLength + hashRunLength > textBytesMax) return undefined;
+      writeHex(asHash(sha256(piece.subarray(start, end))), digits);
+      goodHash = textOfBytes(digits);
+      pieceAt = insertHashes(start, end);
+      // The text stands behind the zero byte with which a leaf is hashed, where the last digit of the hash before was.
+      const textAt = start + hexLength;
+      piece[textAt - 1] = 0;
+      const leaf = asHash(sha256(piece.subarray(textAt - 1, pieceAt)));
+      return { text: piece.subarray(textAt, pieceAt), hash: goodHash, leaf };
+    },
+    ofText(fields, data) {
+      lookAtFields(fields);
+      const { head, tail } = writtenFields(fields, data);
+      const hashed = encode(fields.prev_hash + head + tail);
+      const length = hashed.length - hexLength + hashRunLength;
+      if (length > textBytesMax) throw new ValueRefused("", `${length} bytes, more than ${textBytesMax}`);
+      writeHex(asHash(sha256(hashed)), digits);
+      const isAscii = hashed.length === hexLength + head.length + tail.length;
+      const run = hashed.length - hexLength - (isAscii ? tail.length : utf8(tail).length);
+      // One piece of memory instead of two: the text stands behind the zero byte with which a leaf is hashed.
+      const marked = take(1 + length);
+      marked[0] = 0;
+      const text = marked.subarray(1);
+      join(text, hashed.subarray(hexLength), run, digits, hashed.subarray(0, hexLength));
+      goodHash = textOfBytes(digits);
+      return { text, hash: goodHash, leaf: asHash(sha256(marked)) };
+    },
   };
+}
+
+/** Of ASCII, or too long. */
+function isShort(text: unknown, charactersMax: number): boolean {
+  return typeof text === "string" && text.length > 0 && text.length <= charactersMax;
 }
 
 /** The text of the six fields around the place of the two hashes. */
@@ -146,11 +229,11 @@ function fieldText(name: string, value: unknown, charactersMax: number): string 
   return canonicalJson(value);
 }
 
-/** The canonical text of the data of an entry, by whoever writes such texts. Throws ValueRefused. */
-export function dataText(data: unknown, write: typeof canonicalJson): string {
+/** The canonical text of the data of an entry. Throws ValueRefused. */
+export function dataText(data: unknown): string {
   let text: string;
   try {
-    text = write(data);
+    text = canonicalJson(data);
   } catch (refused) {
     if (!(refused instanceof ValueRefused)) throw refused;
     const dot = refused.path === "" || refused.path.startsWith("[") ? "" : ".";

@@ -39,12 +39,17 @@ export function bytesOfHash(hash: Hash): Uint8Array {
 /** The 64 lower-case hex digits, as ASCII. */
 export function hexBytesOfHash(hash: Hash): Uint8Array {
   const digits = new Uint8Array(hexLength);
+  writeHex(hash, digits);
+  return digits;
+}
+
+/** The same, into bytes that are there. */
+export function writeHex(hash: Hash, digits: Uint8Array): void {
   for (let at = 0; at < hashLength; at += 1) {
     const byte = hash.charCodeAt(at);
     digits[2 * at] = hexCodes[byte >> 4] ?? 0;
     digits[2 * at + 1] = hexCodes[byte & 15] ?? 0;
   }
-  return digits;
 }
 
 /** A character for each byte; a decoder takes three times as long for so few. */

@@ -1,8 +1,8 @@
 // Canonical JSON (RFC 8785) of values that a decoder made (of JSON, of protobuf) or that were put together here out of such: plain objects and arrays
-// all the way, without a getter. It writes the same text as canonical-json.ts, sooner: what is made again and again has the same names in the same
-// order, so that a name, its quotation marks and its place behind the one before are looked at once. Whatever is not so, or has no
-// canonical form, goes the careful way.
-import { canonicalJson, levelsMax, needsNoEscape, textBytesMax } from "./canonical-json.ts";
+// all the way, without a getter, texts of printable ASCII. It writes the same bytes as canonical-json.ts and an encoder would, sooner: no text is
+// put together on the way, and what is made again and again has the same names in the same order, so that a name, its quotation marks and its
+// place behind the one before are looked at once. Whatever is not so, or has no canonical form, must go the careful way.
+import { levelsMax, needsNoEscape } from "./canonical-json.ts";
 
 /** A name behind the names before it in an object, which are those of its parents. */
 interface Name {
@@ -14,51 +14,109 @@ interface Name {
   readonly following: Map<string, Name>;
 }
 
-/** What a writer gives instead of a text, which is never empty. */
-const notPlain = "";
+/** Instead of a place: the value must go the careful way, or there is not so much room. Both are below zero. */
+export const notPlain = -1;
+export const noRoom = -2;
 const namesMaxDefault = 4_096;
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const bracketOpen = 0x5b;
+const bracketClose = 0x5d;
+const braceOpen = 0x7b;
+const braceClose = 0x7d;
 
+/** Writes into the room that it was given last; each answers the place behind what it wrote, `notPlain` or `noRoom`. */
+export interface PlainWriter {
+  /** From now on into these bytes, and not beyond that place. */
+  setRoom(bytes: Uint8Array, end: number): void;
+  value(value: unknown, at: number, levels?: number): number;
+  /** A text in quotation marks. */
+  quoted(text: string, at: number): number;
+  /** Text of ASCII, as it is. */
+  ascii(text: string, at: number): number;
+}
+
+// tidy: long because everything writes into the same room, which is no parameter of each.
 /** Made once and used again: it keeps so many names at most, and begins anew when there are more. */
-export function createPlainWriter(namesMax = namesMaxDefault): typeof canonicalJson {
+export function createPlainWriter(namesMax = namesMaxDefault): PlainWriter {
   let before = nameOf("", "");
   let nameCount = 0;
-  /** How many values may still come: one value in many places would grow without bound. */
-  let left = 0;
+  let bytes: Uint8Array = new Uint8Array(0);
+  let end = 0;
 
-  function write(value: unknown, levels: number): string {
-    left -= 1;
-    if (typeof value === "string") return needsNoEscape.test(value) ? `"${value}"` : notPlain;
-    if (typeof value === "number") return Number.isSafeInteger(value) && !Object.is(value, -0) ? `${value}` : notPlain;
-    if (typeof value === "boolean") return value ? "true" : "false";
-    if (value === null) return "null";
-    if (typeof value !== "object" || levels === 0 || left < 0) return notPlain;
-    return Array.isArray(value) ? writeArray(value, levels - 1) : writeObject(value, levels - 1);
+  function ascii(text: string, at: number): number {
+    const { length } = text;
+    if (at + length > end) return noRoom;
+    for (let index = 0; index < length; index += 1) bytes[at + index] = text.charCodeAt(index);
+    return at + length;
   }
 
-  function writeArray(array: readonly unknown[], levels: number): string {
-    if (Object.getPrototypeOf(array) !== Array.prototype || array.length > left) return notPlain;
-    let text = "[";
-    for (let index = 0; index < array.length; index += 1) {
-      const written = write(array[index], levels);
-      if (written === notPlain) return notPlain;
-      text += index === 0 ? written : `,${written}`;
+  function quoted(text: string, at: number): number {
+    const { length } = text;
+    if (at + length + 2 > end) return noRoom;
+    bytes[at] = quote;
+    const from = at + 1;
+    for (let index = 0; index < length; index += 1) {
+      const code = text.charCodeAt(index);
+      if (code < 0x20 || code > 0x7e || code === quote || code === backslash) return notPlain;
+      bytes[from + index] = code;
     }
-    return `${text}]`;
+    bytes[from + length] = quote;
+    return from + length + 1;
   }
 
-  function writeObject(object: object, levels: number): string {
-    if (Object.getPrototypeOf(object) !== Object.prototype) return notPlain;
-    const named = object as Readonly<Record<string, unknown>>;
+  function value(written: unknown, at: number, levels: number): number {
+    if (typeof written === "string") return quoted(written, at);
+    if (typeof written === "number") {
+      return Number.isSafeInteger(written) && !Object.is(written, -0) ? ascii(`${written}`, at) : notPlain;
+    }
+    if (typeof written === "boolean") return ascii(written ? "true" : "false", at);
+    if (written === null) return ascii("null", at);
+    if (typeof written !== "object" || levels === 0) return notPlain;
+    return Array.isArray(written) ? array(written, at, levels - 1) : object(written, at, levels - 1);
+  }
+
+  function array(values: readonly unknown[], from: number, levels: number): number {
+    if (Object.getPrototypeOf(values) !== Array.prototype) return notPlain;
+    if (from + 2 > end) return noRoom;
+    let at = from;
+    for (let index = 0; index < values.length; index += 1) {
+      bytes[at] = index === 0 ? bracketOpen : comma;
+      at = value(values[index], at + 1, levels);
+      if (at < 0) return at;
+      // There is always room for one more byte: that of the bracket.
+      if (at >= end) return noRoom;
+    }
+    if (at === from) {
+      bytes[at] = bracketOpen;
+      at += 1;
+    }
+    bytes[at] = bracketClose;
+    return at + 1;
+  }
+
+  function object(members: object, from: number, levels: number): number {
+    if (Object.getPrototypeOf(members) !== Object.prototype) return notPlain;
+    if (from + 2 > end) return noRoom;
+    const named = members as Readonly<Record<string, unknown>>;
     let last = before;
-    let text = "";
+    let at = from;
     for (const key in named) {
       const name = last.likely?.name === key ? last.likely : follow(last, key);
-      const written = name === undefined ? notPlain : write(named[key], levels);
-      if (name === undefined || written === notPlain) return notPlain;
-      text += name.text + written;
+      if (name === undefined) return notPlain;
+      at = ascii(name.text, at);
+      if (at >= 0) at = value(named[key], at, levels);
+      if (at < 0) return at;
+      if (at >= end) return noRoom;
       last = name;
     }
-    return text === "" ? "{}" : `${text}}`;
+    if (at === from) {
+      bytes[at] = braceOpen;
+      at += 1;
+    }
+    bytes[at] = braceClose;
+    return at + 1;
   }
 
   /** Undefined when the name does not sort behind the one before, or must be written otherwise than as itself. */
@@ -83,11 +141,14 @@ export function createPlainWriter(namesMax = namesMaxDefault): typeof canonicalJ
     last.following.set(name.name, name);
   }
 
-  return (value, limits = {}) => {
-    const lengthMax = limits.lengthMax ?? textBytesMax;
-    left = lengthMax;
-    const text = hasOnlyOwnKeys() ? write(value, limits.levelsMax ?? levelsMax) : notPlain;
-    return text === notPlain || text.length > lengthMax || left < 0 ? canonicalJson(value, limits) : text;
+  return {
+    setRoom(room, roomEnd) {
+      bytes = room;
+      end = roomEnd;
+    },
+    value: (written, at, levels = levelsMax) => (hasOnlyOwnKeys() ? value(written, at, levels) : notPlain),
+    quoted,
+    ascii,
   };
 }
 

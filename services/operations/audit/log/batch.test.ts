@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { systemSha256OfBytes } from "../../../../adapters/system-signing.ts";
 import { createEntryMaker } from "../../../../core/audit/entry.ts";
 import { zeroHex } from "../../../../core/audit/hash.ts";
-import { createPlainWriter } from "../../../../core/audit/plain-json.ts";
 import { dice } from "../../../../testkit/virtual/dice.ts";
 import { beginBatch, type Chained, chainSome } from "./batch.ts";
 import type { AuditWish } from "./sequencer.ts";
@@ -37,9 +36,8 @@ function chained(wishes: readonly AuditWish[], isPlain: boolean): Chained<Waitin
     },
   }));
   const known = { sequences: undefined, newest: new Map([["known", 3]]) };
-  const makeEntry = createEntryMaker(systemSha256OfBytes);
-  const writePlain = createPlainWriter();
-  const options = { known, before: undefined, makeEntry, writePlain, now: "2026-11-15T09:30:00.123456Z" };
+  const maker = createEntryMaker(systemSha256OfBytes);
+  const options = { known, before: undefined, maker, now: "2026-11-15T09:30:00.123456Z" };
   expect(chainSome(batch, waiting, 0, wishes.length, options)).toBe(wishes.length);
   return batch;
 }

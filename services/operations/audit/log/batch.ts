@@ -2,8 +2,8 @@
 // What stands in the log already gets no second entry. Nothing here asks anybody or waits.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
-import { canonicalJson, ValueRefused } from "../../../../core/audit/canonical-json.ts";
-import { dataText, type Entry, type MakeEntry } from "../../../../core/audit/entry.ts";
+import { ValueRefused } from "../../../../core/audit/canonical-json.ts";
+import { dataText, type Entry, type EntryMaker } from "../../../../core/audit/entry.ts";
 import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
 import { hasFixedData, subjectPrevious } from "./reserved.ts";
 import type { AuditWish } from "./sequencer.ts";
@@ -31,9 +31,7 @@ export interface ChainOptions {
   readonly known: Known;
   /** The batch that will stand immediately before; what it adds need not be durable yet. */
   readonly before: Pick<Chained<unknown>, "newest"> | undefined;
-  readonly makeEntry: MakeEntry;
-  /** The same text as `canonicalJson`, for what is plain. */
-  readonly writePlain: typeof canonicalJson;
+  readonly maker: EntryMaker;
   /** The time by the log's clock, as it stands in the entries of this batch. */
   readonly now: string;
 }
@@ -71,7 +69,7 @@ export function chainSome<Waiting extends Wishing>(
 }
 
 function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waiting, options: ChainOptions): void {
-  const { known, before, makeEntry, writePlain, now } = options;
+  const { known, before, maker, now } = options;
   const { eventId, subjectId, action, actor } = waiting.wish;
   const there = known.sequences?.get(eventId);
   if (there !== undefined) {
@@ -84,7 +82,7 @@ function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waitin
   let entry: Entry;
   try {
     const fields = { sequence, timestamp, actor, action, subject_id: subjectId, prev_hash: hash };
-    entry = makeEntry(fields, textOf(waiting.wish, previous, writePlain));
+    entry = plainly(maker, fields, waiting.wish, previous) ?? maker.ofText(fields, textOf(waiting.wish, previous));
   } catch (thrown) {
     if (!(thrown instanceof ValueRefused)) throw thrown;
     const sentence = `This cannot be an audit entry: ${thrown.message}.`;
@@ -100,29 +98,30 @@ function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waitin
   batch.bytes += entry.text.length;
 }
 
-/** The canonical text of the entry's data. */
-function textOf(
+/** The short way, for data that is plain and in order; undefined when it must go the careful one. */
+function plainly(
+  maker: EntryMaker,
+  fields: Parameters<EntryMaker["ofPlain"]>[0],
   { action, data, at, isPlain }: AuditWish,
   previous: number | undefined,
-  writePlain: typeof canonicalJson,
-): string {
-  if (hasFixedData(action)) return dataText(data, canonicalJson);
-  if (isPlain === true && at === undefined && isBeforeLink(data)) return linked(dataText(data, writePlain), previous);
+): Entry | undefined {
+  if (isPlain !== true || at !== undefined || hasFixedData(action) || !isBeforeLink(data)) return undefined;
+  return maker.ofPlain(fields, data, `"${subjectPrevious}":${previous ?? null}`);
+}
+
+/** The canonical text of the entry's data. */
+function textOf({ action, data, at }: AuditWish, previous: number | undefined): string {
+  if (hasFixedData(action)) return dataText(data);
   const whole = plainCopy(data);
   if (at !== undefined) whole["at"] = format(at);
   whole[subjectPrevious] = previous ?? null;
-  return dataText(whole, canonicalJson);
+  return dataText(whole);
 }
 
 /** Whether all names sort before that of the link, so that it can be written behind them. */
 function isBeforeLink(data: Readonly<Record<string, unknown>>): boolean {
   for (const name in data) if (name >= subjectPrevious) return false;
   return true;
-}
-
-function linked(text: string, previous: number | undefined): string {
-  const comma = text.length > 2 ? "," : "";
-  return `${text.slice(0, -1)}${comma}"${subjectPrevious}":${previous ?? null}}`;
 }
 
 /** A copy that hides nothing from the encoder: what it would refuse must not pass because it was copied. */

@@ -15,7 +15,6 @@ import { Defect, type Fault, messageOf } from "../../../../contracts/src/fault.t
 import { createFormatter, type Instant } from "../../../../contracts/src/instant.ts";
 import { createEntryMaker, type Entry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
-import { createPlainWriter } from "../../../../core/audit/plain-json.ts";
 import { type BoundedMap, boundedMap } from "../../../../core/bounded-map.ts";
 import type { AuditHead, AuditLog, NewAuditRow } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
@@ -131,8 +130,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   const queue: Waiting[] = [];
   const newestSubjects = boundedMap<string, number>(rememberedMax);
   const lettingGo = new AbortController();
-  const makeEntry = createEntryMaker(sha256);
-  const writePlain = createPlainWriter();
+  const maker = createEntryMaker(sha256);
   const timestampOf = createFormatter();
   let { head, pen } = options;
   let state: SequencerState = "open";
@@ -238,7 +236,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     while (next < taken.length && !isFull(batch)) {
       if (next > 0 && underWay !== undefined) await new Promise<void>((resolve) => timers.soon(resolve));
       const now = timestampOf(clock.now());
-      next = chainSome(batch, taken, next, chainedTogether, { known, before, makeEntry, writePlain, now });
+      next = chainSome(batch, taken, next, chainedTogether, { known, before, maker, now });
     }
     queue.unshift(...taken.splice(next));
     return batch;
