@@ -4,7 +4,7 @@
 // Invariants (drawdown.test.ts names them):
 //  1. A period's baseline is written once, from the last steady valuation before it, or from the first in it when there is none that is young
 //     enough. No restart, clock or late valuation writes it again; only a person's choice adds another version.
-//  2. Deposits and withdrawals are neither profit nor loss.
+//  2. Deposits and withdrawals are neither profit nor loss, and the share that was lost before them stays what it was (loss-units.ts).
 //  3. A loss equal to its limit is a breach.
 //  4. A breach is confirmed by so many valuations in a row, or by the time in which no other valuation says otherwise; one bad mark
 //     halts nothing, and while a breach waits the fund takes no new risk.
@@ -14,7 +14,7 @@
 //  7. What has halted halts once for its limit, period and version while that halt is in force. After a person lifted it and kept the
 //     baseline, it halts again when the loss has grown by a tenth of the limit beyond what it was then, or when it had fallen below
 //     nine tenths of the limit and reaches the limit anew.
-//  8. A valuation that is not newer changes nothing.
+//  8. A valuation that is not newer changes nothing, and neither does one that was made from old prices: what those would halt is only told.
 //  9. What is remembered is bounded, and the same calls give the same state.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
@@ -36,9 +36,9 @@ import {
   type LossFractions,
   lossKey,
   type WindowSamples,
-  withFlows,
 } from "./loss-figures.ts";
 import type { LossDay } from "./loss-periods.ts";
+import { countUnits, unitCount, withFlows } from "./loss-units.ts";
 
 export interface LossRules {
   readonly fractions: LossFractions;
@@ -78,14 +78,17 @@ const machine = "riskengine";
 /** What one more valuation makes of it; undefined when it changes nothing (invariant 8). */
 export function judgeValuation(
   known: LossState | undefined,
-  valuation: FundValuation,
+  heard: FundValuation,
   rules: LossRules,
 ): LossOutcome | undefined {
-  if (known === undefined) return begin(valuation, rules);
-  if (valuation.at <= known.newest.at) return undefined;
-  if (valuation.currency !== known.newest.currency) return beginAnew(known, valuation, rules);
+  if (known === undefined) return begin(heard, rules);
+  if (heard.at <= known.newest.at) return undefined;
+  if (heard.currency !== known.newest.currency) return beginAnew(known, heard, rules);
+  const counted = countUnits(known, heard, rules.fractions.daily);
+  if (counted === undefined) return undefined;
+  const { state: restated, valuation } = counted;
   const periods = rules.dayAt(valuation.at);
-  const rolled = roll(known, periods, valuation, rules.at);
+  const rolled = roll(restated, periods, valuation, rules.at);
   const judged = judgeAll(rolled.state, valuation, rules, baselinesAt(rolled.state, periods, rules.windows));
   const higher = raisePeak(judged.state, valuation, rules);
   const settled = settle(higher, valuation, rules);
@@ -97,6 +100,20 @@ export function judgeValuation(
     sample: isDue ? sampleOf(valuation) : undefined,
     breaches: judged.breaches,
   };
+}
+
+/** The limits that a valuation made from old prices would break: nothing to halt for, and nothing to be silent about (invariant 8). */
+export function suspectedLosses(known: LossState, heard: FundValuation, rules: LossRules): readonly LossFigure[] {
+  if (heard.at <= known.newest.at || heard.currency !== known.newest.currency) return [];
+  const counted = countUnits(known, heard, rules.fractions.daily);
+  if (counted === undefined) return [];
+  const { state, valuation } = counted;
+  return baselinesAt(state, rules.dayAt(valuation.at), rules.windows).flatMap((judged) => {
+    const figure = figureOf(judged, valuation, rules.fractions);
+    if (figure?.isBreach !== true) return [];
+    const trip = state.trips.find((one) => lossKey(one) === lossKey(judged.baseline));
+    return trip === undefined || hasGrown(trip, figure, rules) ? [figure] : [];
+  });
 }
 
 /** What the passing of time makes of it: another period, a breach that nobody contradicted; undefined when nothing does. */
@@ -149,8 +166,8 @@ export function rebase(known: LossState, { strategyId, setBy, reason, at }: Reba
   const anew = (baseline: Baseline): Baseline => {
     const value =
       baseline.limit === "strategy" ? (profitOf(baseline.strategyId ?? "") ?? baseline.value) : steady.value;
-    const from = { value, netFlows: steady.netFlows, valuedAt: steady.at };
-    return { ...baseline, version: baseline.version + 1, ...from, ...by };
+    const from = { value, netFlows: steady.netFlows, ...unitCount(steady), valuedAt: steady.at };
+    return { ...withoutUnits(baseline), version: baseline.version + 1, ...from, ...by };
   };
   const baselines = known.baselines.map((baseline) => (isMeant(baseline) ? anew(baseline) : baseline));
   const pending = known.pending.filter(({ baseline }) => !isMeant(baseline));
@@ -166,7 +183,7 @@ export function rebase(known: LossState, { strategyId, setBy, reason, at }: Reba
   if (strategyId !== undefined) return { state, baselines: written, sample: undefined, breaches: [] };
   const windowsVersion = known.windowsVersion + 1;
   const windows = (["rolling_24h", "rolling_5d"] as const).map((limit): Baseline => {
-    const from = { value: steady.value, netFlows: steady.netFlows, valuedAt: steady.at };
+    const from = { value: steady.value, netFlows: steady.netFlows, ...unitCount(steady), valuedAt: steady.at };
     return { limit, period: always, version: windowsVersion, ...from, ...by };
   });
   const fresh = { peak: peakOf(steady), windowsFrom: steady.at, sampledAt: steady.at, windowsVersion };
@@ -290,7 +307,8 @@ function settle(state: LossState, valuation: FundValuation, rules: LossRules): L
 
 /** The highest value, flows left out, rises to the lowest of so many valuations in a row that were above it (invariant 6). */
 function raisePeak(state: LossState, valuation: FundValuation, rules: LossRules): LossState {
-  const above = (one: Decimalised, other: Decimalised): boolean => withoutFlows(one) > withoutFlows(other);
+  const above = (one: LossSample, other: LossSample): boolean =>
+    withFlows(one, valuation) > withFlows(other, valuation);
   if (!above(valuation, state.peak)) return without(state, "higher");
   const { higher } = state;
   const lowest = higher !== undefined && above(valuation, higher) ? peakOf(higher) : peakOf(valuation);
@@ -304,21 +322,16 @@ function raisePeak(state: LossState, valuation: FundValuation, rules: LossRules)
   return { ...raised, higher: { ...peakOf(valuation), seen: 1, since: rules.at } };
 }
 
-interface Decimalised {
-  readonly value: Decimal;
-  readonly netFlows: Decimal;
+function peakOf(of: LossSample): LossSample {
+  return { value: of.value, netFlows: of.netFlows, at: of.at, ...unitCount(of) };
 }
 
-function withoutFlows({ value, netFlows }: Decimalised): Decimal {
-  return decimal.subtract(value, netFlows);
+function sampleOf(of: FundValuation): LossSample {
+  return { at: of.at, value: of.value, netFlows: of.netFlows, ...unitCount(of) };
 }
 
-function peakOf({ value, netFlows, at }: LossSample): LossSample {
-  return { value, netFlows, at };
-}
-
-function sampleOf({ at, value, netFlows }: FundValuation): LossSample {
-  return { at, value, netFlows };
+function withoutUnits({ units: _, shift: __, ...rest }: Baseline): Baseline {
+  return rest;
 }
 
 function without(state: LossState, member: "jump" | "higher"): LossState {

@@ -5,6 +5,7 @@ import { type Instant, millisecondsBetween } from "../contracts/src/instant.ts";
 import type { Baseline, FundValuation, LossState } from "../contracts/src/losses.ts";
 import { calendarLimits } from "./loss-figures.ts";
 import type { LossPeriods } from "./loss-periods.ts";
+import { unitCount } from "./loss-units.ts";
 
 const dayMs = 86_400_000;
 /**
@@ -80,8 +81,9 @@ function strategyBaselines(
 
 function baselineOf(
   of: Pick<Baseline, "limit" | "strategyId" | "period"> & { readonly value: Decimal },
-  { netFlows, at: valuedAt }: FundValuation,
+  from: FundValuation,
   at: Instant,
 ): Baseline {
-  return { ...of, version: 0, netFlows, valuedAt, setBy: "riskengine", reason: "A period began.", setAt: at };
+  const counted = { netFlows: from.netFlows, ...unitCount(from), valuedAt: from.at };
+  return { ...of, version: 0, ...counted, setBy: "riskengine", reason: "A period began.", setAt: at };
 }

@@ -1,10 +1,11 @@
 // One loss as figures: from where it is counted, what it comes to, and whether it reaches its limit. Flows are neither profit nor loss, so
-// those since the baseline are added to it before the two values are compared.
+// the baseline is restated with those since then before the two values are compared.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Baseline, FundValuation, LossLimit, LossSample, LossState } from "../contracts/src/losses.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { LossPeriods } from "./loss-periods.ts";
+import { unitCount, withFlows } from "./loss-units.ts";
 
 /** Fractions of the value that losses are counted from; what is not there is off. */
 export type LossFractions = Readonly<Partial<Record<LossLimit, Decimal>>>;
@@ -13,7 +14,7 @@ export interface LossFigure {
   readonly baseline: Baseline;
   /** The daily baseline that a strategy's loss is a share of. */
   readonly shareOf?: Baseline;
-  /** The baseline with the flows since then; a strategy's profit at the baseline. */
+  /** The baseline restated with the flows since then; a strategy's profit at the baseline. */
   readonly base: Decimal;
   /** The value, or the strategy's profit. */
   readonly value: Decimal;
@@ -55,14 +56,6 @@ export function lossFractions(envelope: RiskEnvelope | undefined): LossFractions
   );
 }
 
-/** The value of a baseline as it would be with today's flows. */
-export function withFlows(
-  baseline: { readonly value: Decimal; readonly netFlows: Decimal },
-  valuation: FundValuation,
-): Decimal {
-  return decimal.add(baseline.value, decimal.subtract(valuation.netFlows, baseline.netFlows));
-}
-
 /** Undefined when the valuation says nothing about it. */
 export function figureOf(
   { baseline, shareOf }: { readonly baseline: Baseline; readonly shareOf?: Baseline | undefined },
@@ -74,7 +67,7 @@ export function figureOf(
   if (isStrategy && (profit === undefined || shareOf === undefined)) return undefined;
   const base = isStrategy ? baseline.value : withFlows(baseline, valuation);
   const value = isStrategy ? (profit ?? decimal.zero) : valuation.value;
-  const whole = shareOf === undefined ? base : withFlows(shareOf, valuation);
+  const whole = shareOf === undefined ? base : wholeOfStrategies(shareOf, valuation);
   const loss = decimal.max(decimal.subtract(base, value), decimal.zero);
   const fraction = fractions[baseline.limit];
   // A loss is a whole number of the smallest places, so rounding its bound up compares exactly.
@@ -86,6 +79,11 @@ export function figureOf(
     // Of a value that was not above zero every loss is too much.
     isBreach: bound !== undefined && loss > 0n && loss >= bound,
   };
+}
+
+/** Strategies lose money and not units: a deposit lets them lose more of it, and a withdrawal does not make more of what they have lost. */
+function wholeOfStrategies(daily: Baseline, valuation: FundValuation): Decimal {
+  return decimal.max(daily.value, withFlows(daily, valuation));
 }
 
 /** Everything that losses are counted from at present, of the periods that are given. */
@@ -110,9 +108,10 @@ export function baselinesAt(
   return [...calendar, ...moving, { baseline: peakBaseline(state) }, ...strategies];
 }
 
-function windowBaseline(state: LossState, limit: LossLimit, { at, value, netFlows }: LossSample): Baseline {
+function windowBaseline(state: LossState, limit: LossLimit, sample: LossSample): Baseline {
+  const { at, value, netFlows } = sample;
   return {
-    ...{ limit, period: always, version: state.windowsVersion, value, netFlows, valuedAt: at },
+    ...{ limit, period: always, version: state.windowsVersion, value, netFlows, valuedAt: at, ...unitCount(sample) },
     ...{ setBy: "riskengine", reason: "", setAt: at },
   };
 }
@@ -122,7 +121,7 @@ function peakBaseline({ baselines, peak }: LossState): Baseline {
   const first = baselines.find(({ limit }) => limit === "high_water");
   return {
     ...{ limit: "high_water", period: always, version: first?.version ?? 0 },
-    ...{ value: peak.value, netFlows: peak.netFlows, valuedAt: peak.at },
+    ...{ value: peak.value, netFlows: peak.netFlows, valuedAt: peak.at, ...unitCount(peak) },
     ...{ setBy: first?.setBy ?? "riskengine", reason: first?.reason ?? "", setAt: first?.setAt ?? peak.at },
   };
 }

@@ -21,8 +21,14 @@ export interface StrategyProfit {
   readonly profit: Decimal;
 }
 
+/** How many units the fund's money was, and what of it no unit stands for (core/loss-units.ts); absent while no flow has changed them. */
+export interface UnitCount {
+  readonly units?: Decimal;
+  readonly shift?: Decimal;
+}
+
 /** A fund's value at one moment, and the deposits minus withdrawals up to then. */
-export interface FundValuation {
+export interface FundValuation extends UnitCount {
   readonly at: Instant;
   readonly currency: string;
   readonly value: Decimal;
@@ -32,7 +38,7 @@ export interface FundValuation {
 }
 
 /** From where on one loss is counted. */
-export interface Baseline {
+export interface Baseline extends UnitCount {
   readonly limit: LossLimit;
   /** Of a strategy's own loss. */
   readonly strategyId?: string;
@@ -67,12 +73,12 @@ export interface LossTrip {
   readonly period: string;
   readonly version: number;
   readonly haltId: string;
-  /** As the last valuation under that halt had it. */
+  /** As the last valuation under that halt had it, restated with every flow since. */
   readonly loss: Decimal;
 }
 
 /** The highest value, without flows, or one that may become it. */
-export interface LossPeak {
+export interface LossPeak extends UnitCount {
   readonly value: Decimal;
   readonly netFlows: Decimal;
   readonly at: Instant;
@@ -97,7 +103,7 @@ export interface LossState {
 }
 
 /** A value of the past that a window may begin with. */
-export interface LossSample {
+export interface LossSample extends UnitCount {
   readonly at: Instant;
   readonly value: Decimal;
   readonly netFlows: Decimal;

@@ -1,7 +1,13 @@
 // Losses in the running engine: judged with the valuation that is kept, latched with it, and as they were after a restart.
 import { expect, test } from "vitest";
 import type { Losses } from "../../contracts/src/generated/svc/v1/riskengine.ts";
-import { format, millisecondsBetween, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
+import {
+  format,
+  millisecondsBetween,
+  minusMilliseconds,
+  parse,
+  plusMilliseconds,
+} from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import {
@@ -119,6 +125,79 @@ test("a day begins with the last value before it, written before its first order
   expect(rig.published(subjects.lossBaseline).filter((one) => one.fund_id === "beta" && one.limit === "daily")).toEqual(
     daily,
   );
+});
+
+test("a restart exactly at midnight, before anything of the day was written, counts from the last value before it", async () => {
+  const midnight = parse("2026-12-01T00:00:00Z");
+  const [rig, life] = await begin({ startAt: minusMilliseconds(midnight, 10_000) });
+  await value(rig, "1999000", { fund_id: "beta" });
+  rig.fates.set("risk.roll", ["failed", "failed", "failed"]);
+  await rig.pass(millisecondsBetween(rig.time.clock.now(), midnight));
+  life.process.kill();
+  rig.fates.clear();
+  expect(rig.time.clock.now()).toBe(midnight);
+  const next = await rig.start({ inSilence: true });
+  await value(rig, "1998000", { fund_id: "beta" });
+  const written = rig.published(subjects.lossBaseline).filter((one) => one.fund_id === "beta" && one.set_by !== "");
+  for (const [limit, period] of [
+    ["daily", "2026-12-01"],
+    ["monthly", "2026-12-01"],
+  ]) {
+    const of = written.filter((one) => one.limit === limit && one.period === period);
+    expect(of.map((one) => one.value)).toEqual(["1999000"]);
+  }
+  expect(next.deaths).toEqual([]);
+});
+
+test("a value made from old prices halts nothing, clears nothing and is not silent; a fresh one decides", async () => {
+  const [rig, life] = await begin({ settings: { navAgeMsMax: 60_000 } });
+  const old = { oldest_price_age_ms: 60_001 };
+  const pendings = () => rig.published(subjects.alarmRaised).filter(({ code }) => code === "LOSS_PENDING");
+  for (let times = 0; times < 3; times += 1) await value(rig, "9700000", old);
+  await rig.pass(10_000);
+  expect(halts(rig)).toEqual([]);
+  expect(["LOSS_CONFIRMATION_PENDING", "NAV_STALE"]).toContain(await endOf(rig, life));
+  expect(pendings()).toMatchObject([{ sentence: expect.stringContaining("old prices: daily") }]);
+  const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
+  expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({ value: "10000000", state: "JUDGED" });
+  await value(rig, "9990000");
+  expect(await endOf(rig, life)).toBe("approved");
+  // A fresh loss is not taken back by old prices, and its time runs on.
+  await value(rig, "9700000");
+  await value(rig, "10000000", old);
+  await rig.pass(6_000);
+  expect(halts(rig)).toMatchObject([{ evidence: { limit: "daily", value: "9700000" } }]);
+});
+
+test("a value dated ahead is not believed: it begins no day, shuts out nothing that is true, and alarms", async () => {
+  const [rig, life] = await begin();
+  const written = rig.published(subjects.lossBaseline).length;
+  const as_of = format(plusMilliseconds(rig.time.clock.now(), 40 * 86_400_000));
+  await value(rig, "1", { as_of });
+  expect(rig.published(subjects.alarmRaised).map(({ code }) => code)).toContain("INPUT_DATED_AHEAD");
+  expect(await endOf(rig, life)).toBe("approved");
+  await value(rig, "9800000");
+  expect(await endOf(rig, life)).toBe("LOSS_CONFIRMATION_PENDING");
+  await value(rig, "9800000");
+  expect(halts(rig)).toHaveLength(1);
+  expect(rig.published(subjects.lossBaseline)).toHaveLength(written);
+});
+
+test("a deposit or a withdrawal after a loss changes nothing of it", async () => {
+  const [rig, life] = await begin();
+  await value(rig, "9900000", { net_flows: "0" });
+  for (const [nav, net_flows] of [
+    ["990000", "-8910000"],
+    ["99000000", "89100000"],
+  ] as const) {
+    await value(rig, nav, { net_flows });
+    expect(await endOf(rig, life, coin)).toBe("approved");
+    const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
+    expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({ loss_pct: 0.01, state: "JUDGED" });
+  }
+  await value(rig, "98000000", { net_flows: "89100000" });
+  await value(rig, "98000000", { net_flows: "89100000" });
+  expect(halts(rig)).toMatchObject([{ evidence: { loss: "2000000", baseline: "100000000", loss_pct: 0.02 } }]);
 });
 
 test("a strategy's own loss halts the strategy alone", async () => {

@@ -5,11 +5,13 @@
 //     is what was committed.
 //  2. Whoever may latch locks the halts first.
 //  3. One fund at a time: what is told to the engine is told in the order in which it was committed.
+//  4. A valuation that was made from prices older than new risk may be decided on is kept and not judged: it halts nothing and confirms or
+//     clears nothing. What it would halt is alarmed, and until a fresh one comes the fund takes no new risk.
 import { type TradingCalendar, tradingCalendar } from "../../contracts/src/calendar.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
-import type { FundValuation, LossState } from "../../contracts/src/losses.ts";
+import type { Baseline, FundValuation, LossState } from "../../contracts/src/losses.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -20,6 +22,7 @@ import {
   lossesKnownUntil,
   nextDeadline,
   passTime,
+  suspectedLosses,
 } from "../../core/drawdown.ts";
 import type { Engine } from "../../core/engine.ts";
 import {
@@ -66,6 +69,14 @@ interface Judged {
   readonly isNewer: boolean;
   readonly state: LossState | undefined;
   readonly latched: readonly ActiveHalt[];
+  /** What a valuation from old prices would halt; absent when none was judged. */
+  readonly suspected?: readonly string[];
+}
+
+/** A valuation, and whether its prices are too old to judge it by. */
+interface Heard {
+  readonly valuation: FundValuation;
+  readonly isOld: boolean;
 }
 
 const utc: TradingCalendar = tradingCalendar({
@@ -83,6 +94,8 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   const states = new Map<string, LossState>();
   const lanes = new Map<string, Promise<unknown>>();
   const unjudged = new Set<string>();
+  /** By fund: what its newest valuation would halt, if its prices were not old. */
+  const suspected = new Map<string, readonly string[]>();
   const ending = new AbortController();
   let troubled = false;
 
@@ -96,21 +109,30 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     };
   }
 
+  const heardOf = (nav: NavUpdated): Heard => ({
+    valuation: valuationOf(nav),
+    isOld: (nav.oldest_price_age_ms ?? 0) > ports.settings.risk.navAgeMsMax,
+  });
+
   function tell(fundId: string, state: LossState): void {
     const day = clockOf(reference.calendarOf(fundId) ?? utc, clock.now());
-    const isPending = state.pending.length > 0;
+    const doubted = suspected.get(fundId) ?? [];
+    const isPending = state.pending.length > 0 || doubted.length > 0;
     const knownUntil = unjudged.has(fundId) ? undefined : lossesKnownUntil(state, day);
     engine.setLosses({ fundId, knownUntil, isPending });
     if (!isPending) {
       alarms.clear("LOSS_PENDING", fundId);
       return;
     }
-    const named = state.pending.map(({ baseline }) => `${baseline.limit} ${baseline.strategyId ?? ""}`.trim());
-    alarms.raise("LOSS_PENDING", fundId, `A loss of ${fundId} is above its limit and waits: ${named.join(", ")}.`);
+    const waiting = [...new Set([...state.pending.map(({ baseline }) => nameOf(baseline)), ...doubted])].join(", ");
+    const isDoubted = doubted.length > 0;
+    const why = isDoubted ? "waits, because its newest valuation is made from old prices" : "waits";
+    alarms.raise("LOSS_PENDING", fundId, `A loss of ${fundId} is above its limit and ${why}: ${waiting}.`);
   }
 
-  async function judgeIn(unit: UnitOfWork, fundId: string, valuation?: FundValuation): Promise<Judged> {
+  async function judgeIn(unit: UnitOfWork, fundId: string, heard?: Heard): Promise<Judged> {
     const known = await unit.losses.lock(fundId);
+    const valuation = heard?.valuation;
     const fractions = lossFractions(envelopes.current(fundId));
     const at = clock.now();
     const windows =
@@ -118,6 +140,11 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
         ? {}
         : await windowsOf(unit, fundId, known, valuation.at, fractions);
     const rules = rulesOf(fundId, at, fractions, windows);
+    if (heard?.isOld === true) {
+      const figures = known === undefined ? [] : suspectedLosses(known, heard.valuation, rules);
+      const names = figures.map(({ baseline }) => nameOf(baseline));
+      return { isNewer: true, state: known, latched: [], suspected: names };
+    }
     const outcome = outcomeOf(fundId, known, valuation, rules);
     if (outcome === undefined) return { isNewer: true, state: known, latched: [] };
     const { state, breaches } = outcome;
@@ -166,7 +193,9 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   /** Whether the next look may latch, as far as is known here; when it is not, the store settles who waits for whom. */
   const mayLatch = (fundId: string): boolean => confirmations <= 1 || (states.get(fundId)?.pending.length ?? 0) > 0;
 
-  function adopt(fundId: string, { state, latched }: Judged): void {
+  function adopt(fundId: string, { state, latched, suspected: names }: Judged, isFresh: boolean): void {
+    if (names !== undefined) suspected.set(fundId, names);
+    else if (isFresh) suspected.delete(fundId);
     for (const halt of latched) {
       watch.latched(halt);
       log.error("a loss halted", { fund_id: fundId, halt_id: halt.halt_id, reason: halt.reason });
@@ -193,13 +222,13 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
 
   const heard = (nav: NavUpdated): Promise<boolean> =>
     inLane(nav.fund_id, async () => {
-      const valuation = valuationOf(nav);
+      const valued = heardOf(nav);
       const judged = await transactToKnownEnd(ports, "risk.nav", async (unit): Promise<Judged> => {
         if (mayLatch(nav.fund_id)) await unit.risk.lockHalts();
         if (!(await unit.risk.putNav(nav))) return { isNewer: false, state: undefined, latched: [] };
-        return judgeIn(unit, nav.fund_id, valuation);
+        return judgeIn(unit, nav.fund_id, valued);
       });
-      adopt(nav.fund_id, judged);
+      adopt(nav.fund_id, judged, judged.isNewer);
       return judged.isNewer;
     });
 
@@ -207,9 +236,9 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     inLane(fundId, async () => {
       const judged = await transactToKnownEnd(ports, "risk.roll", async (unit) => {
         if (mayLatch(fundId)) await unit.risk.lockHalts();
-        return judgeIn(unit, fundId, first === undefined ? undefined : valuationOf(first));
+        return judgeIn(unit, fundId, first === undefined ? undefined : heardOf(first));
       });
-      adopt(fundId, judged);
+      adopt(fundId, judged, first !== undefined);
     });
 
   async function lookAtAll(): Promise<void> {
@@ -263,6 +292,10 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
       await Promise.all(lanes.values());
     },
   };
+}
+
+function nameOf({ limit, strategyId }: Pick<Baseline, "limit" | "strategyId">): string {
+  return `${limit} ${strategyId ?? ""}`.trim();
 }
 
 /** What the windows that are on begin with. */

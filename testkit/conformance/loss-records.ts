@@ -29,11 +29,11 @@ function state(differs: Partial<LossState> = {}): LossState {
   const strategies = [{ strategyId: "alpha-momentum", profit: d("-0.000000000000000001") }];
   return {
     newest: { ...valuation, strategies },
-    steady: valuation,
+    steady: { ...valuation, units: d("999999.000000000000000001"), shift: d("-0.5") },
     jump: { isUp: false, seen: 1, since: at(1) },
     baselines: [baseline(), baseline({ limit: "strategy", strategyId: "alpha-momentum" })],
     before: [],
-    peak: { value: d("120"), netFlows: d("0"), at: at(0) },
+    peak: { value: d("120"), netFlows: d("0"), at: at(0), units: d("1000000"), shift: d("0") },
     sampledAt: at(1),
     windowsFrom: at(0),
     windowsVersion: 0,
