@@ -6,6 +6,7 @@ import { main } from "./main.ts";
 test("an unknown bench is refused with the list of those that exist", async () => {
   expect(await main(["nonesuch"])).toBe(2);
   expect(await main(["bus", "--nonesuch"])).toBe(2);
+  expect(await main(["halt", "--nonesuch"])).toBe(2);
 });
 
 test("a median of an even number of windows lies between the two in the middle", () => {

@@ -7,9 +7,10 @@ import type { Bench } from "./bench.ts";
 import { bus } from "./bus/bus.ts";
 import { checkOrder } from "./check-order/check-order.ts";
 import { ctlStart } from "./ctl-start.ts";
+import { halt } from "./halt/halt.ts";
 import { verify } from "./verify/verify.ts";
 
-const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, verify];
+const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, verify];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);

@@ -20,7 +20,13 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 /** Each bundle is one folder under dist/ with its entry points; shared code is split into chunks. */
 const bundles = {
   portcullis: ["main.ts", "part.ts"],
-  bench: ["bench/main.ts", "bench/check-order/check-order-server.ts", "bench/check-order/check-order-generator.ts"],
+  bench: [
+    "bench/main.ts",
+    "bench/check-order/check-order-server.ts",
+    "bench/check-order/check-order-generator.ts",
+    "bench/halt/halt-server.ts",
+    "bench/halt/halt-generator.ts",
+  ],
   sim: ["sim/main.ts"],
   ctl: ["ctl.ts"],
 };

@@ -1,4 +1,5 @@
 // What stands around halts, in a transaction: who told of them, proven steps, requests to lift them all.
+import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { HaltStepName } from "../../contracts/src/records/halt.ts";
 import type { HaltRecords, HaltTeller, StoredResume } from "../../ports/halt-records.ts";
@@ -62,11 +63,22 @@ export function haltRecords(sql: Sql): HaltRecords {
       }));
     },
     async putResume(resume) {
-      await sql.write({
-        text: `insert into resume_request (request_id, has_ended, requested_us, content) values ($1, $2, $3, $4)
-               on conflict (request_id) do update set has_ended = excluded.has_ended, content = excluded.content`,
-        values: [resume.requestId, resume.ended !== undefined, resume.at, JSON.stringify(resume)],
+      const values = [resume.requestId, resume.ended !== undefined, JSON.stringify(resume)];
+      const updated = await sql.write({
+        text: "update resume_request set has_ended = $2, content = $3 where request_id = $1",
+        values,
       });
+      if (updated.rowCount === 1) return;
+      // Whoever waits beside it is found by any of the indexes. One that came after this transaction began cannot be seen here, and the
+      // database says so itself: both are a collision, after which the work is run again and sees it.
+      const inserted = await sql.write({
+        text: `insert into resume_request (request_id, has_ended, content, requested_us) values ($1, $2, $3, $4)
+               on conflict do nothing`,
+        values: [...values, resume.at],
+      });
+      if (inserted.rowCount !== 1) {
+        throw new Fault("STORE_CONFLICT", "another request to lift every halt is pending", { retry: "now" });
+      }
     },
     async resume(requestId) {
       const found = await sql.read({

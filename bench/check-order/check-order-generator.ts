@@ -40,7 +40,7 @@ interface Tally {
 }
 
 /** mulberry32: small, seeded, good enough to space arrivals. */
-function dice(seed: number): () => number {
+export function dice(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -44,7 +44,7 @@ interface Running {
   counts(): ServerCounts;
 }
 
-const everybody: Verifier = {
+export const everybody: Verifier = {
   verify: () =>
     Promise.resolve({
       kind: "service",
@@ -88,7 +88,7 @@ async function start({ variant, database }: ServerStart): Promise<Running> {
   };
 }
 
-function dieOf(defect: Error): never {
+export function dieOf(defect: Error): never {
   process.stderr.write(`${defect.stack ?? defect.message}\n`);
   process.exit(1);
 }
@@ -103,7 +103,7 @@ function echo(): UnaryHandler {
   return async () => ({ encoded });
 }
 
-async function startEngine(
+export async function startEngine(
   variant: Variant,
   database: DatabaseAddress,
   bus: Bus,

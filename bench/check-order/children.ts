@@ -8,7 +8,7 @@ export interface Child {
 }
 
 /** `entry` is a module that knows the role; a TypeScript one is run through tsx, as tests do. */
-export function startChild(entry: string, role: "server" | "generator"): Child {
+export function startChild(entry: string, role: "server" | "generator" | "halts" | "halt-server"): Child {
   // As the platform starts its parts.
   const execArgv = ["--max-semi-space-size=32", ...(entry.endsWith(".ts") ? ["--import", "tsx"] : [])];
   const child: ChildProcess = fork(entry, [role], { execArgv, stdio: ["ignore", "ignore", "inherit", "ipc"] });

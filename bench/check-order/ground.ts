@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { openStore } from "../../adapters/open-store.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import { createPostgresRiskStore } from "../../adapters/postgres/risk-store.ts";
+import { createPostgresStore } from "../../adapters/postgres/store.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
@@ -81,14 +82,19 @@ export function benchFill(fund: number, symbol: number, at: instant.Instant) {
   };
 }
 
-export async function layGround(database: DatabaseAddress): Promise<void> {
+/** Reference data, limits and a valuation of every fund. */
+export async function putBeginnings(
+  database: DatabaseAddress,
+  at: instant.Instant,
+  reference: Partial<ReferenceContents>,
+): Promise<void> {
   const tools = benchTools();
   const opened = openStore({ ...tools, database: database.app, source: "riskengine", services: ["riskengine"] });
-  const risk = createPostgresRiskStore({ ...tools, ...opened });
-  const at = tools.clock.now();
+  // Nobody is told of it: it is there before anything runs.
+  const store = createPostgresStore({ ...tools, pool: opened.pool, wake: opened.wake });
   try {
-    await opened.store.transact("bench.ground", async (unit) => {
-      for (const [kind, content] of Object.entries(benchReference(fundCount))) {
+    await store.transact("bench.ground", async (unit) => {
+      for (const [kind, content] of Object.entries(reference)) {
         const hash = createHash("sha256").update(JSON.stringify(content)).digest("hex");
         const set = { version: 1, setBy: "bench", setAt: at, reason: "the bench's ground", hash };
         await unit.reference.put({ kind: kind as ReferenceKind, content, ...set });
@@ -98,6 +104,19 @@ export async function layGround(database: DatabaseAddress): Promise<void> {
         await unit.risk.putNav(benchNav(fundOf(fund), at));
       }
     });
+  } finally {
+    await store.close();
+    await opened.close();
+  }
+}
+
+export async function layGround(database: DatabaseAddress): Promise<void> {
+  const tools = benchTools();
+  const at = tools.clock.now();
+  await putBeginnings(database, at, benchReference(fundCount));
+  const opened = openStore({ ...tools, database: database.app, source: "riskengine", services: ["riskengine"] });
+  const risk = createPostgresRiskStore({ ...tools, ...opened });
+  try {
     const pen = await risk.takePen("bench");
     for (let fund = 0; fund < fundCount; fund += 1) {
       const entries = Array.from({ length: positionsPerFund }, (_, symbol) => {

@@ -26,7 +26,7 @@ export function fundOf(index: number): string {
   return `fund-${index}`;
 }
 
-function kind(code: string, fund: number, symbol: number, change: Partial<Order>): OrderKind {
+export function kind(code: string, fund: number, symbol: number, change: Partial<Order>): OrderKind {
   const order: Order = {
     ...Order.decode(new Uint8Array()),
     idempotency_key: keyMark,

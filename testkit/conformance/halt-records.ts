@@ -95,4 +95,32 @@ const resumesAreKept: StoreCheck = {
   },
 };
 
-export const haltRecordChecks: readonly StoreCheck[] = [haltsAreLifted, toldAndProvenOnce, resumesAreKept];
+const resumesAskedAtOnce: StoreCheck = {
+  promise: 4,
+  sentence: "requests to lift every halt that are made at once replace each other one after the other",
+  async run(rig) {
+    const askFor = (requestId: string): Promise<void> =>
+      run(rig.store, async (unit) => {
+        await unit.risk.lockHalts();
+        const before = await unit.halts.pendingResume();
+        const ended = { outcome: "replaced", by: "operator:relief", at: at(5) } as const;
+        if (before !== undefined) await unit.halts.putResume({ ...before, ended });
+        await unit.halts.putResume({
+          ...{ requestId, haltIds: ["h-1"], epoch: 1, reason: "over", rebase: false },
+          ...{ requestedBy: "operator:duty", subject: "1", at: at(1), expiresAt: at(901) },
+        });
+      });
+    const ids = ["r-1", "r-2", "r-3", "r-4"];
+    await Promise.all(ids.map(askFor));
+    const kept = await run(rig.store, (unit) => Promise.all(ids.map((id) => unit.halts.resume(id))));
+    expect(kept.filter((one) => one?.ended !== undefined)).toHaveLength(3);
+    expect(kept.filter((one) => one !== undefined && one.ended === undefined)).toHaveLength(1);
+  },
+};
+
+export const haltRecordChecks: readonly StoreCheck[] = [
+  haltsAreLifted,
+  toldAndProvenOnce,
+  resumesAreKept,
+  resumesAskedAtOnce,
+];
