@@ -20,15 +20,16 @@ export function restartsOf({
   readonly ask: AskRunner | undefined;
 }): Restarts {
   return {
-    async restart(requestedBy, reason) {
+    async restart(requestedBy, reason, told) {
       if (ask === undefined) {
         const words = "This platform runs in one process: stop it, and start it again.";
         throw new Fault("UNIMPLEMENTED", words, { retry: "never" });
       }
-      const told = { requested_by: requestedBy, reason, at: format(clock.now()) };
+      const record = { requested_by: requestedBy, reason, at: format(clock.now()) };
       const auditId = await store.transact("platform.restart", (unit) =>
-        unit.events.publish(subjects.restartRequested, told),
+        unit.events.publish(subjects.restartRequested, record),
       );
+      told(auditId);
       const done = (await ask({
         wish: "restart",
         parts: services.map(({ name }) => name),

@@ -180,6 +180,7 @@ async function startService(
   stops.push(() => running.stop());
   const lease = await takeLease(service.name, { host: hostname(), pid: process.pid }, ports);
   stops.push(() => lease.retire());
+  await running.leased?.(lease);
   const health = () => worst([around.shared(), lease.health(), running.health()]);
   const server = await serveService(service, running, ports, around, health, input);
   stops.push(async () => void (await server.drain(drainMs(input))));

@@ -544,6 +544,10 @@ describe("the firm's halt, which nobody lifts, comes last", () => {
     const version = (await versionOf("crowd")) + 1;
     const loosened = ground.client.updateEnvelope(ampleEnvelope("crowd", { version, max_notional: 250_001 }));
     await refused("FAILED_PRECONDITION", "LOOSENING_DURING_HALT", loosened);
+    const mixed = ampleEnvelope("crowd", { version, max_notional: 1, max_position_pct: 0.1, price_collar_pct: 0.06 });
+    await refused("FAILED_PRECONDITION", "LOOSENING_DURING_HALT", ground.client.updateEnvelope(mixed));
+    const tightened = ampleEnvelope("crowd", { version, max_notional: 200_000 });
+    expect((await ground.client.updateEnvelope(tightened)).answer).toMatchObject({ version, max_notional: 200_000 });
     // A fund's first limits allow what was not allowed before.
     const first = ground.client.updateEnvelope(ampleEnvelope("bare"));
     await refused("FAILED_PRECONDITION", "LOOSENING_DURING_HALT", first);

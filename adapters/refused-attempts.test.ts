@@ -7,7 +7,7 @@ import { operatorAttempted } from "../contracts/src/records/platform.ts";
 import type { EventWriter, Store, UnitOfWork } from "../ports/store.ts";
 import { quietLog } from "../testkit/global-setup.ts";
 import { attemptSubject } from "./attempt-subject.ts";
-import { createRefusedAttempts } from "./refused-attempts.ts";
+import { createRefusedAttempts, stranger } from "./refused-attempts.ts";
 import { systemClock } from "./system-clock.ts";
 
 const ada = { actor: "operator:ada", kind: "operator" } as const;
@@ -90,6 +90,16 @@ describe("refused attempts", () => {
     attempts.tell(refusal);
     await attempts.close();
     expect(told.at(-1)?.reason).toBe(`${refusal.reason} (30 more were refused before.)`);
+  });
+
+  it("of strangers share one bound, whatever they try, and take nothing from anybody who is known", async () => {
+    const { attempts, told } = open();
+    for (const operation of ["ResumeHalt", "RequestHalt", "UpdateEnvelope"] as const) {
+      for (let n = 0; n < 20; n += 1) attempts.tell({ ...refusal, operation, identity: stranger });
+    }
+    attempts.tell(refusal);
+    await attempts.close();
+    expect(told.map(({ operator }) => operator)).toEqual([...Array(20).fill("principal:nobody"), "operator:ada"]);
   });
 
   it("do not fail when the store is gone", async () => {

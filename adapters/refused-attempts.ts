@@ -1,6 +1,7 @@
 // Tells of refused attempts to change something, for the gates and servers that turn people away before any service hears of it. Reading is not told.
 //
-//  1. Each is written by itself, at most twenty a minute for one caller and operation; how many more there were is said by the next one.
+//  1. Each is written by itself, at most twenty a minute for one caller and operation; how many more there were is said by the next one. Strangers
+//     are one caller with one window for everything, so that nobody who proved nothing can make the record grow at will.
 //  2. What waits for the store is bounded; beyond that it is counted and logged, because the refusal itself must not depend on it.
 import { Defect, messageOf } from "../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween } from "../contracts/src/instant.ts";
@@ -11,6 +12,9 @@ import type { Clock } from "../ports/clock.ts";
 import type { Crash } from "../ports/crash.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
+
+/** Whoever showed no token, or one that is not ours. */
+export const stranger = { actor: "principal:nobody" } as const satisfies RefusedAttempt["identity"];
 
 export interface RefusedAttempts {
   readonly tell: TellRefusal;
@@ -45,7 +49,7 @@ export function createRefusedAttempts({ store, clock, log, crash }: RefusedAttem
 
   /** How many went untold before this one; undefined when this one is too many itself. */
   function admitted({ identity, operation }: RefusedAttempt): number | undefined {
-    const key = `${identity.actor} ${operation}`;
+    const key = identity.actor === stranger.actor ? stranger.actor : `${identity.actor} ${operation}`;
     const now = clock.now();
     let window = windows.get(key);
     if (window === undefined || millisecondsBetween(window.since, now) >= minuteMs) {

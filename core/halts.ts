@@ -163,10 +163,19 @@ export function judgeResume(asked: ResumeAsked, inForce: HaltsInForce, at: Insta
   return isScoped ? judgeScope(asked, inForce) : judgeAll(asked, inForce);
 }
 
+/** What a resume of that fund or strategy lifts: its own halts, of exactly that level; of everything, all. */
+export function haltsLiftedWith(
+  active: readonly ActiveHalt[],
+  { fundId, strategyId }: Pick<ResumeAsked, "fundId" | "strategyId">,
+): readonly ActiveHalt[] {
+  const isScoped = fundId !== undefined || strategyId !== undefined;
+  return active.filter((halt) => !isDrill(halt) && (!isScoped || isOwn(halt, fundId, strategyId)));
+}
+
 /** One fund's or one strategy's own halts, of exactly that level. */
 function judgeScope(asked: ResumeAsked, { active, pending }: HaltsInForce): ResumeVerdict {
-  const { fundId, strategyId, by, reason, rebase } = asked;
-  const halts = active.filter((halt) => isOwn(halt, fundId, strategyId) && !isDrill(halt));
+  const { by, reason, rebase } = asked;
+  const halts = haltsLiftedWith(active, asked);
   if (halts.length === 0) return nothingThere(asked, active);
   if (!isShown(asked.haltIds, halts)) return changed();
   return {
@@ -198,7 +207,7 @@ function nothingThere({ fundId, strategyId }: ResumeAsked, active: readonly Acti
 
 /** Everything: this one only asks, another person signs. */
 function judgeAll(asked: ResumeAsked, { active, pending }: HaltsInForce): ResumeVerdict {
-  const halts = active.filter((halt) => !isDrill(halt));
+  const halts = haltsLiftedWith(active, {});
   if (halts.length === 0) return refused("HALT_NOT_ACTIVE", "No halt is in force.");
   if (!isShown(asked.haltIds, halts)) return changed();
   if (!asked.hasCode) return noCode();
@@ -231,7 +240,7 @@ function judgeCosign(
     } as const;
     return { kind: "refused", denial, ends: { requestId, outcome: "expired" } };
   }
-  const halts = active.filter((halt) => !isDrill(halt));
+  const halts = haltsLiftedWith(active, {});
   if (!isSet(named.haltIds, halts)) {
     const reason = `The halts changed since ${requestId} was made, so nothing was lifted. Look at them, and ask again.`;
     return { kind: "refused", denial: { code: "RESUME_REQUEST_VOID", reason }, ends: { requestId, outcome: "void" } };

@@ -1,10 +1,10 @@
-// What somebody who is known tried and may not, or tried and was refused: told by whoever turned them away, so that it becomes an entry of the audit
-// log. Telling never holds up the refusal and never fails.
+// What somebody tried and may not, or tried and was refused: told by whoever turned them away, so that it becomes an entry of the audit log. Telling
+// never holds up the refusal and never fails.
 import type { Operation } from "../contracts/src/authority.ts";
 import type { Identity } from "./identity.ts";
 
 export interface RefusedAttempt {
-  readonly identity: Pick<Identity, "actor" | "kind">;
+  readonly identity: Pick<Identity, "actor">;
   readonly operation: Operation;
   /** Where it was tried: the path of the request. */
   readonly target: string;

@@ -13,9 +13,21 @@ export interface StoredFlatten {
   /** Of the event that told of the first request. */
   readonly auditId: string;
   readonly fundIds: readonly string[];
-  /** Those of which the broker has said what is left, after all of their lines had ended. */
+  /** Those of which the broker has said what is left, after all of their lines and orders had ended. */
   readonly provedFundIds: readonly string[];
+  /** Those that are to be gone; absent in flattens that were begun before there were any. */
+  readonly orders?: readonly StoredFlattenOrder[];
   readonly doneAt?: Instant;
+}
+
+/** An order that was open when it was asked, and is no exit. */
+export interface StoredFlattenOrder {
+  readonly orderId: string;
+  readonly fundId: string;
+  readonly strategyId: string;
+  readonly symbol: string;
+  /** Decimal text: what it had traded by then. */
+  readonly filledBefore: string;
 }
 
 /** One position that is to be closed. */

@@ -1,4 +1,4 @@
-// What people tried, allowed or not: every state-changing verb leaves an event under the name that was proved, a refused one too.
+// What was tried, allowed or not: every state-changing verb leaves an event under the name that was proved, a refused one too.
 import type { Denial } from "../contracts/src/codes.ts";
 import { format } from "../contracts/src/instant.ts";
 import type { OperatorAttempted } from "../contracts/src/records/platform.ts";
@@ -32,6 +32,7 @@ export function createAttempts(
   { store, clock }: Pick<ServicePorts, "store" | "clock">,
   room: "risk" | "halts",
 ): Attempts {
+  // A machine that cannot halt what it wants halted is as much worth a record as a person.
   const record = ({ identity, verb, target, reason }: Attempt, denial?: Denial): OperatorAttempted => ({
     operator: identity.actor,
     verb,
@@ -48,17 +49,13 @@ export function createAttempts(
       await unit.events.publish(subjects.operatorAttempted, record(attempt));
     },
     async refused(attempt, denial) {
-      if (attempt.identity.kind === "operator") {
-        await store.transact(`${room}.attempt`, (unit) =>
-          unit.events.publish(subjects.operatorAttempted, record(attempt, denial)),
-        );
-      }
+      await store.transact(`${room}.attempt`, (unit) =>
+        unit.events.publish(subjects.operatorAttempted, record(attempt, denial)),
+      );
       return { denial, isTold: true };
     },
     async refusedIn(unit, attempt, denial) {
-      if (attempt.identity.kind === "operator") {
-        await unit.events.publish(subjects.operatorAttempted, record(attempt, denial));
-      }
+      await unit.events.publish(subjects.operatorAttempted, record(attempt, denial));
       return { denial, isTold: true };
     },
   };

@@ -59,7 +59,7 @@ interface Asking {
 type Done = { readonly status: HaltStatus; readonly liftedEpoch?: number } | DeniedAnswer;
 
 export function createHaltLadder({ ports, attempts, lifted }: HaltLadderOptions): HaltLadder {
-  const { store, clock } = ports;
+  const { clock } = ports;
 
   async function resume(
     request: ResumeRequest,
@@ -69,10 +69,12 @@ export function createHaltLadder({ ports, attempts, lifted }: HaltLadderOptions)
     const { strategyId, fundId, requestId } = asked;
     const target = strategyId ?? fundId ?? requestId ?? "";
     const attempt: Attempt = { identity, verb: "ResumeHalt", target, reason: asked.reason };
-    const verdict = await store.transact("halts.look", async (unit) =>
+    const verdict = await transactToKnownEnd(ports, "halts.look", async (unit) =>
       judgeResume(asked, await inForce(unit, asked), clock.now()),
     );
-    if (verdict.kind === "refused" && verdict.ends === undefined) return attempts.refused(attempt, verdict.denial);
+    if (verdict.kind === "refused" && verdict.ends === undefined) {
+      return attempts.refused(attempt, (await whyUnknown(asked, verdict.denial)) ?? verdict.denial);
+    }
     if (verdict.kind !== "refused" && verdict.needsCode) {
       const denial = await showCode(identity, request.one_time_code ?? "", asked, verdict.halts);
       if (denial !== undefined) return attempts.refused(attempt, denial);
@@ -82,6 +84,21 @@ export function createHaltLadder({ ports, attempts, lifted }: HaltLadderOptions)
     if (!("status" in done)) return done;
     if (done.liftedEpoch !== undefined) await tellEngines(done.liftedEpoch);
     return done.status;
+  }
+
+  /** That nothing is halted there says too little about a name that nobody has. */
+  async function whyUnknown({ fundId, strategyId }: ResumeAsked, { code }: Denial): Promise<Denial | undefined> {
+    if (code !== "HALT_NOT_ACTIVE" || (fundId === undefined && strategyId === undefined)) return undefined;
+    const { funds } = await ports.referenceData.read();
+    const isKnown = funds.some(
+      ({ fund_id: id, strategies: own }) =>
+        (fundId ?? id) === id && (strategyId === undefined || own.includes(strategyId)),
+    );
+    if (isKnown) return undefined;
+    const name = (text: string): string => JSON.stringify(line(text, 128));
+    const nobody = strategyId === undefined ? `fund ${name(fundId ?? "")}` : `strategy ${name(strategyId)}`;
+    const where = strategyId === undefined || fundId === undefined ? "" : ` in ${name(fundId)}`;
+    return { code: "HALT_SCOPE_INVALID", reason: `There is no ${nobody}${where}.` };
   }
 
   async function showCode(
@@ -199,7 +216,8 @@ async function inForce(unit: UnitOfWork, { requestId }: ResumeAsked): Promise<Be
   return { epoch, active, ...(named && { named }), ...(pending && { pending }) };
 }
 
-async function strategies({ referenceData }: LadderPorts): Promise<readonly Strategy[]> {
+/** Every strategy of the funds that people trade. */
+export async function strategies({ referenceData }: Pick<LadderPorts, "referenceData">): Promise<readonly Strategy[]> {
   const { funds } = await referenceData.read();
   const theirs = funds.filter(({ fund_id: fundId }) => fundId !== drillFundId);
   return theirs.flatMap(({ fund_id: fundId, strategies: own }) => own.map((strategyId) => ({ fundId, strategyId })));

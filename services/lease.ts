@@ -16,6 +16,8 @@ const renewEveryMs = 1_000;
 
 export interface Lease {
   health(): Health;
+  /** Since when it has been held without a gap; undefined when it has run out. */
+  heldSince(): Instant | undefined;
   /** Records a clean end; after a crash the lease simply runs out. */
   retire(): Promise<void>;
 }
@@ -55,6 +57,7 @@ export async function takeLease(
 
   const renewal = new AbortController();
   let renewedUntil: Instant = plusMilliseconds(startedAt, leaseMs);
+  let since = clock.now();
   let troubled = false;
   const renewing = keepRenewing();
 
@@ -90,6 +93,8 @@ export async function takeLease(
       });
       await unit.events.publish(subjects.serviceStarted, announcement());
     });
+    const now = clock.now();
+    if (now >= renewedUntil) since = now;
     renewedUntil = leaseUntil;
   }
 
@@ -98,6 +103,7 @@ export async function takeLease(
       clock.now() < renewedUntil
         ? { status: "ok" }
         : { status: "failing", complaint: "the lease ran out because the store cannot be written" },
+    heldSince: () => (clock.now() < renewedUntil ? since : undefined),
     retire: async () => {
       renewal.abort();
       await renewing;

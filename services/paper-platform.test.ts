@@ -14,7 +14,7 @@ import { type ServiceRig, serviceRig, testSettings } from "../testkit/virtual/se
 import { oms } from "./oms/oms.ts";
 import { seedFillId } from "./oms/seed-positions.ts";
 import { startMarks } from "./operations/marks.ts";
-import { paperPositions } from "./paper-seeds.ts";
+import { paperActor, paperPositions, paperReference } from "./paper-seeds.ts";
 import type { RunningService, ServicePorts } from "./service.ts";
 import { treasury } from "./treasury/treasury.ts";
 
@@ -83,6 +83,22 @@ describe(`the paper treasury, seed ${seed}`, () => {
     const spent = 0.6 * 91_000 + 15 * 3_120 + 200 * 214.6;
     expect(beta).toEqual({ "BTC-USD": "0.6", "ETH-USD": "15", "SOL-USD": "200", USD: String(2_000_000 - spent) });
     expect(rig.world.parked).toEqual([]);
+  });
+
+  it("gives a platform that was begun before there were drills their fund and its capital, once, and nobody else's funds", async () => {
+    for (const setBy of [paperActor, "operator:duty"]) {
+      const rig = newRig();
+      const { funds } = paperReference("2026-01-01T00:00:00.000000Z");
+      const before = { kind: "funds", version: 3, content: funds, setBy, setAt: rig.time.clock.now() } as const;
+      await rig
+        .portsOf("treasury")
+        .store.transact("before", (unit) => unit.reference.put({ ...before, reason: "r", hash: "0" }));
+      for (let starts = 0; starts < 2; starts += 1) await startTreasury(rig);
+      const changed = rig.told(subjects.referenceChanged).map(({ kind, version }) => `${kind} ${version}`);
+      const booked = rig.told(subjects.ledgerBooked).map(({ fund_id, amount }) => `${fund_id} ${amount}`);
+      const isOurs = setBy === paperActor;
+      expect([changed, booked]).toEqual(isOurs ? [["funds 4"], ["drill 100000"]] : [[], []]);
+    }
   });
 
   it("puts nothing in when it is not told to, or when somebody's own reference data is there", async () => {

@@ -34,6 +34,7 @@ import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { TreasuryQueries } from "../ports/treasury-queries.ts";
 import type { Witnesses } from "../ports/witnesses.ts";
+import type { Lease } from "./lease.ts";
 
 export type ServiceName = "riskengine" | "operations" | "oms" | "treasury" | "research";
 
@@ -89,6 +90,11 @@ export interface ServicePorts {
 export interface RunningService {
   /** The remote procedures that it answers. */
   readonly rpc: readonly RpcService[];
+  /**
+   * Called when the process holds its lease and before anybody can ask it anything: what others decided while it held none, they decided
+   * without it, so whatever must not be missed is read once more. When it rejects, the process does not serve.
+   */
+  leased?(lease: Pick<Lease, "heldSince">): Promise<void>;
   /** Whether it can do its own work right now; store and bus are judged by whoever runs it. */
   health(): Health;
   /** Finishes what is in hand and lets go; called once. */

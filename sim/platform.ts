@@ -190,7 +190,8 @@ export function platform(options: PlatformOptions): Platform {
       settings,
     };
     const running = await service.start(all);
-    await takeLease(service.name, { host: "sim", pid: starts }, all);
+    const lease = await takeLease(service.name, { host: "sim", pid: starts }, all);
+    await running.leased?.(lease);
     return running.rpc.map((one) => watched(one));
   }
 

@@ -24,6 +24,7 @@ export interface HaltModelRun {
 export type HaltPlant = (rig: HaltRig) => void;
 
 const actions = 70;
+const lookEveryMs = 250;
 export const haltPeople = ["duty", "relief", "third"] as const;
 const services: readonly HaltService[] = ["operations", "riskengine"];
 const scopes = [
@@ -48,6 +49,8 @@ export interface HaltModel {
   /** Ids that somebody has asked with. */
   readonly asked: string[];
   readonly requests: string[];
+  /** Halts of which somebody was told that they block. */
+  readonly acknowledged: Set<string>;
   /** When the engine lost sight of the store. */
   cutAtMs: number | undefined;
 }
@@ -68,17 +71,18 @@ async function run(seed: number, plant: HaltPlant | undefined): Promise<HaltMode
     seed,
     faults: faultsOf(throws.fork("faults"), weather),
     loses: losesOf(throws, weather),
+    readDelayMs: readDelaysOf(throws, weather),
   });
   const counts = { halts: 0, lifts: 0, liftsOfAll: 0, refusals: 0, kills: 0 };
-  const model: HaltModel = { rig, throws, complaints: [], counts, asked: [], requests: [], cutAtMs: undefined };
+  const heard = { asked: [], requests: [], acknowledged: new Set<string>() };
+  const model: HaltModel = { rig, throws, complaints: [], counts, ...heard, cutAtMs: undefined };
   for (const service of services) await rig.start(service);
   watchCommits(model);
   plant?.(rig);
   weather.isCalm = false;
   for (let done = 0; done < actions && model.complaints.length === 0; done += 1) {
     act(model);
-    await rig.pass(throws.chance(0.15) ? throws.below(9_000) : throws.below(300));
-    judgeBelief(model, "after a step");
+    await pass(model, throws.chance(0.15) ? throws.below(9_000) : throws.below(300));
   }
   weather.isCalm = true;
   rig.chat.isDown = false;
@@ -86,6 +90,14 @@ async function run(seed: number, plant: HaltPlant | undefined): Promise<HaltMode
   judgeEnd(model);
   const complaints = [...model.complaints, ...rig.deaths];
   return { seed, complaints, ...counts };
+}
+
+/** Looks at the engine on the way: what it may not claim it may not claim for a moment. */
+async function pass(model: HaltModel, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= lookEveryMs) {
+    await model.rig.pass(Math.min(left, lookEveryMs));
+    judgeBelief(model, "after a step");
+  }
 }
 
 function faultsOf(throws: Dice, weather: { readonly isCalm: boolean }): Partial<MemoryFaults> {
@@ -112,14 +124,20 @@ function losesOf(throws: Dice, weather: { readonly isCalm: boolean }): () => boo
   return () => !weather.isCalm && own.chance(0.2);
 }
 
+/** Answers of the store may overtake each other. */
+function readDelaysOf(throws: Dice, weather: { readonly isCalm: boolean }): () => number {
+  const own = throws.fork("reads");
+  return () => (weather.isCalm || own.chance(0.5) ? 0 : own.below(own.chance(0.1) ? 1_000 : 60));
+}
+
 function act(model: HaltModel): void {
   const { throws, rig } = model;
   const thrown = throws.below(100);
-  if (thrown < 35) halt(model);
-  else if (thrown < 50) resumeScope(model);
-  else if (thrown < 72) askForAll(model);
-  else if (thrown < 84) sign(model);
-  else if (thrown < 92) killAndStart(model);
+  if (thrown < 33) halt(model);
+  else if (thrown < 48) resumeScope(model);
+  else if (thrown < 70) askForAll(model);
+  else if (thrown < 82) sign(model);
+  else if (thrown < 90) killAndStart(model);
   else if (thrown < 96) cutOff(model);
   else if (thrown < 98) rig.chat.isDown = !rig.chat.isDown;
   else drill(model);
@@ -156,8 +174,10 @@ function askForAll(model: HaltModel): void {
     const { request_id: id } = answer as { readonly request_id?: string };
     if (id === undefined) return;
     requests.push(id);
-    // The other one often stands beside.
-    if (throws.chance(0.7)) model.rig.time.timers.after(throws.below(100), () => signRightly(model, id, name));
+    // The other one often stands beside; and sometimes it is the same one, with the next code.
+    const soon = (run: () => void) => model.rig.time.timers.after(throws.below(100), run);
+    if (throws.chance(0.2)) soon(() => signAs(model, id, name, 30_000));
+    else if (throws.chance(0.8)) soon(() => signAs(model, id, haltPeople.find((one) => one !== name) ?? "relief", 0));
   });
 }
 
@@ -169,15 +189,11 @@ function sign(model: HaltModel): void {
   tell(model, one(throws, services), "ResumeHalt", request, throws.chance(0.95) ? person(name) : machine);
 }
 
-function signRightly(model: HaltModel, requestId: string, asker: string): void {
-  const other = haltPeople.find((name) => name !== asker) ?? "relief";
-  const request = {
-    request_id: requestId,
-    confirmation: "RESUME",
-    one_time_code: model.rig.codeOf(other),
-    halt_ids: [],
-  };
-  tell(model, one(model.throws, services), "ResumeHalt", request, person(other));
+/** With everything that it takes but, perhaps, being another person. */
+function signAs(model: HaltModel, requestId: string, name: string, aheadMs: number): void {
+  const shown = { confirmation: "RESUME", one_time_code: model.rig.codeOf(name, aheadMs) };
+  const request = { request_id: requestId, ...shown, halt_ids: [] };
+  tell(model, one(model.throws, services), "ResumeHalt", request, person(name));
 }
 
 function words(throws: Dice): object {
@@ -259,36 +275,41 @@ function tell(
   });
 }
 
-/** Acknowledged: the engine that is there blocks, or says that it does not know. */
-function judgeHalted({ rig, complaints, counts }: HaltModel, answer: HaltResponse): void {
+/** Answered: it is durable. Acknowledged: whatever engine is there blocks from now on, or says that it does not know. */
+function judgeHalted(model: HaltModel, { halt_id: id, acknowledged }: HaltResponse): void {
+  const { rig, complaints, counts } = model;
   counts.halts += 1;
-  const { halt_id: id } = answer;
   const isLifted = rig.world.risk.liftedHalts.has(id);
   if (!isLifted && !rig.world.risk.halts.some((one) => one.halt_id === id)) {
     complaints.push(`1 the halt ${id} was answered and is not latched`);
   }
-  const believed = rig.believed();
-  if (!answer.acknowledged || isLifted || believed === undefined || !believed.known) return;
-  if (!believed.active.some((one) => one.halt_id === id))
-    complaints.push(`the halt ${id} is acknowledged and not blocked`);
+  if (!acknowledged) return;
+  model.acknowledged.add(id);
+  judgeBelief(model, "as it was acknowledged");
 }
 
-/** An engine never believes less than the epoch says that it knows, and says so when it cannot know. */
-function judgeBelief({ rig, complaints, cutAtMs }: HaltModel, when: string): void {
+/** An engine never believes less than the epoch says that it knows, nor less than was acknowledged, and says so when it cannot know. */
+function judgeBelief({ rig, complaints, cutAtMs, acknowledged }: HaltModel, when: string): void {
   const believed = rig.believed();
   if (believed === undefined) return;
   if (cutAtMs !== undefined && rig.time.elapsedMs() - cutAtMs > 2_600 && believed.known) {
     complaints.push(`unknown is halted: the engine still claims to know ${when}`);
   }
-  for (const latched of rig.world.risk.halts) {
-    if (latched.epoch > believed.epoch || believed.active.some(({ halt_id: id }) => id === latched.halt_id)) continue;
-    complaints.push(`the engine knows epoch ${believed.epoch} and not the halt ${latched.halt_id} ${when}`);
+  for (const { halt_id: id, epoch } of rig.world.risk.halts) {
+    if (believed.active.some((one) => one.halt_id === id)) continue;
+    if (epoch <= believed.epoch) {
+      complaints.push(`the engine knows epoch ${believed.epoch} and not the halt ${id} ${when}`);
+    } else if (believed.known && acknowledged.has(id)) {
+      complaints.push(`the halt ${id} is acknowledged and not blocked ${when}`);
+    }
   }
 }
 
 /** Everybody is there again, and what is owed is done. */
-async function settle({ rig }: HaltModel): Promise<void> {
+async function settle(model: HaltModel): Promise<void> {
+  const { rig } = model;
   for (const service of services) rig.comeBack(service);
+  model.cutAtMs = undefined;
   await rig.pass(15_000);
   for (const service of services) {
     if (!rig.isUp(service)) await rig.start(service);

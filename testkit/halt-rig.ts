@@ -10,17 +10,18 @@ import { memoryWorld } from "../adapters/memory/world.ts";
 import { mayPublish } from "../contracts/src/authority.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import type { HaltsConfirmed } from "../contracts/src/generated/svc/v1/halt.ts";
-import { format, type Instant } from "../contracts/src/instant.ts";
+import { format, type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjectByName, subjects } from "../contracts/src/subjects.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Identity } from "../ports/identity.ts";
+import type { RiskStore } from "../ports/risk-store.ts";
 import type { RpcCall, UnaryHandler } from "../ports/rpc.ts";
 import { createAttempts } from "../services/attempts.ts";
 import { openFundDirectory } from "../services/fund-directory.ts";
-import { takeLease } from "../services/lease.ts";
+import { type Lease, takeLease } from "../services/lease.ts";
 import { type HaltPorts, startHalts } from "../services/operations/halts/halts.ts";
 import { createWorkerAlarms } from "../services/operations/worker-alarms.ts";
 import { paperReference } from "../services/paper-seeds.ts";
@@ -39,6 +40,8 @@ export const machine = {
   ...{ kind: "service", actor: "service:oms", name: "oms", subject: "oms", roles: ["service"] },
 } as unknown as Identity;
 
+const confirmMsMax = 6_000;
+
 export type HaltService = "operations" | "riskengine";
 
 export interface HaltRigOptions {
@@ -46,6 +49,8 @@ export interface HaltRigOptions {
   readonly faults?: Partial<MemoryFaults>;
   /** Whether a question from the manager to the engine gets lost, or its answer. */
   readonly loses?: () => boolean;
+  /** How long the answer to a question about the halts takes. */
+  readonly readDelayMs?: () => number;
 }
 
 /** What the engine believes, as its checks would. */
@@ -55,8 +60,16 @@ interface Believed {
   readonly active: readonly ActiveHalt[];
 }
 
+type Handlers = Readonly<Record<string, UnaryHandler>>;
+
+/** What a service is when it has started, and what it does once it holds its lease. */
+interface Started {
+  readonly handlers: Handlers;
+  leased(lease: Pick<Lease, "heldSince">): Promise<void>;
+}
+
 interface Life {
-  readonly handlers: Readonly<Record<string, UnaryHandler>>;
+  readonly handlers: Handlers;
   readonly setReachable: (reachable: boolean) => void;
   end(): void;
 }
@@ -91,7 +104,7 @@ export async function haltRig(options: HaltRigOptions) {
       ports: {
         ...{ clock, timers, random: basic.random, store },
         bus: memoryBus({ ...basic, subjectByName, mayPublish: allowed }),
-        riskStore: memoryRiskStore({ process, timers }),
+        riskStore: slowly(memoryRiskStore({ process, timers })),
         referenceData: memoryReferenceData(process),
         oneTimeCodes: memoryOneTimeCodes({ codes, clock, store }),
         haltsConfirmer: { confirm },
@@ -107,13 +120,32 @@ export async function haltRig(options: HaltRigOptions) {
     };
   };
 
+  /** What was true when it was asked is told a while later. */
+  function slowly(store: RiskStore): RiskStore {
+    const later = async <Value>(answer: Value): Promise<Value> => {
+      const ms = options.readDelayMs?.() ?? 0;
+      if (ms > 0) await timers.sleep(ms);
+      return answer;
+    };
+    return {
+      ...store,
+      halts: async () => later(await store.halts()),
+      haltEpoch: async () => later(await store.haltEpoch()),
+    };
+  }
+
   /** Asks the engine as the manager does. */
   async function confirm(epoch: number): Promise<HaltsConfirmed> {
     const lost = (): Fault => new Fault("SERVICE_UNAVAILABLE", "lost on its way", { retry: "later" });
     if (options.loses?.() === true) throw lost();
-    const answer = (await call("riskengine", "ConfirmHalts", { epoch }, machine)) as HaltsConfirmed;
-    if (options.loses?.() === true) throw lost();
-    return answer;
+    // Whoever dies answers nobody, and whoever asked has waited long enough after a while, as over gRPC.
+    const waiting = new AbortController();
+    const answer = await Promise.race([
+      call("riskengine", "ConfirmHalts", { epoch }, machine),
+      timers.sleep(confirmMsMax, waiting.signal),
+    ]).finally(() => waiting.abort());
+    if (answer === undefined || options.loses?.() === true) throw lost();
+    return answer as HaltsConfirmed;
   }
 
   async function start(service: HaltService): Promise<void> {
@@ -126,17 +158,23 @@ export async function haltRig(options: HaltRigOptions) {
       if (defect !== undefined) deaths.push(`${service}: ${defect.message}`);
     });
     const all = { ...life.ports, log: quietLog, settings: testSettings };
-    const handlers = service === "riskengine" ? await startEngine(all) : await startManager(all);
-    await takeLease(service, { host: "rig", pid: starts }, all);
-    if (life.isAlive()) lives.set(service, { handlers, setReachable: process.setReachable, end: life.end });
+    try {
+      const { handlers, leased } = service === "riskengine" ? await startEngine(all) : await startManager(all);
+      await leased(await takeLease(service, { host: "rig", pid: starts }, all));
+      if (life.isAlive()) lives.set(service, { handlers, setReachable: process.setReachable, end: life.end });
+    } catch (thrown) {
+      // A process that does not come up ends; half of it must not live on beside the next.
+      life.end();
+      throw thrown;
+    }
   }
 
-  async function startManager(ports: HaltPorts): Promise<Life["handlers"]> {
-    return (await startHalts(ports, createWorkerAlarms(ports))).handlers;
+  async function startManager(ports: HaltPorts): Promise<Started> {
+    return { handlers: (await startHalts(ports, createWorkerAlarms(ports))).handlers, leased: async () => undefined };
   }
 
   /** The engine's halt side around a core that only remembers what it was told. */
-  async function startEngine(ports: HaltPorts & Parameters<typeof watchHalts>[0]): Promise<Life["handlers"]> {
+  async function startEngine(ports: HaltPorts & Parameters<typeof watchHalts>[0]): Promise<Started> {
     const own = starts;
     const core = {
       setHalts: (halts: Believed) => {
@@ -154,11 +192,12 @@ export async function haltRig(options: HaltRigOptions) {
       ...{ ports, watch, lanes: createLanes(), attempts: createAttempts(ports, "risk") },
       ...{ reference: await openFundDirectory(ports), incarnation: `engine ${own}` },
     });
-    return {
+    const handlers = {
       RequestHalt: halts.requestHalt,
       ResumeHalt: halts.resumeHalt,
       ConfirmHalts: halts.confirmHalts,
-    } satisfies Life["handlers"];
+    } satisfies Handlers;
+    return { handlers, leased: watch.leased };
   }
 
   async function call(service: HaltService, method: string, message: object, identity: Identity): Promise<unknown> {
@@ -202,10 +241,12 @@ export async function haltRig(options: HaltRigOptions) {
     ask: (service: HaltService, method: string, message: object, identity: Identity) =>
       finish(call(service, method, message, identity)),
     pass: (ms: number) => time.run({ untilMs: time.elapsedMs() + ms }),
-    codeOf: (subject: string) => memoryCode(subject, clock.now()),
+    /** As the person's device shows it now, or would show it then: the next one is taken already. */
+    codeOf: (subject: string, aheadMs = 0) => memoryCode(subject, plusMilliseconds(clock.now(), aheadMs)),
     /** What a check of the engine would see now; undefined while it is not there. */
     believed(): Believed | undefined {
-      if (lives.has("riskengine")) freshen?.();
+      if (!lives.has("riskengine")) return undefined;
+      freshen?.();
       return believed;
     },
     published: <Payload>(subject: Subject<Payload>): Payload[] =>

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type Operation, operations, roles, whyNot } from "../../contracts/src/authority.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
+import type { RefusedAttempt } from "../../ports/attempts.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { RpcService } from "../../ports/rpc.ts";
 import { tokenLengthMax } from "../bearer-form.ts";
@@ -57,6 +58,27 @@ const listHalts = "/svc.v1.Operations/ListActiveHalts";
 function codeOf({ metadata }: CallOutcome): unknown {
   return metadata.get("portcullis-code")[0];
 }
+
+describe("who is turned away", () => {
+  it("is told of by name, a stranger as nobody, and not while we cannot know who it is", async () => {
+    const told: RefusedAttempt[] = [];
+    const service = { name: "Operations", handlers: { ResumeHalt: async () => ({}) } };
+    const { as, verifier } = await serve([service], { tellRefusal: (refused) => told.push(refused) });
+    for (const token of [undefined, "forged", "viewer"])
+      await as(token).call("Operations", "ResumeHalt", { halt_ids: [] });
+    verifier.answer(async () => {
+      throw new Fault("IDENTITY_UNAVAILABLE", "gone", { retry: "later" });
+    });
+    expect(codeOf(await as("operator").call("Operations", "ResumeHalt", { halt_ids: [] }))).toBe(
+      "IDENTITY_UNAVAILABLE",
+    );
+    expect(told.map(({ identity, operation, code }) => [identity.actor, operation, code])).toEqual([
+      ["principal:nobody", "ResumeHalt", "UNAUTHENTICATED"],
+      ["principal:nobody", "ResumeHalt", "UNAUTHENTICATED"],
+      ["operator:viewer", "ResumeHalt", "PERMISSION_DENIED"],
+    ]);
+  });
+});
 
 describe("the table of authority", () => {
   const procedures = describedServices.flatMap((service) =>

@@ -14,7 +14,7 @@ import {
 } from "@grpc/grpc-js";
 import { mayCall, type Operation, revocationMsMax, whyNot } from "../../contracts/src/authority.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
-import type { TellRefusal } from "../../ports/attempts.ts";
+import type { RefusedAttempt, TellRefusal } from "../../ports/attempts.ts";
 import type { Crash } from "../../ports/crash.ts";
 import type { Identity, Verifier } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
@@ -22,6 +22,7 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { stranger } from "../refused-attempts.ts";
 import { sampledLines } from "../sampled-lines.ts";
 import { authorizationHeader, bearerToken } from "./bearer-token.ts";
 import type { CallConnections } from "./call-connections.ts";
@@ -37,7 +38,7 @@ export interface IdentityPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crash: Crash;
-  /** Told of known callers who may not. */
+  /** Told of callers who may not. */
   readonly tellRefusal?: TellRefusal;
 }
 
@@ -77,6 +78,11 @@ export function identityGate(
       tell(thrown, method.path, requestId, identity);
       floods.refused(connection, thrown);
     };
+    const record = (thrown: unknown, identity: RefusedAttempt["identity"]): void => {
+      if (operation === undefined || !(thrown instanceof Fault) || thrown.retry !== "never") return;
+      const { code, message: reason } = thrown;
+      ports.tellRefusal?.({ identity, operation, target: method.path.slice(0, pathLengthMax), code, reason });
+    };
     const check = (token: string, requestId: string, pass: (identity: Identity) => void, known?: Identity): void => {
       const judge = (identity: Identity): void => {
         stopTimer();
@@ -87,11 +93,13 @@ export function identityGate(
           return;
         }
         refuse(objection, requestId, identity);
-        if (operation === undefined) return;
-        const { code, message: reason } = objection;
-        ports.tellRefusal?.({ identity, operation, target: method.path.slice(0, pathLengthMax), code, reason });
+        record(objection, identity);
       };
-      ports.verifier.verify(token).then(judge, (thrown) => refuse(thrown, requestId, known));
+      const turnAway = (thrown: unknown): void => {
+        if (!over && known === undefined) record(thrown, stranger);
+        refuse(thrown, requestId, known);
+      };
+      ports.verifier.verify(token).then(judge, turnAway);
     };
     const watch = (token: string, requestId: string, identity: Identity): void => {
       stopTimer = ports.timers.after(reverifyMs, () => {
@@ -106,7 +114,10 @@ export function identityGate(
         const requestId = requestIdFrom(metadata.get(requestIdHeader)[0], ports.random);
         metadata.set(requestIdHeader, requestId);
         const token = tokenOf(metadata);
-        if (token instanceof Fault) return refuse(token, requestId);
+        if (token instanceof Fault) {
+          record(token, stranger);
+          return refuse(token, requestId);
+        }
         return check(token, requestId, (identity) => {
           (metadata as Known)[known] = identity;
           floods.passed(connection);

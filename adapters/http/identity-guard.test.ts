@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mayCall, type Operation, operations, roles, whyNot } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";
+import type { RefusedAttempt } from "../../ports/attempts.ts";
 import type { HttpRequest, Route } from "../../ports/http.ts";
 import { everyRole, testVerifier } from "../grpc/test-verifier.ts";
 import { type Answer, ask, both, expectProblem, hello, posted, rawAsk, serve } from "./test-client.ts";
@@ -79,6 +80,20 @@ describe("the table of authority", () => {
     await ask(server, spy.path, { token: "operator" });
     expect(seen).toMatchObject([{ identity: { actor: "operator:operator" }, remoteAddress: "127.0.0.1" }]);
     expect(seen[0]?.headers).not.toHaveProperty("authorization");
+  });
+});
+
+describe("who is turned away", () => {
+  it("is told of by name, a stranger as nobody, and only where there is something to try", async () => {
+    const told: RefusedAttempt[] = [];
+    const { server } = await serve([guarded("UpdateEnvelope")], { tellRefusal: (refused) => told.push(refused) });
+    for (const token of [null, "forged", "viewer"]) await ask(server, "/v1/UpdateEnvelope", { token });
+    for (const token of [null, "viewer"]) await ask(server, "/v1/nothing", { token });
+    expect(told.map(({ identity, operation, code }) => [identity.actor, operation, code])).toEqual([
+      ["principal:nobody", "UpdateEnvelope", "UNAUTHENTICATED"],
+      ["principal:nobody", "UpdateEnvelope", "UNAUTHENTICATED"],
+      ["operator:viewer", "UpdateEnvelope", "PERMISSION_DENIED"],
+    ]);
   });
 });
 

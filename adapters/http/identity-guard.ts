@@ -6,6 +6,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { Listener } from "../../ports/http.ts";
 import type { Identity } from "../../ports/identity.ts";
 import { attemptSubject } from "../attempt-subject.ts";
+import { stranger } from "../refused-attempts.ts";
 import { challenge, type Shown, shownBy } from "./bearer.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import type { Refuse } from "./refusals.ts";
@@ -40,7 +41,7 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
         if (identity !== undefined) identities.set(request, identity);
         return undefined;
       }
-      const identity = await identityOrRefusal(shown, request, reply, options);
+      const identity = await identityOrRefusal(shown, request, reply, options, access);
       // The listener's time limit may have answered while the verifier was asked.
       if (reply.sent) return reply;
       if (identity === undefined) return reply;
@@ -77,8 +78,13 @@ async function identityOrRefusal(
   request: FastifyRequest,
   reply: FastifyReply,
   { ports, refuse, baseUrl, listener }: GuardOptions,
+  access: Access,
 ): Promise<Identity | undefined> {
   const unauthenticated = (detail: string, tokenWasSent: boolean): undefined => {
+    if (access !== "anyone with a token" && access !== "nobody in particular") {
+      const told = { target: loggedPath(request), about: attemptSubject(request.params) };
+      ports.tellRefusal?.({ ...told, identity: stranger, operation: access, code: "UNAUTHENTICATED", reason: detail });
+    }
     const headers = { "www-authenticate": challenge(baseUrl(), tokenWasSent) };
     refuse(request, reply, { code: "UNAUTHENTICATED", detail, headers });
     return undefined;

@@ -217,7 +217,7 @@ describe("a token of our own processes", () => {
       oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
       treasury: ["InspectInstance"],
       research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
-      gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts"],
+      gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts", "GetHaltStatus"],
     });
     for (const named of Object.values(platformOperations)) {
       for (const operation of named) expect(serviceOperations, operation).toContain(operation);

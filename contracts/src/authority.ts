@@ -190,8 +190,8 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
   treasury: ["InspectInstance"],
   // Strategies come through the front door.
   research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
-  // What it tells the public, where nobody logs in.
-  gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts"],
+  // What it tells the public, where nobody logs in, and whether a name that is to be halted is a fund's or a strategy's.
+  gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts", "GetHaltStatus"],
 };
 
 type SubjectKey = keyof typeof subjects;

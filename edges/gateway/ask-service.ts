@@ -25,7 +25,7 @@ export interface Question<Request extends object> {
 
 export async function askService<Request extends object, Answer extends object>(
   parts: Pick<GatewayParts, "services">,
-  request: HttpRequest,
+  request: Pick<HttpRequest, "bearer" | "requestId">,
   { service, method, message, timeoutMs }: Question<Request>,
 ): Promise<Outcome<Answer>> {
   const outcome = await parts.services.call(service, method, message, {

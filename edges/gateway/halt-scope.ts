@@ -7,6 +7,7 @@ import { askService } from "./ask-service.ts";
 import type { GatewayParts } from "./parts.ts";
 
 type Parts = Pick<GatewayParts, "services">;
+type Asking = Pick<HttpRequest, "bearer" | "requestId">;
 
 export interface AskedStatus {
   readonly outcome: Outcome<HaltStatus>;
@@ -14,7 +15,7 @@ export interface AskedStatus {
   readonly strategyId?: string;
 }
 
-export async function askHaltStatus(parts: Parts, request: HttpRequest, id: string | undefined): Promise<AskedStatus> {
+export async function askHaltStatus(parts: Parts, request: Asking, id: string | undefined): Promise<AskedStatus> {
   try {
     return { outcome: await ask(parts, request, { fund_id: id ?? "" }) };
   } catch (thrown) {
@@ -23,7 +24,7 @@ export async function askHaltStatus(parts: Parts, request: HttpRequest, id: stri
   }
 }
 
-async function askStrategy(parts: Parts, request: HttpRequest, id: string): Promise<Outcome<HaltStatus>> {
+async function askStrategy(parts: Parts, request: Asking, id: string): Promise<Outcome<HaltStatus>> {
   try {
     return await ask(parts, request, { fund_id: "", strategy_id: id });
   } catch (thrown) {
@@ -32,12 +33,30 @@ async function askStrategy(parts: Parts, request: HttpRequest, id: string): Prom
   }
 }
 
-function ask(parts: Parts, request: HttpRequest, message: HaltStatusRequest): Promise<Outcome<HaltStatus>> {
+function ask(parts: Parts, request: Asking, message: HaltStatusRequest): Promise<Outcome<HaltStatus>> {
   return askService<HaltStatusRequest, HaltStatus>(parts, request, {
     service: "Operations",
     method: "GetHaltStatus",
     message,
   });
+}
+
+/**
+ * Which of the two a name is, for a request that names one. It is asked with the gateway's own token, because whoever may halt need not be allowed
+ * to look; and a name that nobody has goes on as a fund's, so that the service refuses it and records who tried.
+ */
+export async function namedScope(
+  parts: Pick<GatewayParts, "services" | "ownToken">,
+  { requestId }: HttpRequest,
+  id: string,
+): Promise<{ readonly fund_id: string } | { readonly strategy_id: string }> {
+  try {
+    const { strategyId } = await askHaltStatus(parts, { bearer: parts.ownToken, requestId }, id);
+    return strategyId === undefined ? { fund_id: id } : { strategy_id: strategyId };
+  } catch (thrown) {
+    if (isUnknown(thrown)) return { fund_id: id };
+    throw thrown;
+  }
 }
 
 export function isUnknown(thrown: unknown): boolean {

@@ -11,14 +11,15 @@ export interface Attempted {
   readonly reason: string;
 }
 
+/** The event's id; undefined when nothing was told. */
 export async function tellAttempt(
   unit: UnitOfWork,
   identity: Identity,
   { verb, target, reason }: Attempted,
   at: Instant,
-): Promise<void> {
-  if (identity.kind !== "operator") return;
-  await unit.events.publish(subjects.operatorAttempted, {
+): Promise<string | undefined> {
+  if (identity.kind !== "operator") return undefined;
+  return unit.events.publish(subjects.operatorAttempted, {
     operator: identity.actor,
     verb,
     target: line(target, 200),

@@ -39,8 +39,9 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
 
   const tells =
     ({ identity }: Call, attempted: Attempted) =>
-    (unit: UnitOfWork): Promise<void> =>
-      tellAttempt(unit, identity, attempted, clock.now());
+    async (unit: UnitOfWork): Promise<void> => {
+      await tellAttempt(unit, identity, attempted, clock.now());
+    };
 
   async function present(orderId: string): Promise<OrderStatus> {
     const stored = await store.transact("oms.look", (unit) => unit.oms.order(orderId));
@@ -64,7 +65,7 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
       return { denial: { code: "CONFIRMATION_WRONG", reason } };
     }
     const target = request.fund_id ?? "";
-    await store.transact("oms.cancel-all", (unit) =>
+    const auditId = await store.transact("oms.cancel-all", (unit) =>
       tellAttempt(unit, call.identity, { verb: "CancelAll", target, reason: request.reason }, clock.now()),
     );
     const open = await store.transact("oms.look", (unit) => unit.oms.openOrders());
@@ -73,7 +74,8 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
     await Promise.all(
       wanted.map(({ order }) => drivers.settled(order.order_id, ({ state }) => hasEnded(state), answerMsMax)),
     );
-    return { orders: await Promise.all(wanted.map(({ order }) => present(order.order_id))) };
+    const orders = await Promise.all(wanted.map(({ order }) => present(order.order_id)));
+    return { orders: auditId === undefined ? orders : orders.map((one) => ({ ...one, audit_id: auditId })) };
   }
 
   async function amendOrder(request: AmendOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {

@@ -52,13 +52,10 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
     if (drivers.count() >= drivenMax) {
       throw new Fault("RESOURCE_EXHAUSTED", "As many orders as can be are under way.", { retry: "later" });
     }
-    const told = (unit: UnitOfWork): Promise<void> =>
-      tellAttempt(
-        unit,
-        identity,
-        { verb: "SubmitOrder", target: order.fund_id, reason: order.thesis ?? "" },
-        clock.now(),
-      );
+    const attempted = { verb: "SubmitOrder", target: order.fund_id, reason: order.thesis ?? "" } as const;
+    const told = async (unit: UnitOfWork): Promise<void> => {
+      await tellAttempt(unit, identity, attempted, clock.now());
+    };
     const taken = await takeIn(order, bodyHash, identity.actor, told);
     if ("denial" in taken) return taken;
     return answer(taken.stored);

@@ -60,28 +60,48 @@ describe("UpdateEnvelope", () => {
     expect(await current(rig, life)).toMatchObject({ version: 1 });
   });
 
+  const scope = { fund: { severity: "FUND_HALT", fund_id: "alpha" }, strategy: { severity: "STRATEGY_HALT" } };
+  const changes = {
+    loosening: { max_position_pct: 0.08 },
+    mixed: { max_position_pct: 0.08, max_notional: 1_000 },
+    // Exits in a halt are something that a halt was to stop.
+    "off and on again": { halt_allow_reduce_only: true },
+    tightening: { max_notional: 1_000, halt_allow_reduce_only: false },
+  };
+  // Every kind of halt that has a say about the fund, and those that have none.
   it.each([
-    ["the firm's", firm],
-    ["the fund's", { ...firm, severity: "FUND_HALT", fund_id: "alpha" }],
-    ["one of its strategies'", { ...firm, severity: "STRATEGY_HALT", strategy_id: "alpha-meanrev" }],
+    ["the firm's", firm, "refuses"],
+    ["the fund's", { ...firm, ...scope.fund }, "refuses"],
+    ["one of its strategies'", { ...firm, ...scope.strategy, strategy_id: "alpha-meanrev" }, "refuses"],
+    ["another fund's", { ...firm, ...scope.fund, fund_id: "beta" }, "lets"],
+    ["a strategy's of another fund", { ...firm, ...scope.strategy, strategy_id: "beta-trend" }, "lets"],
   ])(
-    "refuses to loosen during a halt, %s, also in a mixed update, and names the fields and the halt",
-    async (_name, halt) => {
+    "under a halt, %s: loosening and mixed are refused with the fields and the halt, tightening passes",
+    async (...row) => {
+      const [_name, halt, verdict] = row;
       const [rig, life] = await begin();
+      await update(rig, life, { halt_allow_reduce_only: false });
       await rig.finish(life.call("RequestHalt", { ...halt, halt_id: "h-1" }));
-      const mixed = { max_position_pct: 0.08, max_notional: 1_000 };
-      expect(await update(rig, life, mixed)).toMatchObject({
-        denial: { code: "LOOSENING_DURING_HALT", reason: expect.stringMatching(/max_position_pct.*h-1/) },
-      });
-      expect(await update(rig, life, { max_notional: 1_000 })).toMatchObject({ version: 2, max_notional: 1_000 });
+      let version = 2;
+      for (const [kind, change] of Object.entries(changes)) {
+        const answer = await update(rig, life, change);
+        if (verdict === "lets" || kind === "tightening") {
+          version += 1;
+          expect(answer, kind).toMatchObject({ version });
+          continue;
+        }
+        const [field] = Object.keys(change);
+        expect(answer, kind).toMatchObject({
+          denial: { code: "LOOSENING_DURING_HALT", reason: expect.stringMatching(new RegExp(`${field}.*h-1`)) },
+        });
+      }
+      expect(await current(rig, life)).toMatchObject({ version, max_notional: 1_000, halt_allow_reduce_only: false });
+      const refusals = rig.published(subjects.operatorAttempted).filter(({ allowed }) => !allowed);
+      expect(refusals.map(({ code }) => code)).toEqual(
+        verdict === "lets" ? [] : Array(3).fill("LOOSENING_DURING_HALT"),
+      );
     },
   );
-
-  it("another fund's halt does not stand in the way", async () => {
-    const [rig, life] = await begin();
-    await rig.finish(life.call("RequestHalt", { ...firm, severity: "FUND_HALT", fund_id: "beta" }));
-    expect(await update(rig, life, { max_position_pct: 0.08 })).toMatchObject({ version: 2 });
-  });
 
   it("a halt that is latched while the update is under way comes first or after, never in between", async () => {
     const [rig, life] = await begin();

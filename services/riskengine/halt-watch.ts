@@ -5,12 +5,15 @@
 //  2. What was read is never older than what is known: epochs only grow.
 //  3. Whether halts are known is judged at the moment of each check, so a busy event loop cannot stretch it.
 //  4. The store's own list is the last word: what was latched here before that list was made is in force only if the list has it.
-//  5. Distrust is for good: whoever found the books wrong ends new risk until the process is started again.
+//  5. An epoch is claimed only when every halt up to it is known: an approval that carries it must not have missed one.
+//  6. A halt is acknowledged when no engine holds a lease, so halts are known only from a read that was begun under the lease which is held.
+//  7. Distrust is for good: whoever found the books wrong ends new risk until the process is started again.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { Health } from "../../ports/health.ts";
+import type { Lease } from "../lease.ts";
 import type { ServicePorts } from "../service.ts";
 
 /** Every commit of anybody may be told as a change, so looks that follow a word are at least this far apart. */
@@ -30,6 +33,8 @@ export interface HaltWatch {
   /** How many block that are not latched yet. */
   unlatchedCount(): number;
   epoch(): number;
+  /** Only what is read while this lease is held counts from now on; resolves when that is the case. */
+  leased(lease: Pick<Lease, "heldSince">): Promise<void>;
   /** The ids of those that the store has. */
   inForce(): ReadonlySet<string>;
   distrust(why: string): void;
@@ -52,10 +57,14 @@ export async function watchHalts(
   const blocked = new Map<string, Omit<ActiveHalt, "epoch">>();
   let sleeping = new AbortController();
   let isWoken = false;
+  /** The epoch up to which everything is known. */
   let stored: { readonly epoch: number; readonly active: readonly ActiveHalt[] } = { epoch: 0, active: [] };
-  /** The epoch of the last whole list; a halt that was latched here may be newer than others that are not in it yet. */
+  /** The epoch of the last whole list. */
   let listedEpoch = -1;
+  /** Latched here, after others that are not known yet: they block, and their epoch is not claimed before those are read. */
+  let ahead: readonly ActiveHalt[] = [];
   let heardAt = clock.now();
+  let lease: Pick<Lease, "heldSince"> | undefined;
   let known = true;
   let distrusted: string | undefined;
   let troubled = false;
@@ -66,7 +75,7 @@ export async function watchHalts(
     engine.setHalts({
       known: known && distrusted === undefined,
       epoch: stored.epoch,
-      active: [...stored.active, ...unlatched],
+      active: [...stored.active, ...ahead, ...unlatched],
     });
   }
 
@@ -79,7 +88,7 @@ export async function watchHalts(
 
   function hear(askedAt: Instant): void {
     if (askedAt > heardAt) heardAt = askedAt;
-    if (known) return;
+    if (known || whyUnknown(clock.now()) !== undefined) return;
     known = true;
     tell();
     ports.log.info("halts are known again");
@@ -89,6 +98,7 @@ export async function watchHalts(
     if (halts.epoch < stored.epoch) return;
     stored = halts;
     listedEpoch = halts.epoch;
+    ahead = ahead.filter(({ epoch }) => epoch > halts.epoch);
     tell();
   }
 
@@ -117,11 +127,27 @@ export async function watchHalts(
     sleeping.abort();
   }
 
+  function whyUnknown(at: Instant): string | undefined {
+    const silentMs = millisecondsBetween(heardAt, at);
+    if (silentMs > haltUnknownMs) return `the store has said nothing for ${silentMs} ms`;
+    const since = lease === undefined ? heardAt : lease.heldSince();
+    return since === undefined || heardAt < since ? "nothing was read since the lease ran out" : undefined;
+  }
+
   function freshen(at: Instant): void {
-    if (!known || millisecondsBetween(heardAt, at) <= haltUnknownMs) return;
+    if (!known) return;
+    const reason = whyUnknown(at);
+    if (reason === undefined) return;
     known = false;
     tell();
-    ports.log.error("halts are unknown, which counts as halted", { silent_ms: millisecondsBetween(heardAt, at) });
+    ports.log.error("halts are unknown, which counts as halted", { reason });
+  }
+
+  async function readNow(): Promise<number> {
+    const askedAt = clock.now();
+    adopt(await riskStore.halts());
+    hear(askedAt);
+    return stored.epoch;
   }
 
   function health(): Health {
@@ -148,20 +174,23 @@ export async function watchHalts(
     latched(halt) {
       blocked.delete(keyOf(halt));
       if (halt.epoch <= listedEpoch) return tell();
-      const others = stored.active.filter(({ halt_id: id }) => id !== halt.halt_id);
-      stored = { epoch: Math.max(stored.epoch, halt.epoch), active: [...others, halt] };
+      const but = (halts: readonly ActiveHalt[]) => halts.filter(({ halt_id: id }) => id !== halt.halt_id);
+      if (halt.epoch <= stored.epoch + 1) {
+        stored = { epoch: Math.max(stored.epoch, halt.epoch), active: [...but(stored.active), halt] };
+      } else {
+        ahead = [...but(ahead), halt];
+      }
       tell();
       wake();
     },
-    async readNow() {
-      const askedAt = clock.now();
-      adopt(await riskStore.halts());
-      hear(askedAt);
-      return stored.epoch;
+    readNow,
+    async leased(held) {
+      lease = held;
+      await readNow();
     },
     unlatchedCount: () => blocked.size,
     epoch: () => stored.epoch,
-    inForce: () => new Set(stored.active.map(({ halt_id: id }) => id)),
+    inForce: () => new Set([...stored.active, ...ahead].map(({ halt_id: id }) => id)),
     distrust(why) {
       distrusted = why;
       tell();

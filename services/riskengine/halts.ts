@@ -62,7 +62,7 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
   });
 
   async function requestHalt(request: HaltRequest, { identity }: RpcCall): Promise<HaltResponse | DeniedAnswer> {
-    const target = request.strategy_id ?? request.fund_id;
+    const target = request.strategy_id || request.fund_id;
     const reason = haltReason(request.reason);
     const attempt: Attempt = { identity, verb: "RequestHalt", target, reason };
     const unconfirmed = whyNotConfirmed(request, identity);

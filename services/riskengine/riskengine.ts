@@ -113,6 +113,7 @@ async function assemble(
   const rpc: RpcService = { name: "RiskEngine", handlers };
   return {
     rpc: [rpc],
+    leased: watch.leased,
     health: () => healthOf(commit, watch),
     stop: async () => {
       await checks.stop();

@@ -15,6 +15,7 @@ const run = <T>(store: Store, work: (unit: UnitOfWork) => Promise<T>): Promise<T
 const flatten = (flattenId: string, second: number): StoredFlatten => ({
   ...{ flattenId, requestedBy: "operator:duty", reason: "r", at: at(second), auditId: "e" },
   ...{ fundIds: ["alpha", "beta"], provedFundIds: [] },
+  orders: [{ orderId: "o-1", fundId: "alpha", strategyId: "alpha-x", symbol: "AAPL", filledBefore: "0.25" }],
 });
 const line = (lineId: string, fundId: string, quantity: string): StoredFlattenLine => ({
   ...{ lineId, flattenId: "f-1", fundId, strategyId: `${fundId}-x`, symbol: "BTC-USD", openedBy: "fill" },

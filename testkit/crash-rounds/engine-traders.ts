@@ -65,7 +65,9 @@ export function runTraders({ lines, throws, witness, approved }: TradersOptions)
     while (!isStopping) {
       task.tries += 1;
       witness.sends += 1;
-      task.sentAt = witness.sends;
+      const sentAt = witness.sends;
+      task.sentAt = sentAt;
+      witness.underWay.add(sentAt);
       try {
         note(task, await line.ask(task.order));
         return;
@@ -73,6 +75,8 @@ export function runTraders({ lines, throws, witness, approved }: TradersOptions)
         witness.unanswered += 1;
         lastTrouble = String(error);
         await pause(tryAgainMs);
+      } finally {
+        witness.underWay.delete(sentAt);
       }
     }
   }

@@ -142,7 +142,7 @@ function covers({ severity, fundId, strategyId }: StoredHalt, scoped: Scoped): b
 
 const isMarkedReduction = (scoped: Scoped): boolean => scoped.classification === "REDUCE" && scoped.reduceOnly;
 
-function judgeHalts({ answers, decisions, halts, acknowledged }: EngineEvidence): readonly string[] {
+export function judgeHalts({ answers, decisions, halts, acknowledged }: EngineEvidence): readonly string[] {
   const duringHalt = decisions.filter(
     (decision) =>
       decision.approved &&

@@ -50,10 +50,12 @@ export interface Witness {
   /** Sends that ended without an answer. */
   unanswered: number;
   sends: number;
+  /** The sends that are neither answered nor given up. */
+  readonly underWay: Set<number>;
 }
 
 export function createWitness(): Witness {
-  return { answers: [], halts: [], unanswered: 0, sends: 0 };
+  return { answers: [], halts: [], unanswered: 0, sends: 0, underWay: new Set() };
 }
 
 export function digestOf(bytes: Uint8Array): string {

@@ -11,6 +11,7 @@ import type { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope
 import type { HaltRequest, HaltResponse } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import type { Store } from "../../ports/store.ts";
 import { paperPositions } from "../../services/paper-seeds.ts";
 import { removeAbandoned } from "../abandoned.ts";
 import { quietLog } from "../global-setup.ts";
@@ -31,10 +32,14 @@ export interface EngineWorld extends Struck {
   readonly traders: Traders;
   readonly broker: Broker;
   readonly pool: pg.Pool;
+  /** Publishes as a service does. */
+  readonly store: Store;
   /** Messages by id, and how often each was handed over. */
   readonly heard: ReadonlyMap<string, number>;
   /** An operator who has logged in and can ask for a halt at once; undefined comes back when nobody acknowledged it. */
   operator(): Promise<(halt: HaltRequest) => Promise<HaltResponse | undefined>>;
+  /** What the running engine says of the smallest order at that desk. */
+  dryRun(desk: Desk, id: string): Promise<RiskDecision>;
   /** What the running engine says it holds. */
   holding(desk: Desk, id: string): Promise<Holding | undefined>;
   close(): Promise<void>;
@@ -119,6 +124,7 @@ async function furnish({ throws, current, printed, startNext, end }: Frame): Pro
     traders,
     broker,
     pool: peer.pool,
+    store: peer.store,
     heard,
     async startAgain() {
       startNext();
@@ -129,6 +135,7 @@ async function furnish({ throws, current, printed, startNext, end }: Frame): Pro
       const client = await operator(current());
       return (halt) => requestHalt(client, halt);
     },
+    dryRun: async (desk, id) => RiskDecision.decode(await ownLine.ask(dryRunOf(desk, id))),
     holding: (desk, id) => holdingOf(ownLine, desk, id),
     async close() {
       await traders.stop();

@@ -190,6 +190,8 @@ export const flattenRequested = z.object({
   requested_by: nameText,
   reason: reasonText,
   positions: countNumber,
+  /** Open orders that are no exits and are cancelled. */
+  orders: countNumber.optional(),
   at: instantText,
 });
 export type FlattenRequested = z.infer<typeof flattenRequested>;

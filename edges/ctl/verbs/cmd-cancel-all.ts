@@ -8,6 +8,7 @@ import { formatOption, listing } from "../listing.ts";
 import { countOf } from "../numbers.ts";
 import { type OrderStatus, orderColumns } from "../order-text.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
+import { clean } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 const lookEveryMs = 500;
@@ -53,17 +54,22 @@ async function run(context: Context): Promise<Answer> {
   ]);
   const client = await context.client();
   const scope = fundId === undefined ? {} : { fundId };
-  let orders = await client.cancelAllOrders({ ...scope, confirmation, ...reasonOf(context) });
+  const asked = await client.cancelAllOrders({ ...scope, confirmation, ...reasonOf(context) });
+  const auditId = asked[0]?.audit_id;
+  const told = auditId === undefined ? {} : { audit_id: auditId };
+  let orders = asked;
   const until = context.clock.now() + waitS * 1_000_000;
-  let told = -1;
+  let said = -1;
   for (;;) {
     const left = orders.filter(({ state }) => !ended.has(state)).length;
     if (left === 0 || context.clock.now() >= until || context.signal.aborted) break;
-    if (left !== told && !context.json) context.terminal.say(`${left} of ${orders.length} are not cancelled yet.`);
-    told = left;
+    if (left !== said && !context.json) context.terminal.say(`${left} of ${orders.length} are not cancelled yet.`);
+    said = left;
     await context.timers.sleep(lookEveryMs, context.signal);
     orders = await Promise.all(
-      orders.map((one) => (ended.has(one.state) ? one : client.getOrder({ orderId: one.order.order_id }))),
+      orders.map(async (one) =>
+        ended.has(one.state) ? one : { ...(await client.getOrder({ orderId: one.order.order_id })), ...told },
+      ),
     );
   }
   const open = orders.filter(({ state }) => !ended.has(state));
@@ -72,7 +78,7 @@ async function run(context: Context): Promise<Answer> {
     columns,
     rows: orders,
     none: "There was no open order.",
-    lead: `${orders.length - open.length} ended, ${open.length} not yet.`,
+    lead: `${orders.length - open.length} ended, ${open.length} not yet.${auditId === undefined ? "" : ` Audit ${clean(auditId)}.`}`,
   });
   return { ...list, exit: open.length === 0 ? exitCodes.ok : exitCodes.pending };
 }

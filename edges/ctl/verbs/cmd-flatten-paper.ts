@@ -14,13 +14,14 @@ const lookEveryMs = 500;
 
 type Flatten = AnswerOf<"getFlatten">;
 type Line = Flatten["lines"][number];
+type Order = Flatten["orders"][number];
 
 export const cmdFlattenPaper: Verb = {
   name: "cmd flatten-paper",
   heading: "Halts",
   sentence: "Close every position of the paper funds, and show what became of each.",
   about:
-    "Each is closed by a reduce_only order through all gates; live funds are never touched. What a closed market or a silent broker does not allow yet is tried until it is done, also after this command has ended (exit 8). Strategies that are not halted may trade again at once: halt first if that is not wanted.",
+    "Open orders of those funds that are no exits are cancelled first. Each position is closed by a reduce_only order through all gates; live funds are never touched. What a closed market or a silent broker does not allow yet is tried until it is done, also after this command has ended (exit 8). Strategies that are not halted may trade again at once: halt first if that is not wanted.",
   arguments: [],
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this paper fund." },
@@ -46,7 +47,7 @@ async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
   const whose = fundId === undefined ? "EVERY PAPER FUND" : fundId;
   const confirmation = await confirmed(context, "FLATTEN", [
-    `This sells or buys back every position of ${whose} at the market.`,
+    `This cancels the open orders of ${whose} and sells or buys back every position at the market.`,
   ]);
   const client = await context.client();
   const scope = fundId === undefined ? {} : { fundId };
@@ -55,35 +56,62 @@ async function run(context: Context): Promise<Answer> {
   let told = -1;
   while (owed(flatten) > 0 && context.clock.now() < until && !context.signal.aborted) {
     const left = owed(flatten);
-    if (left !== told && !context.json) context.terminal.say(`${left} of ${flatten.lines.length} are not closed yet.`);
+    if (left !== told && !context.json) context.terminal.say(`${left} of ${rowsOf(flatten).length} are not done yet.`);
     told = left;
     await context.timers.sleep(lookEveryMs, context.signal);
     flatten = await client.getFlatten({ flattenId: flatten.flatten_id });
   }
+  const [closed, gone] = [flatten.lines.length - owedLines(flatten), flatten.orders.length - owedOrders(flatten)];
+  const positions = `${closed} of ${flatten.lines.length} positions closed`;
+  const orders = `${gone} of ${flatten.orders.length} orders gone`;
   const list = await listing(context, {
     columns: columnsAt(context.clock.now()),
-    rows: flatten.lines,
-    none: "There was no position to close.",
+    rows: rowsOf(flatten),
+    none: "There was no position to close and no order to cancel.",
     data: flatten,
-    lead: `${flatten.lines.length - owed(flatten)} closed, ${owed(flatten)} not yet. Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`,
+    lead: `${positions}, ${orders}. Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`,
   });
   return { ...list, exit: owed(flatten) === 0 ? exitCodes.ok : exitCodes.pending };
 }
 
-function owed({ lines }: Flatten): number {
+const ended: ReadonlySet<Order["state"]> = new Set(["FILLED", "CANCELLED", "EXPIRED", "REJECTED"]);
+
+function owedLines({ lines }: Flatten): number {
   return lines.filter(({ state }) => state === "OWED" || state === "EXITING").length;
 }
 
-function columnsAt(now: Instant): readonly Column<Line>[] {
+function owedOrders({ orders }: Flatten): number {
+  return orders.filter(({ state }) => !ended.has(state)).length;
+}
+
+function owed(flatten: Flatten): number {
+  return owedLines(flatten) + owedOrders(flatten);
+}
+
+interface Row {
+  readonly what: "position" | "order";
+  readonly of: Line | Order;
+  readonly attempts: number | undefined;
+}
+
+function rowsOf({ lines, orders }: Flatten): readonly Row[] {
   return [
-    { name: "fund_id", of: (one) => one.fund_id },
-    { name: "strategy_id", of: (one) => one.strategy_id },
-    { name: "symbol", of: (one) => one.symbol },
-    { name: "quantity", of: (one) => one.quantity, number: true },
-    { name: "state", of: (one) => one.state },
-    { name: "attempts", of: (one) => one.attempts, number: true },
-    { name: "at", of: (one) => one.at, shown: (one) => moment(one.at, now) },
-    { name: "order_id", of: (one) => one.order_id },
-    { name: "complaint", of: (one) => one.complaint },
+    ...orders.map((of): Row => ({ what: "order", of, attempts: undefined })),
+    ...lines.map((of): Row => ({ what: "position", of, attempts: of.attempts })),
+  ];
+}
+
+function columnsAt(now: Instant): readonly Column<Row>[] {
+  return [
+    { name: "what", of: ({ what }) => what },
+    { name: "fund_id", of: ({ of }) => of.fund_id },
+    { name: "strategy_id", of: ({ of }) => of.strategy_id },
+    { name: "symbol", of: ({ of }) => of.symbol },
+    { name: "quantity", of: ({ of }) => of.quantity, number: true },
+    { name: "state", of: ({ of }) => of.state },
+    { name: "attempts", of: ({ attempts }) => attempts, number: true },
+    { name: "at", of: ({ of }) => of.at, shown: ({ of }) => moment(of.at, now) },
+    { name: "order_id", of: ({ of }) => of.order_id },
+    { name: "complaint", of: ({ of }) => of.complaint },
   ];
 }

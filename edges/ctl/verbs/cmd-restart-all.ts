@@ -15,7 +15,7 @@ export const cmdRestartAll: Verb = {
   heading: "Halts",
   sentence: "Restart the five services in place, and wait until each is healthy.",
   about:
-    "The supervisor restarts them one after the other; halts, orders and books stay as they are. Exit 8 when they are not all healthy in time: `ctl doctor` tells how far they are.",
+    "The supervisor restarts them one after the other; halts, orders and books stay as they are. Exit 8 when they are not all healthy in time: the answer says which are not, and `ctl doctor` tells how far they are.",
   arguments: [],
   options: [reasonOption, formatOption],
   examples: [{ command: "ctl cmd restart-all --reason new-settings", sentence: "All five." }],
@@ -28,20 +28,24 @@ type Restarted = AnswerOf<"restartServices">["services"][number];
 
 const columns: readonly Column<Restarted>[] = [
   { name: "service", of: (one) => one.service },
+  { name: "healthy", of: (one) => one.healthy, shown: (one) => (one.healthy ? "yes" : "NO") },
   { name: "pid", of: (one) => one.pid, number: true },
   { name: "took_ms", of: (one) => one.took_ms, number: true },
+  { name: "complaint", of: (one) => one.complaint },
 ];
 
 async function run(context: Context): Promise<Answer> {
   const client = await context.client(answerMsMax);
   const answer = await client.restartServices(reasonOf(context));
-  const done = answer.services.length > 0;
+  const ill = answer.services.filter(({ healthy }) => !healthy).map(({ service }) => service);
+  const isDone = answer.restarted && ill.length === 0;
+  const left = ill.length === 0 ? "not all of them have been restarted yet" : `not healthy yet: ${ill.join(", ")}`;
   const list = await listing(context, {
     columns,
     rows: answer.services,
-    none: "They are being restarted and are not all healthy yet.",
+    none: "There is no service to restart.",
     data: answer,
-    ...(done ? { lead: `All are healthy again. Audit ${clean(answer.audit_id ?? "")}.` } : {}),
+    lead: `${isDone ? "All are healthy again" : `It goes on, ${clean(left)}`}. Audit ${clean(answer.audit_id ?? "")}.`,
   });
-  return { ...list, exit: done ? exitCodes.ok : exitCodes.pending };
+  return { ...list, exit: isDone ? exitCodes.ok : exitCodes.pending };
 }

@@ -47,7 +47,13 @@ async function lift(context: Context, id: string): Promise<Answer> {
   const client = await context.client();
   const shown = await show(context, client, id);
   const confirmation = await confirmed(context, "RESUME", [`This lifts the halts of ${id} itself, none above it.`]);
-  const status = await client.resumeHalt({ id, reason, confirmation, ...rebased(context) });
+  const own = shown.strategy_id === undefined ? "FUND_HALT" : "STRATEGY_HALT";
+  const haltIds = haltIdsOf(shown.halts.filter(({ severity }) => severity === own));
+  // Nobody lifts what was raised after they looked.
+  const status = await client.resumeHalt({
+    ...{ id, reason, confirmation, ...rebased(context) },
+    ...(haltIds.length > 0 && { haltIds }),
+  });
   return lifted(context, status, shown);
 }
 
@@ -61,7 +67,7 @@ async function askForAll(context: Context): Promise<Answer> {
   const confirmation = await confirmed(context, "RESUME", [
     "This asks for ALL of these halts to be lifted. Another operator must sign it.",
   ]);
-  const haltIds = before.halts.flatMap(({ halt_id }) => (halt_id === undefined ? [] : [halt_id]));
+  const haltIds = haltIdsOf(before.halts);
   const oneTimeCode = await code(context);
   const status = await client.resumeHalt({ reason, confirmation, oneTimeCode, haltIds, ...rebased(context) });
   const expires =
@@ -104,6 +110,10 @@ async function code(context: Context): Promise<string> {
   return sixDigits(
     given ?? (await context.terminal.ask("Code of your authenticator: ", "--totp CODE", context.signal)),
   );
+}
+
+function haltIdsOf(halts: HaltStatus["halts"]): string[] {
+  return halts.flatMap(({ halt_id }) => (halt_id === undefined ? [] : [halt_id]));
 }
 
 function rebased(context: Context): { readonly rebase?: true } {

@@ -7,11 +7,11 @@ import type { Outcome } from "../../../ports/identity.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { defineRoute } from "../define-route.ts";
-import { askHaltStatus } from "../halt-scope.ts";
+import { namedScope } from "../halt-scope.ts";
 import type { GatewayParts } from "../parts.ts";
 import { haltAnswer, haltBody, toldResponse } from "../schemas/halts.ts";
 
-type Parts = Pick<GatewayParts, "services" | "log">;
+type Parts = Pick<GatewayParts, "services" | "log" | "ownToken">;
 type Asked = Omit<HaltRequest, "severity" | "fund_id" | "strategy_id">;
 type Scope = Pick<HaltRequest, "severity" | "fund_id" | "strategy_id">;
 
@@ -31,15 +31,14 @@ export function haltRequest(parts: Parts): Route {
     handle: async (request) => {
       const { id, severity, fund_id, strategy_id, reason, ...rest } = request.body;
       const asked: Asked = { ...rest, reason: reason ?? "", requested_by: "" };
-      const named: Scope | undefined =
-        id !== undefined ? undefined : { severity: severity ?? "FIRM_HALT", fund_id: fund_id ?? "", strategy_id };
-      const outcome = await halt(parts, request, asked, id ?? named ?? firm);
+      // Whoever names somebody and no level is refused, and never taken to mean everybody.
+      const level: Scope["severity"] = severity ?? (fund_id || strategy_id ? "SEVERITY_UNSPECIFIED" : "FIRM_HALT");
+      const scope = id ?? { severity: level, fund_id: fund_id ?? "", strategy_id };
+      const outcome = await halt(parts, request, asked, scope);
       return answerTo(outcome, 201, (response) => plain(toldResponse(response)));
     },
   });
 }
-
-const firm: Scope = { severity: "FIRM_HALT", fund_id: "" };
 
 async function halt(
   parts: Parts,
@@ -61,10 +60,10 @@ async function halt(
 }
 
 async function scopeOf(parts: Parts, request: HttpRequest, id: string): Promise<Scope> {
-  const { strategyId } = await askHaltStatus(parts, request, id);
-  return strategyId === undefined
-    ? { severity: "FUND_HALT", fund_id: id }
-    : { severity: "STRATEGY_HALT", fund_id: "", strategy_id: strategyId };
+  const named = await namedScope(parts, request, id);
+  return "fund_id" in named
+    ? { severity: "FUND_HALT", ...named }
+    : { severity: "STRATEGY_HALT", fund_id: "", ...named };
 }
 
 function ask(

@@ -1,14 +1,14 @@
 // POST /v1/halts/resume: lifts one scope's halts, asks for every halt to be lifted, or signs another operator's request for that.
 import type { HaltStatus, ResumeRequest } from "../../../contracts/src/generated/svc/v1/halt.ts";
-import type { HttpRequest, Route } from "../../../ports/http.ts";
+import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { defineRoute } from "../define-route.ts";
-import { askHaltStatus } from "../halt-scope.ts";
+import { namedScope } from "../halt-scope.ts";
 import { attemptsPerMinuteMax, type GatewayParts } from "../parts.ts";
 import { haltStatusAnswer, resumeBody, toldStatus } from "../schemas/halts.ts";
 
-export function haltResume(parts: Pick<GatewayParts, "services">): Route {
+export function haltResume(parts: Pick<GatewayParts, "services" | "ownToken">): Route {
   return defineRoute({
     id: "resumeHalt",
     method: "POST",
@@ -21,7 +21,7 @@ export function haltResume(parts: Pick<GatewayParts, "services">): Route {
     answers: { 200: haltStatusAnswer },
     handle: async (request) => {
       const { id, halt_ids, ...rest } = request.body;
-      const scope = id === undefined ? {} : await scopeOf(parts, request, id);
+      const scope = id === undefined ? {} : await namedScope(parts, request, id);
       const message: ResumeRequest = { ...rest, ...scope, halt_ids: halt_ids ?? [] };
       const outcome = await askService<ResumeRequest, HaltStatus>(parts, request, {
         service: "Operations",
@@ -31,13 +31,4 @@ export function haltResume(parts: Pick<GatewayParts, "services">): Route {
       return answerTo(outcome, 200, (status) => plain(toldStatus(status, message.strategy_id)));
     },
   });
-}
-
-async function scopeOf(
-  parts: Pick<GatewayParts, "services">,
-  request: HttpRequest,
-  id: string,
-): Promise<Pick<ResumeRequest, "fund_id" | "strategy_id">> {
-  const { strategyId } = await askHaltStatus(parts, request, id);
-  return strategyId === undefined ? { fund_id: id } : { strategy_id: strategyId };
 }

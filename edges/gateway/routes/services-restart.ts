@@ -5,11 +5,18 @@ import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { restartAnswer, restartBody } from "../schemas/halts.ts";
 
-/** Below the listener's bound on a route. Whoever is told of none asks /v1/healthz. */
+/** Below the listener's bound on a route. Whoever is told that not all are healthy asks /v1/healthz. */
 const healthyMsMax = 25_000;
 const lookEveryMs = 200;
 
 type Parts = Pick<GatewayParts, "log" | "restarts" | "directory" | "expectedServices" | "timers">;
+type Restarted = Awaited<ReturnType<GatewayParts["restarts"]["restart"]>>["parts"][number];
+
+/** What is known of it so far: who waits too long is told that much. */
+interface Progress {
+  auditId?: string;
+  parts?: readonly Restarted[];
+}
 
 export function servicesRestart(parts: Parts): Route {
   return defineRoute({
@@ -24,30 +31,55 @@ export function servicesRestart(parts: Parts): Route {
     handle: async (request) => {
       const { actor } = callerOf(request);
       const patience = new AbortController();
-      const late = parts.timers.sleep(healthyMsMax, patience.signal).then((): HttpAnswer => pending);
-      const restarted = restart(parts, actor, request.body.reason ?? "", patience.signal);
-      const answer = await Promise.race([restarted, late]);
-      patience.abort();
+      const progress: Progress = {};
+      const late = parts.timers.sleep(healthyMsMax, patience.signal);
+      const restarted = restart(parts, progress, actor, request.body.reason ?? "", patience.signal);
+      try {
+        await Promise.race([restarted, late]);
+      } finally {
+        patience.abort();
+      }
       // What comes of it after the answer only whoever reads the log can see.
       restarted.catch((thrown: unknown) =>
         parts.log.error("a restart of the services failed", { error: messageOf(thrown) }),
       );
-      return answer;
+      return answerOf(parts, progress);
     },
   });
 }
 
-/** They are being restarted; no list says that they are not all healthy yet. */
-const pending: HttpAnswer = { status: 200, body: { services: [] } };
-
-async function restart(parts: Parts, actor: string, reason: string, signal: AbortSignal): Promise<HttpAnswer> {
-  const { auditId, parts: done } = await parts.restarts.restart(actor, reason);
+async function restart(
+  parts: Parts,
+  progress: Progress,
+  actor: string,
+  reason: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const done = await parts.restarts.restart(actor, reason, (auditId) => {
+    progress.auditId = auditId;
+  });
+  progress.parts = done.parts;
   while (!signal.aborted && !(await areHealthy(parts))) await parts.timers.sleep(lookEveryMs, signal);
-  const services = done.map(({ name, pid, tookMs }) => ({ service: name, pid, took_ms: Math.round(tookMs) }));
-  return { status: 200, body: { services, audit_id: auditId } };
 }
 
 async function areHealthy({ directory, expectedServices }: Parts): Promise<boolean> {
   const all = await directory.all();
   return expectedServices.every((name) => all[name]?.status === "ok");
+}
+
+/** Each with how it is at this moment, also when the restart has not come to its end. */
+async function answerOf({ directory, expectedServices }: Parts, { auditId, parts }: Progress): Promise<HttpAnswer> {
+  const all = await directory.all();
+  const services = expectedServices.map((name) => {
+    const health = all[name];
+    const done = parts?.find((part) => part.name === name);
+    const complaint = health === undefined ? "it does not report" : health.complaint;
+    return {
+      ...{ service: name, healthy: health?.status === "ok" },
+      ...(health?.status !== "ok" && { complaint: complaint ?? "it does not say why" }),
+      ...(done !== undefined && { pid: done.pid, took_ms: Math.round(done.tookMs) }),
+    };
+  });
+  const told = auditId === undefined ? {} : { audit_id: auditId };
+  return { status: 200, body: { services, restarted: parts !== undefined, ...told } };
 }

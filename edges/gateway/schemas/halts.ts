@@ -5,7 +5,7 @@ import type { HaltRequest, HaltResponse, HaltStatus } from "../../../contracts/s
 import type { Drill } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
 import { countNumber, decimalText, factsRecord, idText, symbolText } from "../../../contracts/src/records/fields.ts";
 import { haltStepName } from "../../../contracts/src/records/halt.ts";
-import { severity } from "../../../contracts/src/records/values.ts";
+import { orderState, severity } from "../../../contracts/src/records/values.ts";
 import { wholeAsked } from "./asked-numbers.ts";
 import { timeText } from "./fields.ts";
 import { anyFund, reasonBody } from "./orders.ts";
@@ -19,17 +19,29 @@ const confirmed = (word: string) =>
 
 const auditId = z.string().optional().meta({ description: "The event whose audit entry tells of this." });
 
-export const haltBody = z.strictObject({
-  id: idText
-    .optional()
-    .meta({ description: "A fund or a strategy; everything when absent, unless severity says otherwise." }),
-  severity: severity.optional().meta({ description: "The level, for callers that name fund and strategy themselves." }),
-  fund_id: z.union([idText, z.literal("")]).optional(),
-  strategy_id: idText.optional(),
-  reason: reasonBody.meta({ description: "Why, in your words; `manual` when absent." }),
-  confirmation: confirmed("HALT"),
-  halt_id: idText.optional().meta({ description: "Your own name for it: the same one twice is one halt." }),
-});
+type Named = { readonly id?: string | undefined } & Partial<Record<"severity" | "fund_id" | "strategy_id", unknown>>;
+
+/** Two names for what is meant may mean two things, and the smaller of them must not win in silence. */
+const isNamedOnce = ({ id, severity: level, fund_id, strategy_id }: Named): boolean =>
+  id === undefined || [level, fund_id, strategy_id].every((other) => other === undefined);
+const namedTwice = { path: ["id"], message: "expected id alone, or fund and strategy without it" };
+
+export const haltBody = z
+  .strictObject({
+    id: idText
+      .optional()
+      .meta({ description: "A fund or a strategy; everything when absent, unless severity says otherwise." }),
+    severity: severity
+      .optional()
+      .meta({ description: "The level, for callers that name fund and strategy themselves." }),
+    fund_id: z.union([idText, z.literal("")]).optional(),
+    strategy_id: idText.optional(),
+    // However long: a halt is not refused for its reason, and what is too much of it is cut.
+    reason: z.string().optional().meta({ description: "Why, in your words; `manual` when absent." }),
+    confirmation: confirmed("HALT"),
+    halt_id: idText.optional().meta({ description: "Your own name for it: the same one twice is one halt." }),
+  })
+  .refine(isNamedOnce, namedTwice);
 
 export const haltAnswer = z.object({
   halt_id: idText,
@@ -87,18 +99,24 @@ export const haltStatusAnswer = z.object({
   as_of: timeText,
 });
 
-export const resumeBody = z.strictObject({
-  id: idText.optional().meta({ description: "A fund or a strategy; every halt when absent." }),
-  fund_id: idText.optional(),
-  strategy_id: idText.optional(),
-  reason: reasonBody,
-  confirmation: confirmed("RESUME"),
-  cosigned_by: z.string().max(256).optional().meta({ description: "When given it must be you." }),
-  one_time_code: z.string().max(20).optional().meta({ description: "Of your second factor, where one is asked for." }),
-  request_id: idText.optional().meta({ description: "The request of another operator that this one signs." }),
-  halt_ids: z.array(idText).max(10_000).optional().meta({ description: "What you were shown; a change voids this." }),
-  rebase: z.boolean().optional().meta({ description: "Count losses from now on instead of keeping the baseline." }),
-});
+export const resumeBody = z
+  .strictObject({
+    id: idText.optional().meta({ description: "A fund or a strategy; every halt when absent." }),
+    fund_id: idText.optional(),
+    strategy_id: idText.optional(),
+    reason: reasonBody,
+    confirmation: confirmed("RESUME"),
+    cosigned_by: z.string().max(256).optional().meta({ description: "When given it must be you." }),
+    one_time_code: z
+      .string()
+      .max(20)
+      .optional()
+      .meta({ description: "Of your second factor, where one is asked for." }),
+    request_id: idText.optional().meta({ description: "The request of another operator that this one signs." }),
+    halt_ids: z.array(idText).max(10_000).optional().meta({ description: "What you were shown; a change voids this." }),
+    rebase: z.boolean().optional().meta({ description: "Count losses from now on instead of keeping the baseline." }),
+  })
+  .refine(isNamedOnce, namedTwice);
 
 export const lossesQuery = z.strictObject({ fund_id: anyFund });
 
@@ -149,6 +167,22 @@ export const flattenAnswer = z.object({
       at: timeText,
     }),
   ),
+  orders: z
+    .array(
+      z.object({
+        fund_id: idText,
+        strategy_id: idText,
+        symbol: symbolText,
+        order_id: idText,
+        side: z.string(),
+        quantity: z.string(),
+        filled_quantity: decimalText,
+        state: orderState,
+        complaint: z.string().optional().meta({ description: "Why it is not gone yet." }),
+        at: timeText,
+      }),
+    )
+    .meta({ description: "Orders that were open when it was asked and are no exits: they are cancelled." }),
   audit_id: auditId,
 });
 
@@ -182,10 +216,13 @@ export const restartAnswer = z.object({
   services: z.array(
     z.object({
       service: z.string(),
-      pid: countNumber,
-      took_ms: z.number().meta({ description: "Until it was healthy again." }),
+      healthy: z.boolean(),
+      complaint: z.string().optional().meta({ description: "Why it is not healthy." }),
+      pid: countNumber.optional().meta({ description: "Absent while not all of them are back." }),
+      took_ms: z.number().optional().meta({ description: "Until it was ready again." }),
     }),
   ),
+  restarted: z.boolean().meta({ description: "Whether all of them were restarted in time; else it goes on." }),
   audit_id: auditId,
 });
 

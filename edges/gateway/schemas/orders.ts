@@ -81,6 +81,9 @@ export const orderAnswer = z
     }),
     created_at: timeText,
     updated_at: timeText,
+    audit_id: z.string().optional().meta({
+      description: "Of a wish that was about many orders: the event whose audit entry tells of it.",
+    }),
   })
   .meta({ description: "An order and what became of it." });
 

@@ -28,6 +28,11 @@ export interface DrillAsked {
 
 type Figure = "latched_ms" | "blocked_ms" | "cancelled_ms" | "notified_ms";
 
+/** Who sets reference data of their own says themselves what funds there are. */
+const noFund =
+  `There is no paper fund ${drillFundId} with a strategy, so no order of its own was cancelled: ` +
+  "put one in with `ctl treasury reference set funds`, and its limits with `ctl riskengine envelope set`.";
+
 const figures: readonly Figure[] = ["latched_ms", "blocked_ms", "cancelled_ms", "notified_ms"];
 const words: Readonly<Record<Figure, string>> = {
   latched_ms: "latched",
@@ -45,7 +50,7 @@ export async function measureDrill(options: DrillOptions, asked: DrillAsked, end
   const failures: string[] = [];
   const notes: string[] = [];
   const probe = await openProbe(options, drillId);
-  if (probe === undefined) notes.push(`There is no paper fund ${drillFundId}, so no order of its own was cancelled.`);
+  if (probe === undefined) notes.push(noFund);
   const unrested = probe && (await within(ports, restMsMax, probe.rest(), "no order rested in time", ending));
   if (unrested !== undefined) failures.push(unrested);
   const from = clock.now();

@@ -1,8 +1,9 @@
-// Drives a flatten: each of its positions by the driver of exits, then what the broker says is left of each fund. All of it goes on after a restart,
-// because the store says what is left.
+// Drives a flatten: the orders that are to go first, then each of its positions by the driver of exits, then what the broker says is left of each
+// fund. All of it goes on after a restart, because the store says what is left.
 //
 //  1. A line is over when the position that was held when it was asked is gone; what its strategy trades afterwards does not keep it open.
-//  2. A flatten is over when all of its lines are and the broker was asked, after that, what is left of every fund.
+//  2. What an order that was to go traded before it went is closed by a line of its own. Exits do not wait for orders that cannot be cancelled yet.
+//  3. A flatten is over when all of its lines and orders are and the broker was asked, after that, what is left of every fund.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
@@ -11,6 +12,7 @@ import type { Instrument } from "../../../contracts/src/records/market.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Broker } from "../../../ports/broker.ts";
 import type { StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-records.ts";
+import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { line as oneLine } from "../../line.ts";
@@ -18,13 +20,15 @@ import type { ServicePorts } from "../../service.ts";
 import { createExitDriver, type ExitBook, type ExitDriver } from "../exits/drive-exits.ts";
 import { exitedQuantity, type OwedExit } from "../exits/owed-facts.ts";
 import { proveFlat } from "../reconcile/prove-flat.ts";
+import { shortHash } from "../short-hash.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
+import { createOrderCanceller, latePositions, owesOrders } from "./flatten-orders.ts";
 
 /** From then on somebody has to know that a flatten is not finished. */
 const openMsMax = 60_000;
 
 export interface FlattenDriverOptions {
-  readonly ports: Pick<ServicePorts, "store" | "clock" | "random" | "log" | "crash" | "referenceData">;
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "random" | "log" | "crash" | "referenceData" | "sha256">;
   readonly desk: OrderDesk;
   readonly broker: Broker;
   readonly alarms: WorkerAlarms;
@@ -37,6 +41,8 @@ interface Life {
 export interface FlattenDriver extends Pick<ExitDriver, "complaint"> {
   /** Takes the flatten that runs one step further; false when there is none, or it is done. */
   drive(): Promise<boolean>;
+  /** Why an order is not gone; undefined when nothing is known against it. */
+  orderComplaint(orderId: string): string | undefined;
 }
 
 export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }: Life): FlattenDriver {
@@ -49,6 +55,7 @@ export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }:
     book: bookOf(store),
     isEnding,
   });
+  const canceller = createOrderCanceller({ ports, desk, isEnding });
 
   async function prove(flatten: StoredFlatten, fundId: string): Promise<string | undefined> {
     try {
@@ -62,22 +69,46 @@ export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }:
     }
   }
 
-  async function tellOpen(flatten: StoredFlatten, left: number, complaint: string | undefined): Promise<void> {
+  async function tellOpen(flatten: StoredFlatten, left: Left, complaint: string | undefined): Promise<void> {
     if (millisecondsBetween(flatten.at, clock.now()) < openMsMax) return;
-    const why = complaint ?? "their exits have not traded yet";
-    const sentence = `The flatten ${flatten.flattenId} is not finished, ${left} positions are open: ${why}.`;
-    await alarms.raise("FLATTEN_OPEN", flatten.flattenId, sentence, { positions: left });
+    const { positions, orders } = left;
+    const why =
+      complaint ?? (positions > 0 ? "their exits have not traded yet" : "their cancels are not confirmed yet");
+    const what = `${positions} positions and ${orders} orders are open`;
+    const sentence = `The flatten ${flatten.flattenId} is not finished, ${what}: ${why}.`;
+    await alarms.raise("FLATTEN_OPEN", flatten.flattenId, sentence, { positions, orders });
+  }
+
+  /** What orders that were to go have traded meanwhile is closed as well. */
+  async function addLate({ flattenId }: StoredFlatten): Promise<void> {
+    const find = async (unit: UnitOfWork) => {
+      const flatten = await unit.flattens.lockRunning();
+      const lines = await unit.flattens.lines(flattenId);
+      if (flatten?.flattenId !== flattenId) return { lines, late: [] };
+      return { lines, late: await latePositions(unit, flatten, lines) };
+    };
+    const { late } = await store.transact("flatten.look", find);
+    if (late.length === 0) return;
+    await store.transact("flatten.drive", async (unit) => {
+      const found = await find(unit);
+      const at = clock.now();
+      for (const [index, position] of found.late.entries()) {
+        const line = lineOf(ports.sha256, { flattenId, index: found.lines.length + index, position, at });
+        await unit.flattens.insertLine(line);
+        await tell(unit, line, "OWED", "An order that was to be cancelled traded before it was gone.");
+      }
+    });
   }
 
   return {
     complaint: driver.complaint,
+    orderComplaint: canceller.complaint,
     async drive() {
-      const running = await store.transact("flatten.look", async (unit) => {
-        const flatten = await unit.flattens.lockRunning();
-        return flatten && { flatten, lines: await unit.flattens.lines(flatten.flattenId) };
-      });
-      if (running === undefined) return false;
-      const { flatten, lines } = running;
+      const flatten = await store.transact("flatten.look", (unit) => unit.flattens.lockRunning());
+      if (flatten === undefined) return false;
+      const orders = await canceller.cancel(flatten);
+      await addLate(flatten);
+      const lines = await store.transact("flatten.look", (unit) => unit.flattens.lines(flatten.flattenId));
       instruments = new Map((await ports.referenceData.read()).instruments.map((one) => [one.symbol, one]));
       const owed = lines.filter(({ ended }) => ended === undefined).map(({ lineId }) => lineId);
       const left = await driver.drive(owed);
@@ -90,7 +121,7 @@ export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }:
       }
       const now = await store.transact("flatten.look", (unit) => unit.flattens.find(flatten.flattenId));
       if (now?.doneAt === undefined) {
-        await tellOpen(flatten, left, complaint);
+        await tellOpen(flatten, { positions: left, orders }, complaint);
         return true;
       }
       alarms.clear("FLATTEN_OPEN", flatten.flattenId);
@@ -100,19 +131,39 @@ export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }:
   };
 }
 
-function isOwing(store: ServicePorts["store"], { flattenId }: StoredFlatten, fundId: string): Promise<boolean> {
-  return store.transact("flatten.look", async (unit) => owes(await unit.flattens.lines(flattenId), fundId));
+interface Left {
+  readonly positions: number;
+  readonly orders: number;
 }
 
-function owes(lines: readonly StoredFlattenLine[], fundId: string): boolean {
-  return lines.some((line) => line.fundId === fundId && line.ended === undefined);
+function isOwing(store: ServicePorts["store"], flatten: StoredFlatten, fundId: string): Promise<boolean> {
+  return store.transact("flatten.look", (unit) => owes(unit, flatten, fundId));
+}
+
+async function owes(unit: UnitOfWork, flatten: StoredFlatten, fundId: string): Promise<boolean> {
+  const lines = await unit.flattens.lines(flatten.flattenId);
+  if (lines.some((line) => line.fundId === fundId && line.ended === undefined)) return true;
+  if (await owesOrders(unit, flatten, fundId)) return true;
+  return (await latePositions(unit, flatten, lines)).some((position) => position.fundId === fundId);
+}
+
+/** A position that is to be closed, under a name of its own. */
+export function lineOf(
+  sha256: ServicePorts["sha256"],
+  of: { readonly flattenId: string; readonly index: number; readonly position: StoredPosition; readonly at: Instant },
+): StoredFlattenLine {
+  const { flattenId, index, position, at } = of;
+  const { fundId, strategyId, symbol, openedBy, quantity } = position;
+  const lineId = `flatten-${shortHash(sha256, [flattenId, String(index)])}`;
+  const held = { fundId, strategyId, symbol, openedBy, quantity };
+  return { lineId, flattenId, ...held, exitedBefore: decimal.zero, askedAt: at, at };
 }
 
 /** Somebody may have asked for more while the broker was asked: then this proof is one of a moment, and another one is owed. */
 async function noteProof(unit: UnitOfWork, fundId: string, at: Instant): Promise<void> {
   const flatten = await unit.flattens.lockRunning();
   if (flatten === undefined || flatten.provedFundIds.includes(fundId)) return;
-  if (owes(await unit.flattens.lines(flatten.flattenId), fundId)) return;
+  if (await owes(unit, flatten, fundId)) return;
   const provedFundIds = [...flatten.provedFundIds, fundId];
   const isDone = flatten.fundIds.every((one) => provedFundIds.includes(one));
   await unit.flattens.update({ ...flatten, provedFundIds, ...(isDone && { doneAt: at }) });
@@ -168,6 +219,15 @@ async function move(
   detail: string,
 ): Promise<void> {
   await unit.flattens.updateLine(line);
+  await tell(unit, line, state, detail);
+}
+
+async function tell(
+  unit: UnitOfWork,
+  line: StoredFlattenLine,
+  state: "OWED" | "EXITING" | "FLAT",
+  detail: string,
+): Promise<void> {
   await unit.events.publish(subjects.flattenLine, {
     ...{ flatten_id: line.flattenId, fund_id: line.fundId, strategy_id: line.strategyId, symbol: line.symbol, state },
     ...(line.attempt !== undefined && { order_id: line.attempt.orderId }),

@@ -3,9 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parse as d, zero } from "../../../contracts/src/decimal.ts";
 import type { Flatten } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
 import { format } from "../../../contracts/src/instant.ts";
-import type { Order } from "../../../contracts/src/records/order.ts";
+import type { Order, RiskDecision } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { hasEnded } from "../../../core/order-lifecycle.ts";
+import type { OrderDesk } from "../../../ports/peers.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import { operator } from "../../../testkit/riskengine-rig.ts";
 import { scriptedBroker } from "../../../testkit/scripted-broker.ts";
@@ -39,10 +40,10 @@ async function open(rigSeed = seed) {
   return { rig, script };
 }
 
-function start(rig: WorkerRig, script: ReturnType<typeof scriptedBroker>) {
+function start(rig: WorkerRig, script: ReturnType<typeof scriptedBroker>, desk: OrderDesk = rig.oms.desk) {
   const life = rig.life();
   const alarms = createWorkerAlarms(life.ports);
-  const running = startFlatten({ ports: life.ports, desk: rig.oms.desk, broker: script.broker, alarms });
+  const running = startFlatten({ ports: life.ports, desk, broker: script.broker, alarms });
   const handlers = running.handlers as unknown as Record<string, (request: object, call: RpcCall) => Promise<unknown>>;
   const call = { identity: operator } as RpcCall;
   return {
@@ -58,6 +59,15 @@ function start(rig: WorkerRig, script: ReturnType<typeof scriptedBroker>) {
 const states = ({ lines }: Flatten) => lines.map(({ fund_id: fund, state }) => `${fund} ${state}`);
 const exits = (rig: WorkerRig) => rig.oms.orders().filter(({ order }) => order.order_id.startsWith("flatten-"));
 const alarmsOf = (rig: WorkerRig) => rig.told(subjects.alarmRaised).map(({ code }) => code);
+
+/** The engine said that it only reduces. */
+async function prove(rig: WorkerRig, orderId: string): Promise<void> {
+  await rig.store.transact("test.prove", async (unit) => {
+    const stored = await unit.oms.lockOrder(orderId);
+    const decision = { approved: true, classification: "REDUCE" } as RiskDecision;
+    if (stored !== undefined) await unit.oms.updateOrder({ ...stored, decision });
+  });
+}
 
 async function fillAll(rig: WorkerRig): Promise<void> {
   for (const { order } of exits(rig)) await rig.oms.fill(order.order_id, "100");
@@ -119,12 +129,16 @@ describe("a flatten", () => {
       unit.reference.put({ kind: "funds", version: 2, content: funds, setBy: "t", setAt, reason: "r", hash: "1" }),
     );
     expect((await flatten({ fund_id: "beta" })).denial?.code).toBe("FUND_NOT_PAPER");
+    expect((await flatten({ fund_id: "drill" })).denial).toMatchObject({
+      ...{ code: "FUND_NOT_PAPER", reason: expect.stringContaining("halt drills") },
+    });
     await expect(flatten({ fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(get()).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(rig.told(subjects.operatorAttempted).map(({ allowed, code }) => [allowed, code])).toEqual([
       [false, "CONFIRMATION_WRONG"],
       [false, "CONFIRMATION_WRONG"],
       [false, "CONFIRMATION_WRONG"],
+      [false, "FUND_NOT_PAPER"],
       [false, "FUND_NOT_PAPER"],
     ]);
     // Every paper fund: the live one is not among them.
@@ -184,6 +198,7 @@ describe("a flatten", () => {
     };
     await rig.oms.place(order, "WORKING");
     await rig.oms.place({ ...market, strategy_id: "beta-trend" }, "WORKING");
+    await prove(rig, "market");
     const { flatten, get, stop } = start(rig, script);
     rig.oms.taken = "REJECTED";
     await flatten({ fund_id: "beta" });
@@ -212,6 +227,133 @@ describe("a flatten", () => {
     expect((await get()).done_at).toBeDefined();
     const ends = rig.told(subjects.flattenLine).filter(({ state }) => state === "FLAT");
     expect(ends.every(({ detail }) => detail.includes("against another strategy"))).toBe(true);
+    await stop();
+  });
+});
+
+describe("orders that were open when it was asked", () => {
+  const buy: Order = {
+    ...{ order_id: "entry", idempotency_key: "entry", fund_id: "beta", strategy_id: "beta-trend", symbol: "ETH-USD" },
+    ...{ side: "BUY", quantity: "3", order_type: "LIMIT", limit_price: "900", tif: "GTC", broker: "paper" },
+    ...{ asset_class: "CRYPTO", actor: "t" },
+  };
+  const named = (order_id: string, differs: Partial<Order> = {}): Order => ({
+    ...{ ...buy, order_id, idempotency_key: order_id, ...differs },
+  });
+  const stateOf = (rig: WorkerRig, id: string) => rig.oms.orders().find(({ order }) => order.order_id === id)?.state;
+  const entries = ({ orders }: Flatten) => orders.map(({ order_id: id, state }) => `${id} ${state}`).sort();
+  /** The market is closed: a wish to cancel is taken, and nothing comes of it. */
+  const closed = (rig: WorkerRig): OrderDesk => ({
+    ...rig.oms.desk,
+    async cancel(orderId) {
+      await rig.oms.move(orderId, "CANCEL_PENDING");
+      return { answer: {} as never };
+    },
+  });
+
+  it("are cancelled before anything is closed, reported one by one; proven exits and other funds' stay", async () => {
+    const { rig, script } = await open();
+    await rig.oms.place(named("entry"), "WORKING");
+    await rig.oms.place(named("claims", { side: "SELL", reduce_only: true }), "WORKING");
+    await rig.oms.place(named("exit", { symbol: "SOL-USD", side: "SELL", reduce_only: true }), "WORKING");
+    await prove(rig, "exit");
+    await rig.oms.place(named("alphas", { fund_id: "alpha", strategy_id: "alpha-meanrev", symbol: "MSFT" }), "WORKING");
+    const seen: string[] = [];
+    const watched: OrderDesk = {
+      ...rig.oms.desk,
+      submit: (order) => {
+        seen.push(`submit ${order.symbol}`);
+        return rig.oms.desk.submit(order);
+      },
+      cancel: (id, reason) => {
+        seen.push(`cancel ${id}`);
+        return rig.oms.desk.cancel(id, reason);
+      },
+    };
+    const { flatten, get, stop } = start(rig, script, watched);
+    expect(entries(await flatten({ fund_id: "beta" }))).toEqual(["claims WORKING", "entry WORKING"]);
+    expect(rig.told(subjects.flattenRequested)).toMatchObject([{ positions: 1, orders: 2 }]);
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    await rig.time.timers.sleep(3_000);
+    expect(seen.at(-1)).toBe("submit BTC-USD");
+    expect(seen.slice(0, -1).sort()).toEqual(["cancel claims", "cancel entry"]);
+    const done = await get();
+    expect(entries(done)).toEqual(["claims CANCELLED", "entry CANCELLED"]);
+    expect(done.orders.find(({ order_id: id }) => id === "entry")).toMatchObject({
+      ...{ fund_id: "beta", side: "BUY", quantity: "3", filled_quantity: "0" },
+    });
+    expect([done.done_at !== undefined, stateOf(rig, "exit"), stateOf(rig, "alphas")]).toEqual([
+      true,
+      "WORKING",
+      "WORKING",
+    ]);
+    await stop();
+  });
+
+  it("keep it open and shown until they are gone, over a restart; positions are closed meanwhile", async () => {
+    const { rig, script } = await open();
+    await rig.oms.place(named("entry"), "WORKING");
+    const first = start(rig, script, closed(rig));
+    await first.flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    await rig.time.timers.sleep(70_000);
+    const waiting = await first.get();
+    expect([states(waiting), waiting.done_at]).toEqual([["beta FLAT"], undefined]);
+    expect(waiting.orders).toMatchObject([
+      { state: "CANCEL_PENDING", complaint: expect.stringContaining("not confirmed") },
+    ]);
+    expect(alarmsOf(rig)).toEqual(["FLATTEN_OPEN"]);
+    first.life.kill();
+    const second = start(rig, script, closed(rig));
+    await rig.time.timers.sleep(5_000);
+    expect((await second.get()).done_at).toBeUndefined();
+    await rig.oms.move("entry", "CANCELLED");
+    await rig.time.timers.sleep(5_000);
+    const done = await second.get();
+    expect([done.done_at !== undefined, entries(done), done.orders[0]?.complaint]).toEqual([
+      true,
+      ["entry CANCELLED"],
+      undefined,
+    ]);
+    await second.stop();
+  });
+
+  it("that trade before they are gone are closed as well, and only that makes another line", async () => {
+    const { rig, script } = await open();
+    await rig.oms.place(named("entry", { symbol: "BTC-USD" }), "WORKING");
+    await rig.oms.place(named("other"), "WORKING");
+    const { flatten, get, stop } = start(rig, script, closed(rig));
+    await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    // The broker fills one of them while nobody can cancel it, and lets the other one go.
+    await rig.oms.fill("entry", "900");
+    await rig.oms.move("other", "CANCELLED");
+    await rig.time.timers.sleep(5_000);
+    expect(states(await get()).sort()).toEqual(["beta EXITING", "beta FLAT"]);
+    await fillAll(rig);
+    await rig.time.timers.sleep(5_000);
+    const done = await get();
+    expect([states(done), done.done_at !== undefined]).toEqual([["beta FLAT", "beta FLAT"], true]);
+    expect(rig.oms.position("beta", "beta-trend", "BTC-USD")).toBe(zero);
+    expect(exits(rig).map(({ filledQuantity }) => filledQuantity)).toEqual([d("2"), d("3")]);
+    await stop();
+  });
+
+  it("of a flatten that was joined are added, and what came after it is left alone", async () => {
+    const { rig, script } = await open();
+    await rig.oms.place(named("entry"), "WORKING");
+    const { flatten, get, stop } = start(rig, script);
+    await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    await rig.oms.place(named("later"), "WORKING");
+    await rig.time.timers.sleep(2_000);
+    expect([stateOf(rig, "entry"), stateOf(rig, "later")]).toEqual(["CANCELLED", "WORKING"]);
+    await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    expect(entries(await get())).toEqual(["entry CANCELLED", "later CANCELLED"]);
     await stop();
   });
 });

@@ -22,17 +22,17 @@ import { type Attempt, createAttempts } from "../../attempts.ts";
 import { haltReason } from "../../halt-words.ts";
 import { transactToKnownEnd } from "../../known-end.ts";
 import type { ServicePorts } from "../../service.ts";
-import { shortHash } from "../short-hash.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason } from "../worker-verbs.ts";
-import { createFlattenDriver, type FlattenDriver, type FlattenDriverOptions } from "./drive-flatten.ts";
+import { createFlattenDriver, type FlattenDriver, type FlattenDriverOptions, lineOf } from "./drive-flatten.ts";
+import { ordersToCancel, shownOrders } from "./flatten-orders.ts";
 
 const driveEveryMs = 1_000;
 /** With nothing to do; a request wakes it. */
 const idleMs = 30_000;
 
 export interface FlattenOptions extends Omit<FlattenDriverOptions, "ports"> {
-  readonly ports: FlattenDriverOptions["ports"] & Pick<ServicePorts, "timers" | "sha256">;
+  readonly ports: FlattenDriverOptions["ports"] & Pick<ServicePorts, "timers">;
 }
 
 export interface RunningFlatten {
@@ -56,6 +56,10 @@ export function startFlatten(options: FlattenOptions): RunningFlatten {
   async function scopeOf(fundId: string | undefined): Promise<readonly FundReference[] | Denial> {
     const { funds } = await ports.referenceData.read();
     if (fundId === undefined) return funds.filter((one) => one.mode === "PAPER" && one.fund_id !== drillFundId);
+    if (fundId === drillFundId) {
+      const reason = `The fund ${fundId} belongs to the halt drills, which close what they open themselves. Name another one.`;
+      return { code: "FUND_NOT_PAPER", reason };
+    }
     const fund = funds.find((one) => one.fund_id === fundId);
     if (fund === undefined) {
       throw new Fault("NOT_FOUND", `There is no fund ${JSON.stringify(fundId.slice(0, 128))}.`, { retry: "never" });
@@ -131,15 +135,17 @@ async function beginOrJoin(
   const held = (await unit.oms.positions()).filter(
     (one) => one.quantity !== 0n && fundIds.includes(one.fundId) && !lines.some((line) => isOwedFor(line, one)),
   );
+  const resting = await ordersToCancel(unit, fundIds, before?.orders);
   const told = { flatten_id: id, fund_ids: [...fundIds], requested_by: requestedBy, reason };
   const auditId = await unit.events.publish(subjects.flattenRequested, {
-    ...{ ...told, positions: held.length, at: format(at) },
+    ...{ ...told, positions: held.length, orders: resting.length, at: format(at) },
   });
+  const orders = [...(before?.orders ?? []), ...resting];
   const flatten: StoredFlatten =
     before === undefined
-      ? { flattenId: id, requestedBy, reason, at, auditId, fundIds, provedFundIds: [] }
+      ? { flattenId: id, requestedBy, reason, at, auditId, fundIds, provedFundIds: [], orders }
       : {
-          ...before,
+          ...{ ...before, orders },
           fundIds: [...new Set([...before.fundIds, ...fundIds])],
           provedFundIds: before.provedFundIds.filter((one) => !fundIds.includes(one)),
         };
@@ -147,10 +153,8 @@ async function beginOrJoin(
   else if (!(await unit.flattens.insert(flatten))) {
     throw new Fault("STORE_CONFLICT", "Another flatten began at the same moment. Ask again.", { retry: "now" });
   }
-  for (const [index, { fundId, strategyId, symbol, openedBy, quantity }] of held.entries()) {
-    const lineId = `flatten-${shortHash(sha256, [id, String(lines.length + index)])}`;
-    const position = { fundId, strategyId, symbol, openedBy, quantity };
-    await unit.flattens.insertLine({ lineId, flattenId: id, ...position, exitedBefore: decimal.zero, askedAt: at, at });
+  for (const [index, position] of held.entries()) {
+    await unit.flattens.insertLine(lineOf(sha256, { flattenId: id, index: lines.length + index, position, at }));
   }
   return flatten;
 }
@@ -172,6 +176,7 @@ async function shownFlatten(unit: UnitOfWork, flatten: StoredFlatten, driver: Fl
     requested_at: format(flatten.at),
     ...(flatten.doneAt !== undefined && { done_at: format(flatten.doneAt) }),
     lines: shownLines,
+    orders: await shownOrders(unit, flatten, driver.orderComplaint),
     audit_id: flatten.auditId,
   };
 }

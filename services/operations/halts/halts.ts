@@ -60,7 +60,7 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
 
   async function requestHalt(request: HaltRequest, { identity }: RpcCall): Promise<HaltResponse | DeniedAnswer> {
     const reason = haltReason(request.reason);
-    const target = request.strategy_id ?? request.fund_id;
+    const target = request.strategy_id || request.fund_id;
     const attempt: Attempt = { identity, verb: "RequestHalt", target, reason };
     const unconfirmed = whyNotConfirmed(request, identity);
     if (unconfirmed !== undefined) return attempts.refused(attempt, unconfirmed);

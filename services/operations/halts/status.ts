@@ -9,15 +9,15 @@ import type {
 } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
-import { haltsAbout } from "../../../core/halts.ts";
+import { haltsAbout, haltsLiftedWith, restartsAfter } from "../../../core/halts.ts";
 import type { ProvenStep, StoredResume } from "../../../ports/halt-records.ts";
 import type { FundDirectory } from "../../fund-directory.ts";
-import { statusOf } from "../../halt-ladder.ts";
+import { statusOf, strategies } from "../../halt-ladder.ts";
 import type { ServicePorts } from "../../service.ts";
 import { type HaltSteps, stepNames } from "./steps.ts";
 
 export interface HaltStatusOptions {
-  readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "log">;
+  readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "log" | "referenceData">;
   readonly funds: FundDirectory;
   readonly steps: Pick<HaltSteps, "open">;
 }
@@ -45,6 +45,7 @@ export function createHaltStatuses({ ports, funds, steps }: HaltStatusOptions): 
       const { fundId, about } = await findScope(request, funds);
       const { epoch, active } = await read();
       const halts = haltsAbout(active, about);
+      const lifted = haltsLiftedWith(active, about === "everything" ? {} : about);
       const ids = halts.map(({ halt_id: id }) => id);
       const { proven, pending } = await ports.store.transact("halts.look", async (unit) => ({
         proven: await unit.halts.proven(ids),
@@ -54,6 +55,7 @@ export function createHaltStatuses({ ports, funds, steps }: HaltStatusOptions): 
         ...statusOf(fundId, halts, epoch, at),
         ...waiting(about, pending, at),
         progress: halts.map((halt) => progressOf(halt, proven)),
+        restarts: [...restartsAfter(lifted, active, lifted.length === 0 ? [] : await strategies(ports))],
       };
     } catch (thrown) {
       if (thrown instanceof Defect || (thrown instanceof Fault && thrown.code === "NOT_FOUND")) throw thrown;

@@ -2028,6 +2028,25 @@ export interface operations {
                              */
                             at: string;
                         }[];
+                        /** @description Orders that were open when it was asked and are no exits: they are cancelled. */
+                        orders: {
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            order_id: string;
+                            side: string;
+                            quantity: string;
+                            filled_quantity: string;
+                            /** @enum {string} */
+                            state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                            /** @description Why it is not gone yet. */
+                            complaint?: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            at: string;
+                        }[];
                         /** @description The event whose audit entry tells of this. */
                         audit_id?: string;
                     };
@@ -2094,6 +2113,25 @@ export interface operations {
                             order_id?: string;
                             attempts: number;
                             /** @description Why it is not done yet. */
+                            complaint?: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            at: string;
+                        }[];
+                        /** @description Orders that were open when it was asked and are no exits: they are cancelled. */
+                        orders: {
+                            fund_id: string;
+                            strategy_id: string;
+                            symbol: string;
+                            order_id: string;
+                            side: string;
+                            quantity: string;
+                            filled_quantity: string;
+                            /** @enum {string} */
+                            state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                            /** @description Why it is not gone yet. */
                             complaint?: string;
                             /**
                              * Format: date-time
@@ -2765,6 +2803,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
+                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
+                        audit_id?: string;
                     }[];
                 };
             };
@@ -2986,6 +3026,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
+                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
+                        audit_id?: string;
                     }[];
                 };
             };
@@ -3172,6 +3214,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
+                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
+                        audit_id?: string;
                     };
                 };
             };
@@ -3326,6 +3370,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
+                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
+                        audit_id?: string;
                     };
                 };
             };
@@ -3493,6 +3539,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
+                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
+                        audit_id?: string;
                     };
                 };
             };
@@ -3654,6 +3702,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
+                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
+                        audit_id?: string;
                     };
                 };
             };
@@ -4746,10 +4796,16 @@ export interface operations {
                     "application/json": {
                         services: {
                             service: string;
-                            pid: number;
-                            /** @description Until it was healthy again. */
-                            took_ms: number;
+                            healthy: boolean;
+                            /** @description Why it is not healthy. */
+                            complaint?: string;
+                            /** @description Absent while not all of them are back. */
+                            pid?: number;
+                            /** @description Until it was ready again. */
+                            took_ms?: number;
                         }[];
+                        /** @description Whether all of them were restarted in time; else it goes on. */
+                        restarted: boolean;
                         /** @description The event whose audit entry tells of this. */
                         audit_id?: string;
                     };

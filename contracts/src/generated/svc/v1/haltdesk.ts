@@ -43,6 +43,26 @@ export interface FlattenLine {
   at: string;
 }
 
+/** One order that was open when it was asked and is no exit: it is cancelled. */
+export interface FlattenOrder {
+  fund_id: string;
+  strategy_id: string;
+  symbol: string;
+  order_id: string;
+  side: string;
+  /** Decimals. */
+  quantity: string;
+  filled_quantity: string;
+  /** As order management has it: gone when CANCELLED, FILLED, EXPIRED or REJECTED. */
+  state: string;
+  /** Why it is not gone yet. */
+  complaint?:
+    | string
+    | undefined;
+  /** RFC 3339. */
+  at: string;
+}
+
 export interface Flatten {
   flatten_id: string;
   requested_by: string;
@@ -54,6 +74,7 @@ export interface Flatten {
   lines: FlattenLine[];
   /** The event whose audit entry tells of the request. */
   audit_id: string;
+  orders: FlattenOrder[];
 }
 
 export interface RunDrillRequest {
@@ -347,6 +368,162 @@ export const FlattenLine: MessageFns<FlattenLine> = {
   },
 };
 
+function createBaseFlattenOrder(): FlattenOrder {
+  return {
+    fund_id: "",
+    strategy_id: "",
+    symbol: "",
+    order_id: "",
+    side: "",
+    quantity: "",
+    filled_quantity: "",
+    state: "",
+    complaint: undefined,
+    at: "",
+  };
+}
+
+export const FlattenOrder: MessageFns<FlattenOrder> = {
+  encode(message: FlattenOrder, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.strategy_id !== "") {
+      writer.uint32(18).string(message.strategy_id);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(26).string(message.symbol);
+    }
+    if (message.order_id !== "") {
+      writer.uint32(34).string(message.order_id);
+    }
+    if (message.side !== "") {
+      writer.uint32(42).string(message.side);
+    }
+    if (message.quantity !== "") {
+      writer.uint32(50).string(message.quantity);
+    }
+    if (message.filled_quantity !== "") {
+      writer.uint32(58).string(message.filled_quantity);
+    }
+    if (message.state !== "") {
+      writer.uint32(66).string(message.state);
+    }
+    if (message.complaint !== undefined) {
+      writer.uint32(74).string(message.complaint);
+    }
+    if (message.at !== "") {
+      writer.uint32(82).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FlattenOrder {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFlattenOrder();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.side = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.quantity = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.filled_quantity = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.complaint = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseFlatten(): Flatten {
   return {
     flatten_id: "",
@@ -356,6 +533,7 @@ function createBaseFlatten(): Flatten {
     done_at: undefined,
     lines: [],
     audit_id: "",
+    orders: [],
   };
 }
 
@@ -381,6 +559,9 @@ export const Flatten: MessageFns<Flatten> = {
     }
     if (message.audit_id !== "") {
       writer.uint32(58).string(message.audit_id);
+    }
+    for (const v of message.orders) {
+      FlattenOrder.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -452,6 +633,14 @@ export const Flatten: MessageFns<Flatten> = {
             }
 
             message.audit_id = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.orders.push(FlattenOrder.decode(reader, reader.uint32()));
             continue;
           }
         }

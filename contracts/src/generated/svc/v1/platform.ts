@@ -45,6 +45,8 @@ export interface OrderStatus {
   created_at: string;
   /** Who handed it in, as proved; `order.actor` is only what the order itself claims. */
   submitted_by: string;
+  /** In the answer to a wish that was about many orders: the event whose audit entry tells of it. */
+  audit_id?: string | undefined;
 }
 
 export interface OrderStatuses {
@@ -423,6 +425,7 @@ function createBaseOrderStatus(): OrderStatus {
     parent_order_id: undefined,
     created_at: "",
     submitted_by: "",
+    audit_id: undefined,
   };
 }
 
@@ -466,6 +469,9 @@ export const OrderStatus: MessageFns<OrderStatus> = {
     }
     if (message.submitted_by !== "") {
       writer.uint32(106).string(message.submitted_by);
+    }
+    if (message.audit_id !== undefined) {
+      writer.uint32(114).string(message.audit_id);
     }
     return writer;
   },
@@ -585,6 +591,14 @@ export const OrderStatus: MessageFns<OrderStatus> = {
             }
 
             message.submitted_by = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.audit_id = reader.string();
             continue;
           }
         }

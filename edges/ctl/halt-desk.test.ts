@@ -1,0 +1,226 @@
+// The verbs that cancel everything, flatten, restart, drill and show losses, against a server that answers as told: the typed word, what is sent, what is
+// read until when, and how it ends.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type FakeServer, problem, runFake, startFakeServer, virtualTime } from "./fakes.ts";
+
+let home = "";
+let server: FakeServer;
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "portcullis-ctl-halt-desk-"));
+  server = await startFakeServer();
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(home, { recursive: true, force: true });
+});
+beforeEach(() => {
+  server.seen.length = 0;
+  server.on("GET /v1/treasury/funds", { body: [] });
+});
+
+const at = "2026-11-15T13:29:00.000000Z";
+const run = (line: string, typed?: readonly string[]) =>
+  runFake(line.split(" "), {
+    environment: { XDG_CONFIG_HOME: home, PORTCULLIS_URL: server.url, PORTCULLIS_TOKEN: "pcs_1_x" },
+    ...virtualTime(Date.parse("2026-11-15T13:30:00Z")),
+    folder: home,
+    ...(typed !== undefined && { typed }),
+  });
+const bodyOf = (route: string): unknown => JSON.parse(server.calls(route).at(-1)?.body ?? "null");
+
+const statusOf = (orderId: string, state: string) => ({
+  order: {
+    ...{ idempotency_key: "k", order_id: orderId, fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD" },
+    ...{ side: "BUY", quantity: "1", order_type: "LIMIT", limit_price: "1", tif: "DAY", broker: "paper" },
+    ...{ asset_class: "CRYPTO", actor: "t" },
+  },
+  ...{ state, filled_quantity: "0", remaining_quantity: "0", created_at: at, updated_at: at },
+});
+const lineOf = (state: string) => ({
+  ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "2", state, attempts: 1, at },
+  ...(state === "FLAT" ? {} : { complaint: "the market is closed" }),
+});
+const orderOf = (state: string) => ({
+  ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "ETH-USD", order_id: "o-1", side: "BUY", quantity: "3" },
+  ...{ filled_quantity: "0", state, at },
+});
+const flattenOf = (line: string, order: string) => ({
+  ...{ flatten_id: "flatten-1", requested_by: "operator:duty", reason: "", requested_at: at, audit_id: "e-1" },
+  ...{ lines: [lineOf(line)], orders: [orderOf(order)] },
+});
+
+const commands = [
+  ["cmd cancel-all", "CANCEL", "POST /v1/oms/cancel-all"],
+  ["cmd flatten-paper", "FLATTEN", "POST /v1/flatten"],
+] as const;
+
+describe.each(commands)("%s", (command, word, route) => {
+  it("sends nothing without its word, and with the wrong one: exit 3", async () => {
+    expect(await run(command)).toMatchObject({ exit: 3, stdout: "" });
+    for (const wrong of [word.toLowerCase(), "HALT", "yes"])
+      expect((await run(`${command} --confirm ${wrong}`)).exit).toBe(3);
+    expect((await run(command, ["y"])).exit).toBe(3);
+    expect(server.calls(route)).toEqual([]);
+  });
+
+  it.each([
+    [403, "PERMISSION_DENIED", 5],
+    [409, "FUND_NOT_PAPER", 6],
+    [401, "TOKEN_INVALID", 4],
+    [503, "SERVICE_UNAVAILABLE", 9],
+  ])("a server that says %i %s is exit %i, with its sentence", async (status, code, exit) => {
+    server.on(route, problem(status, code, "Because of that."));
+    const ended = await run(`${command} --confirm ${word}`);
+    expect(ended).toMatchObject({ exit, stdout: "" });
+    expect(ended.stderr).toContain("Because of that.");
+  });
+
+  it("refuses bad input before anything is asked: exit 2", async () => {
+    for (const bad of ["--wait soon", "--wait -1", "--nothing", "alpha"]) {
+      expect((await run(`${command} --confirm ${word} ${bad}`)).exit, bad).toBe(2);
+    }
+    expect(server.calls(route)).toEqual([]);
+  });
+});
+
+describe("cmd cancel-all", () => {
+  it("shows each order until it is gone, with the audit id, as a table and as JSON", async () => {
+    server.on("POST /v1/oms/cancel-all", {
+      body: [statusOf("o-1", "CANCELLED"), statusOf("o-2", "CANCEL_PENDING")].map((one) => ({
+        ...one,
+        audit_id: "e-2",
+      })),
+    });
+    let looks = 0;
+    server.on("GET /v1/oms/orders/o-2", () => {
+      looks += 1;
+      return { body: statusOf("o-2", looks < 3 ? "CANCEL_PENDING" : "CANCELLED") };
+    });
+    const shown = await run("cmd cancel-all --fund-id beta --reason end --confirm CANCEL");
+    expect(shown.exit).toBe(0);
+    expect(`${shown.stdout}${shown.stderr}`).toContain("2 ended, 0 not yet. Audit e-2.");
+    expect(bodyOf("POST /v1/oms/cancel-all")).toEqual({ fund_id: "beta", confirmation: "CANCEL", reason: "end" });
+    expect(looks).toBe(3);
+    looks = 0;
+    const json = JSON.parse((await run("cmd cancel-all --confirm CANCEL --json")).stdout) as object[];
+    expect(json).toMatchObject([
+      { state: "CANCELLED", audit_id: "e-2" },
+      { state: "CANCELLED", audit_id: "e-2" },
+    ]);
+  });
+
+  it("ends pending while a broker is silent, and still names what is left", async () => {
+    server.on("POST /v1/oms/cancel-all", { body: [{ ...statusOf("o-2", "CANCEL_PENDING"), audit_id: "e-2" }] });
+    server.on("GET /v1/oms/orders/o-2", { body: statusOf("o-2", "CANCEL_PENDING") });
+    const shown = await run("cmd cancel-all --wait 2", ["CANCEL"]);
+    expect([shown.exit, shown.stdout.includes("o-2")]).toEqual([8, true]);
+  });
+
+  it("with nothing open is done", async () => {
+    server.on("POST /v1/oms/cancel-all", { body: [] });
+    expect((await run("cmd cancel-all --confirm CANCEL")).exit).toBe(0);
+  });
+});
+
+describe("cmd flatten-paper", () => {
+  it("shows orders and positions until both are done, with the audit id", async () => {
+    server.on("POST /v1/flatten", { status: 201, body: flattenOf("OWED", "CANCEL_PENDING") });
+    const answers = [flattenOf("FLAT", "CANCEL_PENDING"), flattenOf("FLAT", "CANCELLED")];
+    server.on("GET /v1/flatten?flatten_id=flatten-1", () => ({ body: answers.shift() ?? {} }));
+    const shown = await run("cmd flatten-paper --fund-id beta", ["FLATTEN"]);
+    expect(shown.exit).toBe(0);
+    const text = `${shown.stdout}${shown.stderr}`;
+    expect(text).toContain("1 of 1 positions closed, 1 of 1 orders gone. Flatten flatten-1, audit e-1.");
+    expect(text).toMatch(/order +beta +beta-trend +ETH-USD/);
+    expect(bodyOf("POST /v1/flatten")).toEqual({ fund_id: "beta", confirmation: "FLATTEN" });
+    expect(answers).toEqual([]);
+  });
+
+  it("is pending, exit 8, while a position or only an order is owed, and JSON has both", async () => {
+    for (const [line, order] of [
+      ["EXITING", "CANCELLED"],
+      ["FLAT", "WORKING"],
+    ] as const) {
+      server.on("POST /v1/flatten", { status: 201, body: flattenOf(line, order) });
+      server.on("GET /v1/flatten?flatten_id=flatten-1", { body: flattenOf(line, order) });
+      const ended = await run("cmd flatten-paper --wait 1 --confirm FLATTEN --json");
+      expect(ended.exit).toBe(8);
+      expect(JSON.parse(ended.stdout)).toEqual(flattenOf(line, order));
+    }
+  });
+});
+
+describe("cmd restart-all", () => {
+  const answer = (ill: readonly string[], restarted = true) => ({
+    services: ["riskengine", "oms"].map((service) => ({
+      ...{ service, healthy: !ill.includes(service) },
+      ...(ill.includes(service) ? { complaint: "it does not report" } : { pid: 7, took_ms: 900 }),
+    })),
+    ...{ restarted, audit_id: "e-3" },
+  });
+
+  it("is done when all are healthy, and tells the audit id", async () => {
+    server.on("POST /v1/platform/restart", { body: answer([]) });
+    const shown = await run("cmd restart-all --reason new-settings");
+    expect(shown.exit).toBe(0);
+    expect(`${shown.stdout}${shown.stderr}`).toContain("All are healthy again. Audit e-3.");
+    expect(bodyOf("POST /v1/platform/restart")).toEqual({ reason: "new-settings" });
+  });
+
+  it("says which are not healthy, or that it goes on, and is pending", async () => {
+    server.on("POST /v1/platform/restart", { body: answer(["oms"], false) });
+    const shown = await run("cmd restart-all");
+    expect(shown.exit).toBe(8);
+    expect(`${shown.stdout}${shown.stderr}`).toMatch(/not healthy yet: oms\. Audit e-3\./);
+    expect(shown.stdout).toMatch(/oms +NO .*it does not report/);
+    server.on("POST /v1/platform/restart", { body: answer([], false) });
+    expect((await run("cmd restart-all --json")).exit).toBe(8);
+    server.on("POST /v1/platform/restart", problem(403, "PERMISSION_DENIED", "Only operators."));
+    expect((await run("cmd restart-all")).exit).toBe(5);
+  });
+});
+
+describe("losses and drills", () => {
+  const loss = {
+    ...{ fund_id: "alpha", limit: "daily", period: "2026-11-15", baseline: "100", value: "98.5", loss: "1.5" },
+    ...{ loss_pct: 0.015, limit_pct: 0.02, state: "PENDING", baseline_at: at, as_of: at },
+  };
+  const drill = {
+    ...{ drill_id: "drill-1", requested_by: "operator:duty", reason: "monthly", at, latched_ms: 1.5, blocked_ms: 2 },
+    ...{ cancelled_ms: 30, notified_ms: 40, passed: true, complaint: "", halt_id: "drill-1" },
+  };
+
+  it("losses are shown with their limits, one that is off as off", async () => {
+    const { limit_pct: _, ...off } = { ...loss, limit: "high_water", state: "JUDGED" };
+    server.on("GET /v1/riskengine/losses?fund_id=alpha", { body: [loss, off] });
+    const { exit, stdout } = await run("riskengine losses list --fund-id alpha");
+    expect([exit, stdout]).toEqual([
+      0,
+      expect.stringMatching(/daily.*1\.50 % +2\.00 % +PENDING[\s\S]*high_water.*off +JUDGED/),
+    ]);
+    server.on("GET /v1/riskengine/losses", problem(403, "PERMISSION_DENIED", "No."));
+    expect((await run("riskengine losses list")).exit).toBe(5);
+    expect((await run("riskengine losses list alpha")).exit).toBe(2);
+  });
+
+  it("a drill that passed is exit 0, one that did not 10, and the list tells both", async () => {
+    server.on("POST /v1/drills", { status: 201, body: drill });
+    expect(await run("operations drills run --reason monthly")).toMatchObject({ exit: 0 });
+    expect(bodyOf("POST /v1/drills")).toEqual({ reason: "monthly" });
+    const failed = { ...drill, passed: false, complaint: "not in time: notified." };
+    server.on("POST /v1/drills", { status: 201, body: failed });
+    expect(await run("operations drills run")).toMatchObject({
+      exit: 10,
+      stdout: expect.stringContaining("not in time"),
+    });
+    server.on("POST /v1/drills", problem(403, "PERMISSION_DENIED", "No."));
+    expect((await run("operations drills run")).exit).toBe(5);
+    server.on("GET /v1/drills?count_max=2", { body: [failed, drill] });
+    const { stdout } = await run("operations drills list --limit 2");
+    expect(stdout).toMatch(/NO[\s\S]*yes/);
+    expect((await run("operations drills list --limit 0")).exit).toBe(2);
+  });
+});

@@ -1,0 +1,144 @@
+// The orders that a flatten wants gone: whatever was open in its funds when it was asked and is no exit, because an entry that trades after the fund
+// was closed opens it again. They are asked for until each has ended, and what one of them traded meanwhile is closed as well.
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import type { FlattenOrder } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import { hasEnded } from "../../../core/order-lifecycle.ts";
+import type { StoredFlatten, StoredFlattenLine, StoredFlattenOrder } from "../../../ports/flatten-records.ts";
+import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
+import type { OrderDesk } from "../../../ports/peers.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import type { ServicePorts } from "../../service.ts";
+
+/** A silent order management costs one wait for so many of them, not one for each. */
+const atOnce = 16;
+const own = "service:operations";
+
+/** Those of these funds that are to go; `known` are on the list already. */
+export async function ordersToCancel(
+  unit: UnitOfWork,
+  fundIds: readonly string[],
+  known: readonly StoredFlattenOrder[] = [],
+): Promise<readonly StoredFlattenOrder[]> {
+  const names = new Set(known.map(({ orderId }) => orderId));
+  const open = await unit.oms.openOrders();
+  return open
+    .filter((one) => fundIds.includes(one.order.fund_id) && !names.has(one.order.order_id) && !isExit(one))
+    .map(({ order, filledQuantity }) => ({
+      ...{ orderId: order.order_id, fundId: order.fund_id, strategyId: order.strategy_id, symbol: order.symbol },
+      filledBefore: decimal.format(filledQuantity),
+    }));
+}
+
+/** What the engine proved to reduce stays, marked or not; before it has answered only our own exits are known to be some. Only exits go out in slices. */
+function isExit({ order, decision, sliced, parentOrderId, submittedBy }: StoredOrder): boolean {
+  if (sliced === true || parentOrderId !== undefined) return true;
+  if (decision === undefined) return order.reduce_only === true && submittedBy === own;
+  return decision.approved && decision.classification === "REDUCE";
+}
+
+/** Whether something of that fund is left to do about its orders. */
+export async function owesOrders(unit: UnitOfWork, { orders = [] }: StoredFlatten, fundId: string): Promise<boolean> {
+  for (const { orderId, fundId: of } of orders) {
+    if (of !== fundId) continue;
+    const stored = await unit.oms.order(orderId);
+    if (stored !== undefined && !hasEnded(stored.state)) return true;
+  }
+  return false;
+}
+
+/** Positions to which one of these orders added after the flatten was asked, and that no line has been told to close since. */
+export async function latePositions(
+  unit: UnitOfWork,
+  { orders = [] }: StoredFlatten,
+  lines: readonly StoredFlattenLine[],
+): Promise<readonly StoredPosition[]> {
+  const late: StoredPosition[] = [];
+  for (const { orderId, fundId, strategyId, symbol, filledBefore } of orders) {
+    const stored = await unit.oms.order(orderId);
+    if (stored === undefined || stored.filledQuantity <= decimal.parse(filledBefore)) continue;
+    const ofSame = (of: { readonly fundId: string; readonly strategyId: string; readonly symbol: string }): boolean =>
+      of.fundId === fundId && of.strategyId === strategyId && of.symbol === symbol;
+    const isCovered = lines.some(
+      (line) => ofSame(line) && (line.ended === undefined || line.askedAt >= stored.updatedAt),
+    );
+    if (isCovered || late.some(ofSame)) continue;
+    const position = (await unit.oms.positions(fundId)).find(ofSame);
+    if (position !== undefined && position.quantity !== 0n) late.push(position);
+  }
+  return late;
+}
+
+export interface OrderCanceller {
+  /** Asks for those that nobody has asked for yet; gives how many have not ended. */
+  cancel(flatten: StoredFlatten): Promise<number>;
+  complaint(orderId: string): string | undefined;
+}
+
+export interface OrderCancellerOptions {
+  readonly ports: Pick<ServicePorts, "store" | "crash">;
+  readonly desk: OrderDesk;
+  isEnding(): boolean;
+}
+
+export function createOrderCanceller({ ports, desk, isEnding }: OrderCancellerOptions): OrderCanceller {
+  const complaints = new Map<string, string>();
+
+  async function ask({ order, cancelReason }: StoredOrder, flattenId: string): Promise<void> {
+    if (cancelReason !== undefined) return;
+    try {
+      const answered = await desk.cancel(order.order_id, `The flatten ${flattenId} closes the fund.`);
+      if ("denial" in answered) complaints.set(order.order_id, `${answered.denial.code}: ${answered.denial.reason}`);
+      else complaints.delete(order.order_id);
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      complaints.set(order.order_id, `order management does not take the wish to cancel it (${messageOf(thrown)})`);
+    }
+  }
+
+  const openOf = (flatten: StoredFlatten): Promise<readonly StoredOrder[]> =>
+    ports.store.transact("flatten.look", async (unit) => {
+      const found: StoredOrder[] = [];
+      for (const { orderId } of flatten.orders ?? []) {
+        const stored = await unit.oms.order(orderId);
+        if (stored === undefined || hasEnded(stored.state)) complaints.delete(orderId);
+        else found.push(stored);
+      }
+      return found;
+    });
+
+  return {
+    complaint: (orderId) => complaints.get(orderId),
+    async cancel(flatten) {
+      const open = await openOf(flatten);
+      for (let first = 0; first < open.length && !isEnding(); first += atOnce) {
+        await Promise.all(open.slice(first, first + atOnce).map((one) => ask(one, flatten.flattenId)));
+      }
+      return open.length === 0 ? 0 : (await openOf(flatten)).length;
+    },
+  };
+}
+
+/** As order management has them now. */
+export async function shownOrders(
+  unit: UnitOfWork,
+  { orders = [], at }: StoredFlatten,
+  complaint: (orderId: string) => string | undefined,
+): Promise<FlattenOrder[]> {
+  const shown: FlattenOrder[] = [];
+  for (const { orderId, fundId, strategyId, symbol } of orders) {
+    const stored = await unit.oms.order(orderId);
+    const state = stored?.state ?? "CANCELLED";
+    const waits = `it is ${state}, and the broker has not confirmed that it is gone`;
+    const why = hasEnded(state) ? undefined : (complaint(orderId) ?? waits);
+    shown.push({
+      ...{ fund_id: fundId, strategy_id: strategyId, symbol, order_id: orderId, state },
+      ...{ side: stored?.order.side ?? "", quantity: stored?.order.quantity ?? "" },
+      filled_quantity: decimal.format(stored?.filledQuantity ?? decimal.zero),
+      ...(why !== undefined && { complaint: why }),
+      at: format(stored?.updatedAt ?? at),
+    });
+  }
+  return shown;
+}

@@ -1,0 +1,234 @@
+// One row of the table on one surface: puts the platform so, asks, and looks at what came of it: the answer, the halts in force, and the audit log.
+import { expect } from "vitest";
+import type { FoundEntry, HaltGround, SignedState, Standing, TableCaller } from "./ground.ts";
+import { type Code, type Row, rowText, said, type Verb } from "./rows.ts";
+import type { Surface, SurfaceAnswer, Wish } from "./surfaces.ts";
+
+/** What is asked of a wish that is halted or lifted by itself; the standing halts are of alpha and of the firm. */
+const targets = {
+  halt: { STRATEGY_HALT: "gamma-income", FUND_HALT: "gamma", FIRM_HALT: "" },
+  resume: { STRATEGY_HALT: "alpha-momentum", FUND_HALT: "alpha", FIRM_HALT: "" },
+  "covered from above": { STRATEGY_HALT: "beta-trend", FUND_HALT: "beta", FIRM_HALT: "" },
+} as const;
+
+/** False when the surface has no words for the row. */
+export async function runRow(ground: HaltGround, surface: Surface, row: Row): Promise<boolean> {
+  const what = `${surface.name}: ${rowText(row)}`;
+  const standing = await ground.stand();
+  const request = row.verb === "co-sign" ? await requestIn(ground, row.request) : undefined;
+  const caller = await callerOf(ground, row, request?.by);
+  const wish = await wishOf(ground, row, caller, standing, request?.id);
+  const before = await ground.inForce();
+  const from = await ground.mark();
+  const answer = await surface.ask(caller, wish);
+  if (answer === undefined) return false;
+
+  const refusedAtHome = surface.name === "ctl" ? whyNotSent(row) : undefined;
+  const expected = refusedAtHome ?? expectedOf(surface, row);
+  expect([answer.code, answer.told], `${what}: ${answer.sentence}`).toEqual(expected);
+  if (answer.code !== "") expect(answer.sentence, what).toMatch(/^\S[^\n]{10,}$/);
+  const isTold = refusedAtHome === undefined && (caller.kind !== "service" || row.expected !== "");
+  const entries = await ground.entriesSince(from, isTold ? 1 : 0);
+  const attempts = entries.filter(({ action }) => action === "operator.attempted");
+  if (refusedAtHome !== undefined) expect(attempts, `${what}: nothing was sent`).toEqual([]);
+  else looksAttempted(what, row, caller, attempts);
+  const after = await ground.inForce();
+  if (row.expected !== "" || refusedAtHome !== undefined) {
+    expect(after, `${what}: what is in force`).toEqual(before);
+    expect(changesIn(entries, before), what).toEqual([]);
+  } else {
+    looksGranted(what, { row, caller, standing, before, after, answer, entries, wish });
+  }
+  return true;
+}
+
+/** What ctl says by itself, before anything that changes something is sent. */
+function whyNotSent({ who, word, reason, verb, code }: Row): [string, number] | undefined {
+  if (who === "nobody") return ["UNAUTHENTICATED", 4];
+  const isResume = verb !== "halt";
+  if (isResume && verb !== "co-sign" && reason === "missing") return ["INVALID_ARGUMENT", 2];
+  // It asks what is halted before it asks for the word, and not everybody gets an answer to that.
+  if (isResume && who === "somebody with a token that is not ours") return ["UNAUTHENTICATED", 4];
+  if (isResume && who.startsWith("machine")) return ["PERMISSION_DENIED", 5];
+  if (word !== "right") return ["CONFIRMATION_WRONG", 3];
+  return code === "missing" ? ["INVALID_ARGUMENT", 2] : undefined;
+}
+
+function expectedOf({ name }: Surface, { expected, verb }: Row): [string, string | number] {
+  const place = name === "REST" ? 1 : name === "ctl" ? 2 : 0;
+  const granted = ["OK", verb === "halt" ? 201 : 200, verb === "request-all" ? 8 : 0] as const;
+  const words = expected === "" ? granted : said[expected];
+  if (words === undefined) throw new Error(`the table does not say how ${expected} is told`);
+  return [expected, words[place]];
+}
+
+const verbNames: Readonly<Record<Verb, string>> = {
+  halt: "RequestHalt",
+  resume: "ResumeHalt",
+  "request-all": "ResumeHalt",
+  "co-sign": "ResumeHalt",
+};
+
+/** Exactly one entry says who tried, what, and why not; what a machine was granted is told by the change itself. */
+function looksAttempted(what: string, row: Row, caller: TableCaller, attempts: readonly FoundEntry[]): void {
+  const told = attempts.map(({ actor, data }) => ({
+    ...{ actor, operator: data["operator"], verb: data["verb"], allowed: data["allowed"] },
+    ...(data["code"] === undefined ? {} : { code: data["code"] }),
+  }));
+  const isMachinesOwn = caller.kind === "service" && row.expected === "";
+  const actor = caller.kind === "nobody" ? "principal:nobody" : caller.actor;
+  const one = {
+    ...{ actor, operator: actor, verb: verbNames[row.verb], allowed: row.expected === "" },
+    ...(row.expected === "" ? {} : { code: row.expected }),
+  };
+  expect(told, `${what}: the attempts in the audit log`).toEqual(isMachinesOwn ? [] : [one]);
+}
+
+const changes: ReadonlySet<string> = new Set(["halt.requested", "halt.latched", "halt.lifted", "resume.requested"]);
+
+/** That the halt manager takes over what the scene latched is none. */
+function changesIn(entries: readonly FoundEntry[], before: readonly string[]): readonly string[] {
+  const isOfScene = ({ action, data }: FoundEntry): boolean =>
+    action === "halt.requested" && before.includes(String(data["halt_id"]));
+  return entries
+    .filter((entry) => !isOfScene(entry))
+    .map(({ action }) => action)
+    .filter((action) => changes.has(action));
+}
+
+interface Granted {
+  readonly row: Row;
+  readonly caller: TableCaller;
+  readonly standing: Standing;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly answer: SurfaceAnswer;
+  readonly entries: readonly FoundEntry[];
+  readonly wish: Wish;
+}
+
+function looksGranted(what: string, granted: Granted): void {
+  const { row, caller, standing, before, after, answer, entries, wish } = granted;
+  const { body } = answer;
+  const told = entries.find(({ eventId }) => eventId === body["audit_id"]);
+  expect(told, `${what}: the audit id is an entry's`).toBeDefined();
+  const { action = "", actor = "", data = {} } = told ?? {};
+  if (row.verb === "halt") {
+    expect(after, what).toEqual([...before, body["halt_id"]]);
+    expect(body, what).toMatchObject({ acknowledged: true });
+    expect(["halt.requested", "halt.latched"], what).toContain(action);
+    const reason = wish.reason ?? "manual";
+    expect({ actor, ...data }, what).toMatchObject({ actor: caller.actor, halt_id: body["halt_id"], reason });
+    return;
+  }
+  if (row.verb === "request-all") {
+    expect(after, what).toEqual(before);
+    expect([action, actor, data["halt_ids"]], what).toEqual(["resume.requested", caller.actor, before]);
+    expect(body["request_id"], what).toBe(data["request_id"]);
+    return;
+  }
+  const own = row.level === "STRATEGY_HALT" ? standing.strategy : standing.fund;
+  const lifted = row.verb === "co-sign" ? before : [own];
+  expect(body["lifted_halt_ids"], what).toEqual(lifted);
+  expect(after, `${what}: a lift of one level lifts no other`).toEqual(before.filter((id) => !lifted.includes(id)));
+  const lifts = entries.filter((one) => one.action === "halt.lifted").map((one) => one.data);
+  expect(
+    lifts.map((lift) => [lift["halt_id"], lift["cosigned_by"]]),
+    what,
+  ).toEqual(lifted.map((id) => [id, caller.actor]));
+}
+
+interface Asked {
+  readonly id: string;
+  readonly by: TableCaller;
+}
+
+/** A request to lift everything that is as old, as signed or as overtaken as the row wants it. */
+async function requestIn(ground: HaltGround, state: Row["request"]): Promise<Asked> {
+  if (state === "unknown") return { id: "there-is-no-such-request", by: await ground.caller("operator") };
+  const asked = await askForAll(ground);
+  const ways: Readonly<Record<SignedState, () => Promise<unknown>>> = {
+    fresh: async () => undefined,
+    expired: () => ground.expire(asked.id),
+    replaced: () => askForAll(ground),
+    signed: async () => {
+      const by = await ground.caller("operator");
+      await mustBeGranted(ground, by, { ...everything, requestId: asked.id, code: await ground.codeOf(by, "right") });
+      await ground.raise();
+    },
+    "one more halt since": () => ground.raise(),
+    "one halt less since": async () => {
+      const by = await ground.caller("operator");
+      const strategy = { level: "STRATEGY_HALT", target: "alpha-momentum" } as const;
+      await mustBeGranted(ground, by, { ...everything, ...strategy, reason: "fixed" });
+    },
+  };
+  await ways[state]();
+  return asked;
+}
+
+const everything = { verb: "resume", level: "FIRM_HALT", target: "", word: "RESUME" } as const;
+
+async function askForAll(ground: HaltGround): Promise<Asked> {
+  const by = await ground.caller("operator");
+  const wish: Wish = { ...everything, reason: "all clear", code: await ground.codeOf(by, "right") };
+  const { body } = await mustBeGranted(ground, by, wish);
+  return { id: String(body["request_id"]), by };
+}
+
+async function mustBeGranted(ground: HaltGround, by: TableCaller, wish: Wish): Promise<SurfaceAnswer> {
+  const answer = await ground.askDirectly(by, wish);
+  if (answer.code !== "") throw new Error(`the scene of a row was refused: ${answer.code}: ${answer.sentence}`);
+  return answer;
+}
+
+async function callerOf(ground: HaltGround, row: Row, requester: TableCaller | undefined): Promise<TableCaller> {
+  const { who } = row;
+  if (
+    who === "the requester" ||
+    who === "the requester in a second session" ||
+    who === "somebody of the requester's name"
+  ) {
+    if (requester === undefined) throw new Error("nobody has asked");
+    if (who === "the requester") return requester;
+    const isSame = who === "the requester in a second session";
+    return ground.again(requester, isSame ? "in a second session" : "somebody else of that name");
+  }
+  return ground.caller(who, row.code === "none set up" ? "none" : "enrolled");
+}
+
+async function wishOf(
+  ground: HaltGround,
+  row: Row,
+  caller: TableCaller,
+  standing: Standing,
+  requestId: string | undefined,
+): Promise<Wish> {
+  const { verb, level } = row;
+  const own = verb === "halt" ? "halt" : row.target === "halted" ? "resume" : row.target;
+  const isScoped = verb === "halt" || verb === "resume";
+  const code = row.code === undefined ? undefined : await codeFor(ground, caller, row.code);
+  const right = verb === "halt" ? "HALT" : "RESUME";
+  const words = { right, missing: undefined, wrong: "YES", "wrong case": right.toLowerCase() };
+  const word = words[row.word];
+  const inForce = level === "STRATEGY_HALT" ? [standing.strategy] : [standing.fund];
+  const shown = isScoped ? inForce : await ground.inForce();
+  return {
+    ...{ verb, level, target: isScoped ? targets[own][level] : "" },
+    ...(row.reason === "given" && { reason: "as the table says" }),
+    ...(word !== undefined && { word }),
+    ...(code !== undefined && { code }),
+    ...(requestId !== undefined && { requestId }),
+    ...(row.cosignedBy === "the caller" && { cosignedBy: caller.actor }),
+    ...(row.cosignedBy === "another" && { cosignedBy: "operator:somebody-else" }),
+    ...(row.haltIds === "those in force" && { haltIds: shown }),
+    ...(row.haltIds === "others" && { haltIds: [...shown, "another-one"] }),
+  };
+}
+
+async function codeFor(ground: HaltGround, caller: TableCaller, code: Code): Promise<string | undefined> {
+  if (code === "missing") return undefined;
+  // Whoever may not is turned away whatever the code says, and has none.
+  if (code === "none set up" || caller.kind !== "operator") return "123456";
+  return ground.codeOf(caller, code);
+}
