@@ -26,6 +26,11 @@ const bracketClose = 0x5d;
 const braceOpen = 0x7b;
 const braceClose = 0x7d;
 
+/** By code, 1 for what is written as itself. */
+const isWritten = Uint8Array.from({ length: 128 }, (_, code) =>
+  needsNoEscape.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
 /** Writes into the room that it was given last; each answers the place behind what it wrote, `notPlain` or `noRoom`. */
 export interface PlainWriter {
   /** From now on into these bytes, and not beyond that place. */
@@ -48,21 +53,23 @@ export function createPlainWriter(namesMax = namesMaxDefault): PlainWriter {
   function ascii(text: string, at: number): number {
     const { length } = text;
     if (at + length > end) return noRoom;
-    for (let index = 0; index < length; index += 1) bytes[at + index] = text.charCodeAt(index);
+    const into = bytes;
+    for (let index = 0; index < length; index += 1) into[at + index] = text.charCodeAt(index);
     return at + length;
   }
 
   function quoted(text: string, at: number): number {
     const { length } = text;
     if (at + length + 2 > end) return noRoom;
-    bytes[at] = quote;
+    const into = bytes;
+    into[at] = quote;
     const from = at + 1;
     for (let index = 0; index < length; index += 1) {
       const code = text.charCodeAt(index);
-      if (code < 0x20 || code > 0x7e || code === quote || code === backslash) return notPlain;
-      bytes[from + index] = code;
+      if (isWritten[code] !== 1) return notPlain;
+      into[from + index] = code;
     }
-    bytes[from + length] = quote;
+    into[from + length] = quote;
     return from + length + 1;
   }
 
