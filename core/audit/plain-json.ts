@@ -19,7 +19,6 @@ export const notPlain = -1;
 export const noRoom = -2;
 const namesMaxDefault = 4_096;
 const quote = 0x22;
-const backslash = 0x5c;
 const comma = 0x2c;
 const bracketOpen = 0x5b;
 const bracketClose = 0x5d;
