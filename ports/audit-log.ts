@@ -79,6 +79,8 @@ export interface AuditLog {
   takePen(incarnation: string): Promise<{ readonly pen: number; readonly head: AuditHead }>;
   head(): Promise<AuditHead>;
   append(batch: AuditBatch): Promise<void>;
+  /** Most likely the next batch, while the one before is on its way: what can be done for it already is done. It changes nothing. */
+  foresee?(batch: AuditBatch): void;
   /** Of these event ids, those that are in the log, with their sequence. */
   sequencesOf(eventIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Of these subjects, the sequence of the newest entry about each; a subject without one is not in the map. */

@@ -25,6 +25,7 @@ import {
 } from "./audit-append.ts";
 import { createAuditReads, headOf } from "./audit-reads.ts";
 import { type KeptConnection, keepConnection, type OpenConnection } from "./bus-connection.ts";
+import type { CallMessage } from "./call-message.ts";
 import { columnOfText } from "./exact-text.ts";
 import { storeFault } from "./store-fault.ts";
 import type { Wake } from "./wake.ts";
@@ -55,6 +56,8 @@ const pokeMs = 5;
 const tilesMax = 256;
 /** A buffer beyond this is not kept for the next batch. */
 const spareBytesMax = 16_000_000;
+/** One batch is on its way while the next is written. */
+const sparesMax = 2;
 // What the append relies on, whatever the server's own defaults are.
 const sessionText =
   "set synchronous_commit = on; set default_transaction_isolation = 'read committed'; set plan_cache_mode = force_generic_plan; set jit = off";
@@ -68,6 +71,22 @@ const repairText = `
 select audit_repair_index($1, array(
   select row(r.*)::audit_index_row from unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) as r)) as repaired`;
 
+/** A batch that is written before it may be sent. */
+interface Foreseen {
+  readonly batch: AuditBatch;
+  readonly rowType: number;
+  readonly message: CallMessage;
+}
+
+/** The rows are the very same, and nobody changes them. */
+function isSame(one: AuditBatch, other: AuditBatch): boolean {
+  const isSameHead =
+    one.head.size === other.head.size &&
+    one.head.hash === other.head.hash &&
+    one.head.timestamp === other.head.timestamp;
+  return one.rows === other.rows && one.pen === other.pen && one.after === other.after && isSameHead;
+}
+
 export function createPostgresAuditLog(options: PostgresAuditLogOptions): PostgresAuditLog {
   const { pool, wake, clock, timers } = options;
   let rowType = 0;
@@ -77,7 +96,8 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
   };
   const connection = keepConnection({ title: "the audit log's connection", prepare, ...options });
   const appended = options.metrics.counter("portcullis_audit_appends_total", "Audit batches by their end.", ["end"]);
-  let spare: Buffer | undefined;
+  const spares: Buffer[] = [];
+  let foreseen: Foreseen | undefined;
   let closed = false;
   let willPoke = false;
 
@@ -94,21 +114,40 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
     }
   }
 
-  async function append(batch: AuditBatch): Promise<void> {
+  function foresee(batch: AuditBatch): void {
+    if (closed || batch.rows.length === 0 || connection.current() === undefined) return;
+    letGo(foreseen?.message.buffer);
     checkBatch(batch);
+    foreseen = { batch, rowType, message: auditMessage(batch, rowType, spares.pop()) };
+  }
+
+  /** The message of a batch: mostly it is there already, and then the batch was looked at as well. */
+  function messageOf(batch: AuditBatch): CallMessage {
+    const ready = foreseen;
+    foreseen = undefined;
+    if (ready !== undefined && ready.rowType === rowType && isSame(ready.batch, batch)) return ready.message;
+    letGo(ready?.message.buffer);
+    checkBatch(batch);
+    return auditMessage(batch, rowType, spares.pop());
+  }
+
+  function letGo(buffer: Buffer | undefined): void {
+    if (buffer !== undefined && buffer.length <= spareBytesMax && spares.length < sparesMax) spares.push(buffer);
+  }
+
+  async function append(batch: AuditBatch): Promise<void> {
     if (closed) throw new Fault("STORE_UNAVAILABLE", "the audit log has been closed", { retry: "never" });
-    if (batch.rows.length === 0) return;
+    if (batch.rows.length === 0) return checkBatch(batch);
     const client = connection.current();
     if (client === undefined) {
       appended.add(1, { end: "STORE_UNAVAILABLE" });
       throw noConnection(connection);
     }
-    const { buffer, length } = auditMessage(batch, rowType, spare);
-    // Nobody else's while it is on its way; free again when the server has answered.
-    spare = undefined;
+    const { buffer, length } = messageOf(batch);
     try {
       await sendCall(client, auditAppend, buffer.subarray(0, length));
-      if (buffer.length <= spareBytesMax) spare = buffer;
+      // Nobody else's while it was on its way; free again now that the server has answered.
+      letGo(buffer);
     } catch (thrown) {
       const fault = auditAppendFault(thrown, batch);
       appended.add(1, { end: fault.code });
@@ -152,6 +191,7 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
   return {
     ...createAuditReads(ask),
     append,
+    foresee,
     putCheckpoint,
     repairIndex,
     async replaceTile(tile, was) {

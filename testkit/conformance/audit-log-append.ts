@@ -47,6 +47,30 @@ export const batchIsWholeOrNothing: AuditLogCheck = {
   },
 };
 
+export const foreseenIsNoPromise: AuditLogCheck = {
+  promise: 1,
+  sentence: "what was foreseen changes nothing: what is appended is what append is given, under its own pen",
+  async run(rig) {
+    const { pen } = await rig.audit.takePen("one");
+    const [first, second] = [batch(pen, 0, 2), batch(pen, 2, 2)];
+    rig.audit.foresee?.(first);
+    expect(await rig.audit.head()).toEqual({ size: 0, hash: noHash, timestamp: "" });
+    await rig.audit.append(first);
+    // Another one of the same size in the same place, and one whose pen has gone meanwhile.
+    rig.audit.foresee?.(batch(pen, 2, 2, () => ({ text: bytesOf("foreseen") })));
+    await rig.audit.append(second);
+    rig.audit.foresee?.(second);
+    const third = batch(pen, 4, 1);
+    rig.audit.foresee?.(third);
+    const retaken = await rig.audit.takePen("two");
+    expect(await rejection(rig.audit.append(third), "the pen before")).toMatchObject({ code: "STORE_CONFLICT" });
+    rig.audit.foresee?.(third);
+    await rig.audit.append({ ...third, pen: retaken.pen });
+    await rig.audit.append(batch(retaken.pen, 5, 1));
+    expect(await texts(rig.audit)).toEqual(entryTexts(6));
+  },
+};
+
 export const onePen: AuditLogCheck = {
   promise: 2,
   sentence: "only who took the pen last can append or put a checkpoint; the one before is refused for good",
@@ -281,6 +305,7 @@ export const toldOfAppends: AuditLogCheck = {
 export const appendChecks: readonly AuditLogCheck[] = [
   batchIsDurable,
   batchIsWholeOrNothing,
+  foreseenIsNoPromise,
   onePen,
   beginsAtTheHead,
   twoWriters,

@@ -65,7 +65,7 @@ export interface SequencerLimits {
 }
 
 export interface SequencerOptions {
-  readonly auditLog: Pick<AuditLog, "takePen" | "append" | "sequencesOf" | "newestOf">;
+  readonly auditLog: Pick<AuditLog, "takePen" | "append" | "foresee" | "sequencesOf" | "newestOf">;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -239,6 +239,9 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       next = chainSome(batch, taken, next, chainedTogether, { known, before, maker, now });
     }
     queue.unshift(...taken.splice(next));
+    if (before !== undefined) {
+      auditLog.foresee?.({ pen, after: before.head.size, rows: batch.rows, head: batch.head });
+    }
     return batch;
   }
 
