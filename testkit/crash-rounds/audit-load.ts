@@ -47,7 +47,7 @@ const subjectCount = 12;
 const tryAgainMs = 40;
 const idleMs = 10;
 const answerMsMax = 8_000;
-export const action = "drill.noted";
+export const action = "note.made";
 // A test does not wait a second before it looks whether the log is back.
 const reconnecting = {
   "grpc.initial_reconnect_backoff_ms": 50,
