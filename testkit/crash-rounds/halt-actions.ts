@@ -22,8 +22,7 @@ export interface HaltActor {
   prepare(action: HaltAction): Promise<void>;
   /** Whether there was an answer. */
   act(action: HaltAction): Promise<boolean>;
-  /** What the living engine says of orders that add risk, where that is not what is in force. */
-  /** What it says of each desk that it should not; one that has just started may deny before it comes to the halts. */
+  /** What the living engine says of orders that add risk, where that is not what is in force; one that has just started may deny for want of prices. */
   wrongWithEngine(facts: HaltFacts, mayDenyBefore?: boolean): Promise<readonly string[]>;
 }
 
