@@ -116,9 +116,12 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
 
   function foresee(batch: AuditBatch): void {
     if (closed || batch.rows.length === 0 || connection.current() === undefined) return;
-    letGo(foreseen?.message.buffer);
     checkBatch(batch);
-    foreseen = { batch, rowType, message: auditMessage(batch, rowType, spares.pop()) };
+    letGo(foreseen?.message.buffer);
+    // Its buffer is somebody else's from here on, also if the next cannot be written.
+    foreseen = undefined;
+    const message = auditMessage(batch, rowType, spares.pop());
+    foreseen = { batch, rowType, message };
   }
 
   /** The message of a batch: mostly it is there already, and then the batch was looked at as well. */

@@ -202,7 +202,7 @@ export function createEntryMaker(sha256: Sha256OfBytes): EntryMaker {
   };
 }
 
-/** Of ASCII, or too long. */
+/** A text that is not empty, and not too long whatever its characters are. */
 function isShort(text: unknown, charactersMax: number): boolean {
   return typeof text === "string" && text.length > 0 && text.length <= charactersMax;
 }
