@@ -42,6 +42,9 @@ function readOnly({ pool, wake }: OpenedStore): AuditLog {
     putTiles: refuse,
     replaceTile: refuse,
     repairIndex: refuse,
-    onAppend: (run) => wake.onPoke(run),
+    onAppend: (run) =>
+      wake.onPoke((written) => {
+        if (written === "entries") run();
+      }),
   };
 }

@@ -57,6 +57,9 @@ function readOnly({ clock }: OpenStoreOptions, { pool, wake }: OpenedStore): Ris
     append: refuse,
     outcomeOf: refuse,
     saveSnapshot: refuse,
-    onChange: (run) => wake.onPoke(run),
+    onChange: (run) =>
+      wake.onPoke((written) => {
+        if (written === "events") run();
+      }),
   };
 }

@@ -33,6 +33,9 @@ export function postgresPaperPlace(pool: pg.Pool, wake: Pick<Wake, "onPoke">): P
     beganAt: async () => fromMicroseconds(Number((await ask("select began_us from paper_market"))[0]?.began_us)),
     beginnings: (wishes) => paperBeginnings(pool, wishes),
     readWeather: async () => (await ask("select content from paper_weather"))[0]?.content,
-    onChange: (run) => wake.onPoke(run),
+    onChange: (run) =>
+      wake.onPoke((written) => {
+        if (written === "events") run();
+      }),
   };
 }

@@ -166,7 +166,7 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
     willPoke = true;
     timers.after(pokeMs, () => {
       willPoke = false;
-      if (!closed) wake.poke();
+      if (!closed) wake.poke("entries");
     });
   }
 
@@ -217,10 +217,13 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
         await ask("keeping tiles", { text: tilesText, values });
       }
     },
-    onAppend: (run) => wake.onPoke(run),
+    onAppend: (run) =>
+      wake.onPoke((written) => {
+        if (written === "entries") run();
+      }),
     complaint: () => connection.complaint(),
     async close() {
-      if (willPoke) wake.poke();
+      if (willPoke) wake.poke("entries");
       closed = true;
       await connection.close();
     },

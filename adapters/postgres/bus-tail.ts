@@ -10,7 +10,7 @@ import { decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession } from "./bus-session.ts";
 import { messagesOf, newestIdText } from "./decision-rows.ts";
 import { createOutboxReader, type OutboxRow } from "./outbox-reader.ts";
-import { createBell, type PokeSource } from "./subscription-bell.ts";
+import { createBell, kindsFor, type PokeSource } from "./subscription-bell.ts";
 
 export interface Tail {
   /** Hears what is committed from now on; gives the function that stops it. */
@@ -41,9 +41,10 @@ export function createTail(options: {
   const { session, timers, log } = options;
   const listeners = new Set<Listener>();
   const closing = new AbortController();
-  const bell = createBell(options.wake, timers, closing.signal);
   const reader = createOutboxReader({ run: session.run, clock: options.clock, patienceMs: holePatienceMs });
   let patterns: readonly string[] = [];
+  let kinds = kindsFor(patterns);
+  const bell = createBell(options.wake, timers, closing.signal, (written) => kinds.has(written));
   let position: bigint | undefined;
   let living: Promise<void> | undefined;
 
@@ -88,6 +89,7 @@ export function createTail(options: {
 
   function updatePatterns(): void {
     patterns = [...new Set([...listeners].flatMap((listener) => listener.patterns))];
+    kinds = kindsFor(patterns);
   }
 
   return {

@@ -275,6 +275,29 @@ describe("subject patterns as a regular expression", () => {
 });
 
 describe("a page of the outbox", () => {
+  it("invariant 5: what is not asked for is passed in one row, except where a hole stands before it", async () => {
+    const fetched: number[] = [];
+    const counting: RunStatement = async (statement) => {
+      const answer = await run(statement);
+      fetched.push(answer.rows.length);
+      return answer;
+    };
+    const reader = createOutboxReader({ run: counting, clock: systemClock() });
+    for (let n = 0; n < 20; n += 1) await insert(writer(1), `unwanted ${n}`, "not.asked");
+    const passed = { rows: [], through: start + 20n, more: false, held: false };
+    expect(await reader.read(start, 100, ["asked.for"])).toEqual(passed);
+    expect(fetched).toEqual([1]);
+    expect((await reader.read(start, 20, ["asked.for"])).more).toBe(true);
+    await writer(0).query("begin");
+    await insert(writer(0), "late", "asked.for");
+    for (let n = 0; n < 5; n += 1) await insert(writer(1), `unwanted ${n}`, "not.asked");
+    expect(await reader.read(start, 100, ["asked.for"])).toEqual({ ...passed, held: true });
+    await writer(0).query("commit");
+    const page = await reader.read(start + 20n, 100, ["asked.for"]);
+    expect(page.rows.map(({ key }) => key)).toEqual(["late"]);
+    expect(page).toMatchObject({ through: start + 26n, held: false });
+  });
+
   it("ends at about 8 MB of what is asked for, says that there is more, and leaves nothing out", async () => {
     const payload = Buffer.from(JSON.stringify("x".repeat(1_500_000)));
     const text = `insert into outbox (event_id, at_us, subject, key, source, payload)

@@ -11,6 +11,7 @@
 //     snapshot's own xmax must not serve as the fence: it lies just above the highest *ended* transaction, and a running
 //     one can have that number or a higher one.
 //  4. Reading takes no locks and changes nothing; any number of readers may follow any cursors.
+//  5. Of rows that nobody here wants to hear of only those come along that stand behind a hole or end the page.
 // The read must see the primary server, never a standby, and the horizon is cluster-wide: a long transaction in any
 // database of the server that has a number of its own delays the death of a hole. Its age is therefore measured.
 import type pg from "pg";
@@ -72,37 +73,50 @@ export const pageBytesMax = 8_000_000;
 const columns = "id, event_id, at_us, subject, key, source";
 const horizonText = "(select pg_snapshot_xmin(pg_current_snapshot())::text)";
 
+// Behind which row one stands, and in which place of its page. Most pages of a busy platform are decisions that a subscriber does not hear, and a number
+// that follows another without a hole says nothing that the next one does not say as well.
+const marks =
+  "lag(id, 1, $1::bigint) over places as before, row_number() over places as place, lead(id) over places as behind";
+const comesAlong = "payload is not null or record is not null or before <> id - 1 or behind is null";
+
 // The usual read. A page of payloads up to $4 bytes cannot be too large, so nothing needs to be added up; a larger one
 // comes empty, which no JSON and no decision is, and the page is read again by the careful way. Each table gives at most a page, by
 // its index, and the two are merged.
 const usualText = ({ decisions, entries }: Wanted): string => `
-select ${columns}, payload, ${horizonText}, '0', record
-from ((select ${columns},
-              case when subject ~ $3
-                then case when octet_length(payload) <= $4 then convert_from(payload, 'UTF8') else '' end end as payload,
-              null::bytea as record
-       from outbox where id > $1 order by id limit $2)
-      union all
-      ${journalHalf(decisions, "text", "case when octet_length(j.payload) <= $4 then j.payload else ''::bytea end")}
-      union all
-      ${entriesPart(entries, "text", "case when octet_length(a.text) <= $4 then a.text else ''::bytea end")}) page
-order by id limit $2`;
+select ${columns}, payload, ${horizonText}, '0', record, before, place
+from (select *, ${marks}
+      from (select *
+            from ((select ${columns},
+                          case when subject ~ $3
+                            then case when octet_length(payload) <= $4 then convert_from(payload, 'UTF8') else '' end end as payload,
+                          null::bytea as record
+                   from outbox where id > $1::bigint order by id limit $2)
+                  union all
+                  ${journalHalf(decisions, "text", "case when octet_length(j.payload) <= $4 then j.payload else ''::bytea end")}
+                  union all
+                  ${entriesPart(entries, "text", "case when octet_length(a.text) <= $4 then a.text else ''::bytea end")}) all_tables
+            order by id limit $2) page
+      window places as (order by id)) marked
+where ${comesAlong} order by id`;
 
 // The careful read adds up the payloads, which takes the server about a quarter longer. What was sent before a row decides
 // whether it comes along: that only grows, so a page has no holes of its own.
 const carefulText = ({ decisions, entries }: Wanted): string => `
-select ${columns}, convert_from(payload, 'UTF8'), ${horizonText}, bytes, record
-from (select *, sum(own_bytes) over (order by id rows unbounded preceding) as bytes
-      from (select *, coalesce(octet_length(payload), octet_length(record), 0) as own_bytes
-            from (select *
-                  from ((select ${columns}, case when subject ~ $3 then payload end as payload, null::bytea as record
-                         from outbox where id > $1 order by id limit $2)
-                        union all
-                        ${journalHalf(decisions, "bytea", "j.payload")}
-                        union all
-                        ${entriesPart(entries, "bytea", "a.text")}) all_tables
-                  order by id limit $2) page) sized) counted
-where bytes - own_bytes < ${pageBytesMax} order by id`;
+select ${columns}, convert_from(payload, 'UTF8'), ${horizonText}, bytes, record, before, place
+from (select *, ${marks}
+      from (select *, sum(own_bytes) over (order by id rows unbounded preceding) as bytes
+            from (select *, coalesce(octet_length(payload), octet_length(record), 0) as own_bytes
+                  from (select *
+                        from ((select ${columns}, case when subject ~ $3 then payload end as payload, null::bytea as record
+                               from outbox where id > $1::bigint order by id limit $2)
+                              union all
+                              ${journalHalf(decisions, "bytea", "j.payload")}
+                              union all
+                              ${entriesPart(entries, "bytea", "a.text")}) all_tables
+                        order by id limit $2) page) sized) counted
+      where bytes - own_bytes < ${pageBytesMax}
+      window places as (order by id)) marked
+where ${comesAlong} order by id`;
 
 interface Wanted {
   readonly decisions: boolean;
@@ -139,6 +153,8 @@ type RawRow = readonly [
   xmin: string,
   bytes: string,
   record: Buffer | null,
+  before: string,
+  place: string,
 ];
 
 interface Fence {
@@ -213,7 +229,9 @@ export function createOutboxReader(options: {
       let held = false;
       for (const raw of raws) {
         const id = BigInt(raw[0]);
-        if (id !== through + 1n && id - 1n > settled) {
+        const before = BigInt(raw[10]);
+        if (id !== before + 1n && id - 1n > settled) {
+          through = before;
           held = true;
           break;
         }
@@ -223,7 +241,7 @@ export function createOutboxReader(options: {
       }
       if (held) await metHole(through, BigInt(last[0]));
       else hole = undefined;
-      const full = raws.length >= limit || Number(last[8]) >= pageBytesMax;
+      const full = Number(last[11]) >= limit || Number(last[8]) >= pageBytesMax;
       return { rows, through, more: !held && full, held };
     },
   };

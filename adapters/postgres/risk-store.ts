@@ -52,7 +52,7 @@ interface LostBatch {
 }
 
 const openMsMax = 5_000;
-const pokeMs = 5;
+const pokeMs = 20;
 /** Batches with a lost answer that are remembered; the engine asks about each before it goes on. */
 const lostMax = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -118,7 +118,7 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
     willPoke = true;
     timers.after(pokeMs, () => {
       willPoke = false;
-      if (!closed) wake.poke();
+      if (!closed) wake.poke("decisions");
     });
   }
 
@@ -162,10 +162,13 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
       newest = BigInt(String(taken.rows[0]?.newest));
       return Number(taken.rows[0]?.pen);
     },
-    onChange: (run) => wake.onPoke(run),
+    onChange: (run) =>
+      wake.onPoke((written) => {
+        if (written === "events") run();
+      }),
     complaint: () => connection.complaint(),
     async close() {
-      if (willPoke) wake.poke();
+      if (willPoke) wake.poke("decisions");
       closed = true;
       await connection.close();
     },

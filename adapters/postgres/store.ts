@@ -17,6 +17,7 @@ import { createOutageNotes } from "./store-outage.ts";
 import { askOutcome } from "./store-outcome.ts";
 import { openTransaction, type Sql } from "./store-transaction.ts";
 import { createUnitOfWork } from "./unit-of-work.ts";
+import type { Wake } from "./wake.ts";
 
 export interface PostgresStoreOptions {
   /** Connections of the app role. */
@@ -34,7 +35,7 @@ export interface PostgresStoreOptions {
   /** Which changes the audit log would not know of: they are a Defect and never committed. Absent: all are let through. */
   readonly untoldChange?: UntoldChange;
   /** Told after every commit that had events. */
-  readonly wake: { poke(): void };
+  readonly wake: Pick<Wake, "poke">;
   /** Runs of one work before STORE_CONFLICT; default 8. */
   readonly attemptsMax?: number;
 }
@@ -96,7 +97,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
       if (entries.length > 0) await lane.append(entries);
     }
     if (begun || entries.length > 0) outage.committed();
-    if (entries.length > 0) wake.poke();
+    if (entries.length > 0) wake.poke("events");
     return result;
   }
 

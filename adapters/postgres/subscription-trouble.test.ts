@@ -3,6 +3,7 @@ import type pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import type { BusEvent } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import { publish, record } from "../../testkit/conformance/bus-kit.ts";
@@ -24,7 +25,9 @@ import { systemTimers } from "../system-timers.ts";
 import { noAlarms } from "./alarms.ts";
 import { type BusSession, createBusSession } from "./bus-session.ts";
 import { openClient, openPool } from "./connection.ts";
+import type { PokeSource } from "./subscription-bell.ts";
 import { openDurable } from "./subscription-durable.ts";
+import type { Written } from "./wake.ts";
 
 const rig = {};
 let database: TestDatabase;
@@ -244,54 +247,67 @@ describe("a subscription that fails", () => {
   });
 
   it("does not read its page again at every commit while a hole holds it back", async () => {
-    const session = await openSession();
-    const entry = await session.register("test.held", [thingChanged.name], tools.clock.now());
-    const pokes = new Set<() => void>();
-    let reads = 0;
-    const counting: BusSession = {
-      ...session,
-      async lead(...asked) {
-        const led = await session.lead(...asked);
-        if (led === undefined) return undefined;
-        const run: typeof led.run = (statement) => {
-          if (statement.name === "outbox_read") reads += 1;
-          return led.run(statement);
-        };
-        return { ...led, run };
-      },
-    };
-    const seen: unknown[] = [];
-    const durable = openDurable(
-      { name: "test.held", subjects: [thingChanged.name] },
-      async (event) => void seen.push(event.payload),
-      {
-        ...aloneTools,
-        session: counting,
-        entry,
-        wake: {
-          onPoke(run) {
-            pokes.add(run);
-            return () => pokes.delete(run);
-          },
-        },
-      },
-    );
-    endings.push(() => durable.close());
+    const counted = await openCounted("test.held");
     const held = await holdInOutbox(database.address.owner, heldEvent);
     const next = await holdInOutbox(database.address.owner, heldEvent);
     await next.commit();
     await pass(rig, 300);
-    reads = 0;
-    for (let n = 0; n < 300; n += 1) {
-      for (const poke of pokes) poke();
-      await pass(rig, 1);
-    }
-    // 300 ms and more with a read every 50.
-    expect(reads).toBeLessThan(60);
+    expect(await counted.readsOf("events")).toBeLessThan(60);
     await held.commit();
-    await eventually(rig, "both events", () => seen.length === 2);
+    await eventually(rig, "both events", () => counted.seen.length === 2);
+  });
+
+  it("reads at commits that may concern it, and leaves others to its next poll", async () => {
+    const counted = await openCounted("test.woken");
+    await pass(rig, 300);
+    expect(await counted.readsOf("events")).toBeGreaterThan(100);
+    expect(await counted.readsOf("decisions")).toBeLessThan(60);
+    expect(await counted.readsOf("entries")).toBeLessThan(60);
   });
 });
+
+/** A subscription by itself that is told of commits by hand, and how often it reads. */
+async function openCounted(name: string) {
+  const session = await openSession();
+  const entry = await session.register(name, [thingChanged.name], tools.clock.now());
+  const pokes = new Set<(written: Written) => void>();
+  const seen: unknown[] = [];
+  let reads = 0;
+  const counting: BusSession = {
+    ...session,
+    async lead(...asked) {
+      const led = await session.lead(...asked);
+      if (led === undefined) return undefined;
+      const run: typeof led.run = (statement) => {
+        if (statement.name?.startsWith("bus_read") === true) reads += 1;
+        return led.run(statement);
+      };
+      return { ...led, run };
+    },
+  };
+  const wake: PokeSource = {
+    onPoke(run) {
+      pokes.add(run);
+      return () => pokes.delete(run);
+    },
+  };
+  const options = { name, subjects: [thingChanged.name] };
+  const keep = async (event: BusEvent): Promise<void> => void seen.push(event.payload);
+  const durable = openDurable(options, keep, { ...aloneTools, session: counting, entry, wake });
+  endings.push(() => durable.close());
+  return {
+    seen,
+    /** While so many commits are told of, for 300 ms and more. */
+    async readsOf(written: Written): Promise<number> {
+      reads = 0;
+      for (let n = 0; n < 300; n += 1) {
+        for (const poke of pokes) poke(written);
+        await pass(rig, 1);
+      }
+      return reads;
+    },
+  };
+}
 
 describe("a name that is forgotten elsewhere", () => {
   it("ends a leader that has nothing to do, so that it does not stand in the way of who comes next", async () => {

@@ -1,4 +1,4 @@
-// Wake-ups: readers are told that there is something to read, at once within a process and by NOTIFY between processes.
+// Wake-ups: readers are told that there is something to read and of which kind, at once within a process and by NOTIFY between processes.
 // NOTIFY is sent after the commit, never inside it (inside, it would make commits wait for each other), from one
 // connection per process, and coalesced: however many commits come, at most one is under way and one is owed. A lost
 // wake-up costs time, never an event: readers poll behind it. The same connection carries the lossy marks.
@@ -9,11 +9,14 @@ import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { keepConnection, type OpenConnection } from "./bus-connection.ts";
 
+/** What a commit can bring: events of the outbox, decisions of the journal, entries of the audit log. */
+export type Written = "events" | "decisions" | "entries";
+
 export interface Wake {
   /** Something was committed. Returns at once. */
-  poke(): void;
-  /** Calls back after commits, here or elsewhere, and after a reconnect; gives the function that stops it. */
-  onPoke(run: () => void): () => void;
+  poke(written: Written): void;
+  /** Calls back after commits, here or elsewhere, once for each kind, and after a reconnect; gives the function that stops it. */
+  onPoke(run: (written: Written) => void): () => void;
   /** Sends a text of at most `messageBytesMax` bytes to every process; false when it was dropped. */
   send(text: string): boolean;
   onMessage(run: (text: string) => void): () => void;
@@ -38,17 +41,18 @@ const messagesMax = 64;
 const notifyMsMin = 1;
 const wakeChannel = "portcullis_wake";
 const messageChannel = "portcullis_message";
+const allKinds: readonly Written[] = ["events", "decisions", "entries"];
 
 export function createWake(options: WakeOptions): Wake {
   const { timers, log } = options;
-  const pokeListeners = new Set<() => void>();
+  const pokeListeners = new Set<(written: Written) => void>();
   const messageListeners = new Set<(text: string) => void>();
   const outgoing: string[] = [];
+  const owed = new Set<Written>();
   let sending = false;
-  let owed = false;
 
-  function tellHere(): void {
-    for (const run of pokeListeners) run();
+  function tellHere(kinds: Iterable<Written>): void {
+    for (const written of kinds) for (const run of pokeListeners) run(written);
   }
 
   async function prepare(client: pg.Client): Promise<void> {
@@ -61,10 +65,10 @@ export function createWake(options: WakeOptions): Wake {
     client.on("notification", (notification) => {
       if (notification.channel === messageChannel) {
         for (const run of messageListeners) run(notification.payload ?? "");
-      } else if (notification.processId !== pid) tellHere();
+      } else if (notification.processId !== pid) tellHere(kindsIn(notification.payload ?? ""));
     });
     // Something may have been committed while nobody listened.
-    tellHere();
+    tellHere(allKinds);
   }
 
   const connection = keepConnection({ title: "the wake-up connection", prepare, ...options });
@@ -72,24 +76,25 @@ export function createWake(options: WakeOptions): Wake {
   /** The one sender: a statement at a time, wake-ups before messages. */
   async function drain(): Promise<void> {
     sending = true;
-    while (owed || outgoing.length > 0) {
+    while (owed.size > 0 || outgoing.length > 0) {
       const client = connection.current();
       // Without a connection the others poll. Nothing is owed to them later: they read everything when they do.
       if (client === undefined) {
-        owed = false;
+        owed.clear();
         outgoing.length = 0;
         break;
       }
-      if (owed) {
-        owed = false;
-        await attempt(client.query(`notify ${wakeChannel}`));
+      if (owed.size > 0) {
+        const kinds = [...owed].join(",");
+        owed.clear();
+        await attempt(client.query(`notify ${wakeChannel}, '${kinds}'`));
       }
       const text = outgoing.shift();
       if (text !== undefined) {
         await attempt(
           client.query({ name: "message", text: "select pg_notify($1, $2)", values: [messageChannel, text] }),
         );
-      } else if (owed) await timers.sleep(notifyMsMin);
+      } else if (owed.size > 0) await timers.sleep(notifyMsMin);
     }
     sending = false;
   }
@@ -104,9 +109,9 @@ export function createWake(options: WakeOptions): Wake {
   }
 
   return {
-    poke() {
-      tellHere();
-      owed = true;
+    poke(written) {
+      tellHere([written]);
+      owed.add(written);
       beginSending();
     },
     onPoke(run) {
@@ -127,4 +132,11 @@ export function createWake(options: WakeOptions): Wake {
     complaint: () => connection.complaint(),
     close: () => connection.close(),
   };
+}
+
+/** Anybody may notify; what names no kind may have brought anything. */
+function kindsIn(payload: string): readonly Written[] {
+  const named = payload.split(",");
+  const kinds = allKinds.filter((kind) => named.includes(kind));
+  return kinds.length === 0 ? allKinds : kinds;
 }
