@@ -13,12 +13,21 @@ export interface SystemTimers extends Timers {
 /** Node fires at once when asked to wait for longer than 2^31 - 1 milliseconds, so longer waits are made of several. */
 const stretchMsMax = 2_147_483_647;
 
+interface Pending {
+  handle: NodeJS.Timeout | undefined;
+  before: Pending;
+  after: Pending;
+}
+
 export function systemTimers(): SystemTimers {
-  const pending = new Set<{ handle: NodeJS.Timeout | undefined }>();
+  // A ring and not a Set: a Set that comes and goes a thousand times a second leaves tables behind that point to each other, and what they
+  // held is copied by the collector until it next walks the whole heap.
+  const pending = emptyRing();
+  let count = 0;
   let released = false;
 
   function after(ms: number, run: () => void): CancelTimer {
-    const timer: { handle: NodeJS.Timeout | undefined } = { handle: undefined };
+    const timer: Pending = { handle: undefined, before: pending, after: pending };
     let leftMs = Number.isNaN(ms) ? 0 : Math.max(0, ms);
 
     function arm(): void {
@@ -26,18 +35,35 @@ export function systemTimers(): SystemTimers {
       timer.handle = setTimeout(() => {
         leftMs -= stretchMs;
         if (leftMs > 0) return arm();
-        pending.delete(timer);
+        forget(timer);
         run();
       }, stretchMs);
       if (released) timer.handle.unref();
     }
 
-    pending.add(timer);
+    remember(timer);
     arm();
     return () => {
-      pending.delete(timer);
+      forget(timer);
       clearTimeout(timer.handle);
     };
+  }
+
+  function remember(timer: Pending): void {
+    timer.before = pending.before;
+    pending.before.after = timer;
+    pending.before = timer;
+    count += 1;
+  }
+
+  /** Nothing the second time: it is a ring of its own then. */
+  function forget(timer: Pending): void {
+    if (timer.after === timer) return;
+    timer.before.after = timer.after;
+    timer.after.before = timer.before;
+    timer.before = timer;
+    timer.after = timer;
+    count -= 1;
   }
 
   function sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -59,8 +85,15 @@ export function systemTimers(): SystemTimers {
     soon: setImmediate,
     release(): void {
       released = true;
-      for (const timer of pending) timer.handle?.unref();
+      for (let timer = pending.after; timer !== pending; timer = timer.after) timer.handle?.unref();
     },
-    pendingCount: () => pending.size,
+    pendingCount: () => count,
   };
+}
+
+function emptyRing(): Pending {
+  const ring = { handle: undefined } as Pending;
+  ring.before = ring;
+  ring.after = ring;
+  return ring;
 }

@@ -10,15 +10,15 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { RpcCall } from "../../ports/rpc.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
-import { hangUps } from "./hang-up.ts";
+import { HangUp } from "./hang-up.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { failure } from "./status.ts";
 import {
   answerBytes,
   callerOf,
   callObserver,
-  callOf,
   decode,
+  HandledCall,
   type IdentityOf,
   type RpcPorts,
   report,
@@ -41,7 +41,7 @@ export function bidirectionalMounter(
   return (procedure) => (call) => {
     const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], ports.random);
     const startedAt = ports.clock.now();
-    const hangUp = hangUps();
+    const hangUp = new HangUp();
     const stream = { inFlightCount: 0, answeredCount: 0, requestsEnded: false, over: false };
     let stopWatch: CancelTimer = () => undefined;
     let actor: string | undefined;
@@ -91,7 +91,7 @@ export function bidirectionalMounter(
         if (stream.over) return;
         stream.inFlightCount += 1;
         if (stream.inFlightCount >= limits.streamRequestsInFlightMax) call.pause();
-        handle(procedure, callOf(requestId, identity, bytes, hangUp)).then(answer, fail);
+        handle(procedure, new HandledCall(requestId, identity, bytes, hangUp)).then(answer, fail);
       });
       call.once("end", () => {
         stream.requestsEnded = true;

@@ -1,27 +1,27 @@
 // The end of a call as its handler sees it. A signal costs about as much as a small call, and firing one that nobody holds costs it again,
 // so it is made only for handlers that look at it.
-export interface HangUp {
-  readonly signal: AbortSignal;
-  isGone(): boolean;
-  /** Once is enough; again does nothing. */
-  end(): void;
-}
+//
+// A class, and so is whatever is made for each call: a getter in an object of its own is remembered with the shape of such objects, and what it holds,
+// the call, outlives its answer until the next large collection.
+export class HangUp {
+  private gone = false;
+  private controller: AbortController | undefined;
 
-export function hangUps(): HangUp {
-  let gone = false;
-  let controller: AbortController | undefined;
-  return {
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController();
-        if (gone) controller.abort();
-      }
-      return controller.signal;
-    },
-    isGone: () => gone,
-    end() {
-      gone = true;
-      controller?.abort();
-    },
-  };
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.gone) this.controller.abort();
+    }
+    return this.controller.signal;
+  }
+
+  isGone(): boolean {
+    return this.gone;
+  }
+
+  /** Once is enough; again does nothing. */
+  end(): void {
+    this.gone = true;
+    this.controller?.abort();
+  }
 }

@@ -11,6 +11,7 @@ import type { Socket } from "node:net";
 import { type Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { Defect } from "../../contracts/src/fault.ts";
 import { authorizationHeader } from "./bearer-token.ts";
+import { keepStreamsByNumber } from "./session-streams.ts";
 
 type Bytes = (bytes: Buffer) => Buffer;
 
@@ -62,7 +63,10 @@ export function connectionInjector(server: Server): (socket: Socket, prove: () =
   if (made === undefined) throw otherInsides();
   return (socket, prove) => {
     // Told while the connection is handed over, so the next session is this connection's.
-    const begin = (session: ServerHttp2Session): void => void session.once("remoteSettings", prove);
+    const begin = (session: ServerHttp2Session): void => {
+      keepStreamsByNumber(session);
+      session.once("remoteSettings", prove);
+    };
     made.once("session", begin);
     injector.injectConnection(socket);
     made.off("session", begin);

@@ -20,7 +20,7 @@ import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
 import type { DescribedMethod } from "./descriptor-set.ts";
-import { type HangUp, hangUps } from "./hang-up.ts";
+import { HangUp } from "./hang-up.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { DeniedCall, failure } from "./status.ts";
 import { refuseLossyStructs } from "./strict-struct.ts";
@@ -57,7 +57,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
     const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], ports.random);
     const startedAt = ports.clock.now();
     const identity = identityOf(call.metadata);
-    const hangUp = hangUps();
+    const hangUp = new HangUp();
     let settled = false;
     const settle = (statusName: string, answer: () => void): void => {
       if (settled) return;
@@ -88,7 +88,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       fail(nobody(procedure));
       return;
     }
-    const rpcCall = callOf(requestId, identity, call.request, hangUp);
+    const rpcCall = new HandledCall(requestId, identity, call.request, hangUp);
     run(procedure, rpcCall, ports).then((bytes) => {
       settle("OK", () => {
         call.sendMetadata(withRequestId(requestId));
@@ -99,16 +99,26 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
 }
 
 /** The signal stays unmade until somebody looks at it. */
-export function callOf(requestId: string, identity: Identity, requestBytes: Uint8Array, hangUp: HangUp): RpcCall {
-  return {
-    requestId,
-    identity,
-    requestBytes,
-    isGone: hangUp.isGone,
-    get signal() {
-      return hangUp.signal;
-    },
-  };
+export class HandledCall implements RpcCall {
+  readonly requestId: string;
+  readonly identity: Identity;
+  readonly requestBytes: Uint8Array;
+  private readonly hangUp: HangUp;
+
+  constructor(requestId: string, identity: Identity, requestBytes: Uint8Array, hangUp: HangUp) {
+    this.requestId = requestId;
+    this.identity = identity;
+    this.requestBytes = requestBytes;
+    this.hangUp = hangUp;
+  }
+
+  get signal(): AbortSignal {
+    return this.hangUp.signal;
+  }
+
+  isGone(): boolean {
+    return this.hangUp.isGone();
+  }
 }
 
 function nobody({ method }: UnaryProcedure): Defect {

@@ -1,6 +1,7 @@
 // The bench's own child processes: one question, one answer, one at a time, over the channel between parent and child.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { nodeFlags } from "../../adapters/part-process.ts";
 
 export interface Child {
   ask<Answer>(message: object): Promise<Answer>;
@@ -10,7 +11,7 @@ export interface Child {
 /** `entry` is a module that knows the role; a TypeScript one is run through tsx, as tests do. */
 export function startChild(entry: string, role: "server" | "generator" | "halts" | "halt-server"): Child {
   // As the platform starts its parts.
-  const execArgv = ["--max-semi-space-size=32", ...(entry.endsWith(".ts") ? ["--import", "tsx"] : [])];
+  const execArgv = [...nodeFlags, ...(entry.endsWith(".ts") ? ["--import", "tsx"] : [])];
   const child: ChildProcess = fork(entry, [role], { execArgv, stdio: ["ignore", "ignore", "inherit", "ipc"] });
   let waiting: { resolve(value: unknown): void; reject(error: Error): void } | undefined;
   child.on("message", (message: { readonly result?: unknown; readonly error?: string }) => {
