@@ -8,6 +8,7 @@ import type { Denial } from "../contracts/src/codes.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { BelievedLine } from "../contracts/src/records/books.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Order, RiskDecision } from "../contracts/src/records/order.ts";
 
 /** The risk engine, as order management asks it. */
@@ -24,12 +25,19 @@ export interface RiskBooks {
 
 /** The risk engine, as the halt manager asks it. */
 export interface HaltsConfirmer {
+  /** Has it block what is about to be latched, and for a few seconds at most unless the store has it by then. Promises nothing to anybody. */
+  announce(halt: AnnouncedHalt): Promise<void>;
   /**
    * Has it read the halts now. Resolves with the newest epoch that it knows, which is at least this one, when every decision that it made
-   * before has been answered.
+   * before has been answered. What was announced of the settled ones is forgotten: the store has the last word on them.
    */
-  confirm(epoch: number): Promise<{ readonly incarnation: string; readonly epoch: number }>;
+  confirm(
+    epoch: number,
+    settledHaltIds?: readonly string[],
+  ): Promise<{ readonly incarnation: string; readonly epoch: number }>;
 }
+
+export type AnnouncedHalt = Omit<ActiveHalt, "epoch" | "evidence" | "confirmation">;
 
 export type Answered<Answer> = { readonly answer: Answer } | { readonly denial: Denial };
 

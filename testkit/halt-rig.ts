@@ -17,6 +17,7 @@ import type { Subject } from "../contracts/src/subject.ts";
 import { subjectByName, subjects } from "../contracts/src/subjects.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Identity } from "../ports/identity.ts";
+import type { HaltsConfirmer } from "../ports/peers.ts";
 import type { RiskStore } from "../ports/risk-store.ts";
 import type { RpcCall, UnaryHandler } from "../ports/rpc.ts";
 import { createAttempts } from "../services/attempts.ts";
@@ -74,6 +75,14 @@ interface Life {
   end(): void;
 }
 
+function confirmerOver(ask: (method: string, message: object) => Promise<unknown>): HaltsConfirmer {
+  return {
+    announce: async (halt) => void (await ask("AnnounceHalt", halt)),
+    confirm: async (epoch, settled = []) =>
+      (await ask("ConfirmHalts", { epoch, settled_halt_ids: settled })) as HaltsConfirmed,
+  };
+}
+
 export type HaltRig = Awaited<ReturnType<typeof haltRig>>;
 
 export async function haltRig(options: HaltRigOptions) {
@@ -107,7 +116,7 @@ export async function haltRig(options: HaltRigOptions) {
         riskStore: slowly(memoryRiskStore({ process, timers })),
         referenceData: memoryReferenceData(process),
         oneTimeCodes: memoryOneTimeCodes({ codes, clock, store }),
-        haltsConfirmer: { confirm },
+        haltsConfirmer: confirmerOver(askEngine),
         chat: {
           name: "chat",
           async send({ key }: { readonly key: string }) {
@@ -134,18 +143,17 @@ export async function haltRig(options: HaltRigOptions) {
     };
   }
 
-  /** Asks the engine as the manager does. */
-  async function confirm(epoch: number): Promise<HaltsConfirmed> {
+  /** Asks the engine as the manager does. Whoever dies answers nobody, and whoever asked has waited long enough after a while, as over gRPC. */
+  async function askEngine(method: string, message: object): Promise<unknown> {
     const lost = (): Fault => new Fault("SERVICE_UNAVAILABLE", "lost on its way", { retry: "later" });
     if (options.loses?.() === true) throw lost();
-    // Whoever dies answers nobody, and whoever asked has waited long enough after a while, as over gRPC.
     const waiting = new AbortController();
     const answer = await Promise.race([
-      call("riskengine", "ConfirmHalts", { epoch }, machine),
+      call("riskengine", method, message, machine),
       timers.sleep(confirmMsMax, waiting.signal),
     ]).finally(() => waiting.abort());
     if (answer === undefined || options.loses?.() === true) throw lost();
-    return answer as HaltsConfirmed;
+    return answer;
   }
 
   async function start(service: HaltService): Promise<void> {
@@ -195,6 +203,7 @@ export async function haltRig(options: HaltRigOptions) {
     const handlers = {
       RequestHalt: halts.requestHalt,
       ResumeHalt: halts.resumeHalt,
+      AnnounceHalt: halts.announceHalt,
       ConfirmHalts: halts.confirmHalts,
     } satisfies Handlers;
     return { handlers, leased: watch.leased };

@@ -15,6 +15,7 @@ const answerMsMax = 10_000;
 const timeoutsMs: Readonly<Record<string, number>> = {
   CheckOrder: checkMsMax,
   GetEnvelope: checkMsMax,
+  AnnounceHalt: checkMsMax,
   ConfirmHalts: confirmMsMax,
 };
 

@@ -30,8 +30,13 @@ export function peersOver(ask: AskPeer): Peers {
 
 function haltsConfirmerOver(ask: AskPeer): HaltsConfirmer {
   return {
-    async confirm(epoch) {
-      const outcome = await ask("RiskEngine", "ConfirmHalts", { epoch });
+    async announce({ severity, fund_id, strategy_id, reason, requested_by, halt_id, since }) {
+      const halt = { severity, fund_id, strategy_id, reason, requested_by, halt_id, since };
+      const outcome = await ask("RiskEngine", "AnnounceHalt", halt);
+      if (!outcome.ok) throw new Defect(`AnnounceHalt was denied: ${outcome.denial.code}`);
+    },
+    async confirm(epoch, settled = []) {
+      const outcome = await ask("RiskEngine", "ConfirmHalts", { epoch, settled_halt_ids: settled });
       if (!outcome.ok) throw new Defect(`ConfirmHalts was denied: ${outcome.denial.code}`);
       // The codec gave what the procedure answers.
       const confirmed = outcome.value as HaltsConfirmed;

@@ -26,6 +26,7 @@ export function haltRecords(sql: Sql): HaltRecords {
   return {
     async tell({ haltId, teller, eventId }) {
       const inserted = await sql.write({
+        name: "halt_tell",
         text: "insert into halt_told (halt_id, teller, event_id) values ($1, $2, $3) on conflict do nothing",
         values: [haltId, teller, eventId],
       });

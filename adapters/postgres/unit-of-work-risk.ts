@@ -1,5 +1,6 @@
 // Limits, halts and valuations in a transaction. What must not change under a caller's feet has one row that is locked: the head of a
-// fund's envelopes, the halts' epoch. Whoever waited for such a row and finds it changed collides and is run again by the store.
+// fund's envelopes, the halts' epoch. Whoever waited for such a row and finds it changed collides and is run again by the store; so what is read with
+// the lock is what holds under it. A halt's statements have names: the server plans them once, because people and orders wait for them.
 import { Fault } from "../../contracts/src/fault.ts";
 import { parse } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
@@ -9,10 +10,40 @@ import { storableId } from "./storable-text.ts";
 import type { Sql } from "./store-transaction.ts";
 
 export function riskRecords(sql: Sql, clock: Clock): RiskRecords {
+  /** As long as this transaction lasts nobody else moves it. */
+  let lockedEpoch: number | undefined;
+
   async function lockHalts(): Promise<{ readonly epoch: number; readonly active: readonly ActiveHalt[] }> {
-    const locked = await sql.write({ text: "select epoch from halt_epoch for update" });
-    const found = await sql.read({ text: "select content from halt where lifted_us is null order by epoch" });
-    return { epoch: Number(locked.rows[0]?.epoch), active: found.rows.map((row) => row.content) };
+    const { rows } = await sql.write({
+      name: "halt_lock",
+      text: `select epoch, (select json_agg(content order by epoch) from halt where lifted_us is null) as active
+             from halt_epoch for update`,
+    });
+    lockedEpoch = Number(rows[0]?.epoch);
+    return { epoch: lockedEpoch, active: rows[0]?.active ?? [] };
+  }
+
+  /** Undefined when there is one with this id already, in force or lifted. */
+  async function insertHalt(halt: ActiveHalt): Promise<ActiveHalt | undefined> {
+    const { rowCount } = await sql.write({
+      name: "halt_insert",
+      text: `with fresh as (select where not exists (select from halt where halt_id = $1)),
+                  moved as (update halt_epoch set epoch = $2 where exists (select from fresh))
+             insert into halt (halt_id, epoch, severity, fund_id, strategy_id, reason, requested_by, since_us, content)
+             select $1, $2, $3, $4, $5, $6, $7, $8, $9 from fresh`,
+      values: [
+        halt.halt_id,
+        halt.epoch,
+        halt.severity,
+        halt.fund_id,
+        halt.strategy_id ?? null,
+        halt.reason,
+        halt.requested_by,
+        parse(halt.since),
+        JSON.stringify(halt),
+      ],
+    });
+    return rowCount === 1 ? halt : undefined;
   }
 
   return {
@@ -51,26 +82,13 @@ export function riskRecords(sql: Sql, clock: Clock): RiskRecords {
       });
     },
     async latchHalt(halt) {
-      const { epoch } = await lockHalts();
-      const known = await sql.read({ text: "select content from halt where halt_id = $1", values: [halt.halt_id] });
-      if (known.rows[0] !== undefined) return known.rows[0].content;
-      const latched: ActiveHalt = { ...halt, epoch: epoch + 1 };
-      await sql.write({ text: "update halt_epoch set epoch = $1", values: [latched.epoch] });
-      await sql.write({
-        text: `insert into halt (halt_id, epoch, severity, fund_id, strategy_id, reason, requested_by, since_us, content)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-        values: [
-          latched.halt_id,
-          latched.epoch,
-          latched.severity,
-          latched.fund_id,
-          latched.strategy_id ?? null,
-          latched.reason,
-          latched.requested_by,
-          parse(latched.since),
-          JSON.stringify(latched),
-        ],
-      });
+      const epoch = (lockedEpoch ?? (await lockHalts()).epoch) + 1;
+      const latched = await insertHalt({ ...halt, epoch });
+      if (latched === undefined) {
+        const known = await sql.read({ text: "select content from halt where halt_id = $1", values: [halt.halt_id] });
+        return known.rows[0]?.content;
+      }
+      lockedEpoch = epoch;
       return latched;
     },
     async liftHalts(haltIds, at) {
@@ -85,6 +103,7 @@ export function riskRecords(sql: Sql, clock: Clock): RiskRecords {
         text: "update halt set lifted_us = $2, lifted_epoch = $3 where halt_id = any($1::text[]) and lifted_us is null",
         values: [[...haltIds], at, epoch + 1],
       });
+      lockedEpoch = epoch + 1;
       return epoch + 1;
     },
     async putNav(nav) {

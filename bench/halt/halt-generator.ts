@@ -230,7 +230,8 @@ async function haltOnce(run: Run): Promise<void> {
 
 async function keepHalting(run: Run, endMs: number): Promise<void> {
   while (performance.now() < endMs) {
-    await pause(20 + run.roll() * 100);
+    // Halts are rare: what the last one left to do must not be what the next one waits for.
+    await pause(100 + run.roll() * 300);
     await haltOnce(run);
   }
 }

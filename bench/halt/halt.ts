@@ -27,8 +27,8 @@ export interface HaltOptions {
 
 const standard: HaltOptions = {
   rounds: 5,
-  windowMs: 9_000,
-  warmUpMs: 4_000,
+  windowMs: 15_000,
+  warmUpMs: 15_000,
   ratePerS: 1_000,
   echoPerS: 100,
   commitsAtATime: 20,

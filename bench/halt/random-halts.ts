@@ -70,7 +70,10 @@ export async function haltAtRandom(options: RandomHaltsOptions): Promise<RandomH
   });
   let manager: HaltPart | undefined;
   try {
-    const liar: HaltsConfirmer = { confirm: async (epoch) => ({ incarnation: "liar", epoch }) };
+    const liar: HaltsConfirmer = {
+      announce: async () => undefined,
+      confirm: async (epoch) => ({ incarnation: "liar", epoch }),
+    };
     manager = await startManagerPart(place, options.planted === undefined ? peers.haltsConfirmer : liar);
     const parts = { RiskEngine: engine, Operations: manager };
     const world: World = {

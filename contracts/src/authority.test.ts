@@ -44,6 +44,7 @@ RequestHalt               .      .      .      x          .         .      x
 ResumeHalt                .      .      .      x          .         .      .
 ListActiveHalts           .      .      x      x          x         x      x
 GetHaltStatus             .      .      x      x          x         x      x
+AnnounceHalt              .      .      .      .          .         .      x
 ConfirmHalts              .      .      .      .          .         .      x
 ListLosses                .      .      x      x          x         x      x
 FlattenPaper              .      .      .      x          .         .      .
@@ -212,6 +213,7 @@ describe("a token of our own processes", () => {
         "CancelOrder",
         "GetOrder",
         "AdjustPosition",
+        "AnnounceHalt",
         "ConfirmHalts",
       ],
       oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
@@ -257,7 +259,8 @@ describe("a service token", () => {
     expect(serviceOperations).toEqual([
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListExposures", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
-      ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "ConfirmHalts", "ListLosses"],
+      ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AnnounceHalt", "ConfirmHalts"],
+      ...["ListLosses"],
       ...["GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
       ...["GetAuditStatus", "GetAuditTile"],

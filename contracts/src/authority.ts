@@ -44,6 +44,7 @@ export const operations = {
   ResumeHalt: rule(["operator"], "Lift a halt, or ask for a second operator to lift all of them."),
   ListActiveHalts: rule(readers, "See every halt in force."),
   GetHaltStatus: rule(readers, "See what halts a fund or strategy."),
+  AnnounceHalt: rule(["service"], "Have the risk engine block what the halt manager is about to latch."),
   ConfirmHalts: rule(["service"], "Have the risk engine read the halts now, for the halt manager."),
   ListLosses: rule(readers, "See losses against their baselines and limits."),
   FlattenPaper: rule(["operator"], "Close every position of the paper funds."),
@@ -184,6 +185,7 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     "GetOrder",
     "AdjustPosition",
     // The halt manager.
+    "AnnounceHalt",
     "ConfirmHalts",
   ],
   oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],

@@ -73,6 +73,7 @@ describe("services", () => {
       "GetHeadroom",
       "ReleaseThrottle",
       "ListExposures",
+      "AnnounceHalt",
       "ConfirmHalts",
       "ListLosses",
     ]);

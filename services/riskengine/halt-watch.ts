@@ -2,6 +2,7 @@
 // of a second in any case; when the store has not answered for too long, halts are unknown, and unknown is halted.
 //
 //  1. A halt that was asked for here blocks at once, before it is latched, and goes on blocking until the store's own list has it.
+//     One that the halt manager announces blocks the same way, but for a few seconds at most: the manager may die before it latches.
 //  2. What was read is never older than what is known: epochs only grow.
 //  3. Whether halts are known is judged at the moment of each check, so a busy event loop cannot stretch it.
 //  4. The store's own list is the last word: what was latched here before that list was made is in force only if the list has it.
@@ -15,6 +16,7 @@ import type { Engine } from "../../core/engine.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Lease } from "../lease.ts";
 import type { ServicePorts } from "../service.ts";
+import { type Unlatched, unlatchedHalts } from "./unlatched-halts.ts";
 
 /** Every commit of anybody may be told as a change, so looks that follow a word are at least this far apart. */
 const lookMsMin = 50;
@@ -23,14 +25,18 @@ export interface HaltWatch {
   /** Call before each check. */
   freshen(at: Instant): void;
   /** Blocks at once what is not latched yet; the epoch is the one known so far. */
-  block(halt: Omit<ActiveHalt, "epoch">): void;
+  block(halt: Unlatched): void;
+  /** Blocks at once what somebody else is about to latch; forgotten after so long unless the store has it by then. */
+  announce(halt: Unlatched, ms: number): void;
+  /** The store has the last word on what was announced of these. */
+  settle(haltIds: readonly string[]): void;
   /** It will not be latched: its id belongs to another one, or its scope is halted as often as can be. */
-  unblock(halt: Omit<ActiveHalt, "epoch">): void;
+  unblock(halt: Unlatched): void;
   /** The store has it. */
   latched(halt: ActiveHalt): void;
   /** Reads the halts now; gives the newest epoch. For whoever has just changed them and wants that to hold at once. */
   readNow(): Promise<number>;
-  /** How many block that are not latched yet. */
+  /** How many block that are not known to be latched. */
   unlatchedCount(): number;
   epoch(): number;
   /** Only what is read while this lease is held counts from now on; resolves when that is the case. */
@@ -44,6 +50,16 @@ export interface HaltWatch {
 
 type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash" | "settings">;
 
+interface Stored {
+  readonly epoch: number;
+  readonly active: readonly ActiveHalt[];
+}
+
+interface Held {
+  readonly stored: Stored;
+  readonly ahead: readonly ActiveHalt[];
+}
+
 /** Resolves when halts are known. `onChange` runs when a halt or an envelope may have changed elsewhere. */
 export async function watchHalts(
   ports: Ports,
@@ -54,12 +70,11 @@ export async function watchHalts(
   const { riskStore, clock, timers } = ports;
   const { haltPollMs, haltUnknownMs } = ports.settings.risk;
   const ending = new AbortController();
-  const blocked = new Map<string, Omit<ActiveHalt, "epoch">>();
+  const unlatched = unlatchedHalts(ports, () => tell());
   let sleeping = new AbortController();
   let isWoken = false;
-  /** The epoch up to which everything is known. */
-  let stored: { readonly epoch: number; readonly active: readonly ActiveHalt[] } = { epoch: 0, active: [] };
-  /** The epoch of the last whole list. */
+  /** The epoch up to which everything is known, and that of the last whole list. */
+  let stored: Stored = { epoch: 0, active: [] };
   let listedEpoch = -1;
   /** Latched here, after others that are not known yet: they block, and their epoch is not claimed before those are read. */
   let ahead: readonly ActiveHalt[] = [];
@@ -70,12 +85,12 @@ export async function watchHalts(
   let troubled = false;
 
   function tell(): void {
-    const unlatched = [...blocked.values()].map((halt) => ({ ...halt, epoch: stored.epoch }));
+    const early = unlatched.all().map((halt) => ({ ...halt, epoch: stored.epoch }));
     onEpoch(stored.epoch);
     engine.setHalts({
       known: known && distrusted === undefined,
       epoch: stored.epoch,
-      active: [...stored.active, ...ahead, ...unlatched],
+      active: [...stored.active, ...ahead, ...early],
     });
   }
 
@@ -99,7 +114,12 @@ export async function watchHalts(
     stored = halts;
     listedEpoch = halts.epoch;
     ahead = ahead.filter(({ epoch }) => epoch > halts.epoch);
+    unlatched.settle(halts.active.map(({ halt_id: id }) => id));
     tell();
+  }
+
+  function inForce(): ReadonlySet<string> {
+    return new Set([...stored.active, ...ahead].map(({ halt_id: id }) => id));
   }
 
   async function watch(): Promise<void> {
@@ -150,6 +170,15 @@ export async function watchHalts(
     return stored.epoch;
   }
 
+  function latched(halt: ActiveHalt): void {
+    unlatched.drop(halt);
+    if (halt.epoch > listedEpoch) {
+      ({ stored, ahead } = withLatched({ stored, ahead }, halt));
+      wake();
+    }
+    tell();
+  }
+
   function health(): Health {
     freshen(clock.now());
     if (distrusted !== undefined) return { status: "failing", complaint: distrusted };
@@ -164,33 +193,23 @@ export async function watchHalts(
   const watching = watch();
   return {
     freshen,
-    block(halt) {
-      blocked.set(keyOf(halt), halt);
+    block: both(unlatched.block, tell),
+    announce(halt, ms) {
+      if (inForce().has(halt.halt_id)) return;
+      unlatched.announce(halt, ms);
       tell();
     },
-    unblock(halt) {
-      if (blocked.delete(keyOf(halt))) tell();
-    },
-    latched(halt) {
-      blocked.delete(keyOf(halt));
-      if (halt.epoch <= listedEpoch) return tell();
-      const but = (halts: readonly ActiveHalt[]) => halts.filter(({ halt_id: id }) => id !== halt.halt_id);
-      if (halt.epoch <= stored.epoch + 1) {
-        stored = { epoch: Math.max(stored.epoch, halt.epoch), active: [...but(stored.active), halt] };
-      } else {
-        ahead = [...but(ahead), halt];
-      }
-      tell();
-      wake();
-    },
+    settle: both(unlatched.settle, tell),
+    unblock: both(unlatched.drop, tell),
+    latched,
     readNow,
     async leased(held) {
       lease = held;
       await readNow();
     },
-    unlatchedCount: () => blocked.size,
+    unlatchedCount: () => unlatched.all().length,
     epoch: () => stored.epoch,
-    inForce: () => new Set([...stored.active, ...ahead].map(({ halt_id: id }) => id)),
+    inForce,
     distrust(why) {
       distrusted = why;
       tell();
@@ -198,6 +217,7 @@ export async function watchHalts(
     health,
     stop: async () => {
       stopHearing();
+      unlatched.stop();
       ending.abort();
       sleeping.abort();
       await watching;
@@ -205,12 +225,16 @@ export async function watchHalts(
   };
 }
 
-/** Two halts that were given one id by mistake both block until the store has said which of them it is. */
-function keyOf({
-  halt_id: id,
-  severity,
-  fund_id: fundId,
-  strategy_id: strategyId = "",
-}: Omit<ActiveHalt, "epoch">): string {
-  return JSON.stringify([id, severity, fundId, strategyId]);
+function withLatched({ stored, ahead }: Held, halt: ActiveHalt): Held {
+  const but = (halts: readonly ActiveHalt[]) => halts.filter(({ halt_id: id }) => id !== halt.halt_id);
+  if (halt.epoch > stored.epoch + 1) return { stored, ahead: [...but(ahead), halt] };
+  const epoch = Math.max(stored.epoch, halt.epoch);
+  return { stored: { epoch, active: [...but(stored.active), halt] }, ahead };
+}
+
+function both<Changed>(change: (changed: Changed) => void, tell: () => void): (changed: Changed) => void {
+  return (changed) => {
+    change(changed);
+    tell();
+  };
 }

@@ -1,15 +1,17 @@
 // The latch: RequestHalt blocks here first, then latches in the store, then waits until every decision that was made before has been
-// answered, and only then says that it is done. ConfirmHalts is the same for halts that others latched. ResumeHalt is the ladder that the halt
+// answered, and only then says that it is done. AnnounceHalt and ConfirmHalts are the same for halts that the halt manager latches. ResumeHalt is the ladder that the halt
 // manager has as well.
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import type {
   ConfirmHaltsRequest,
+  HaltAnnounced,
   HaltRequest,
   HaltResponse,
   HaltStatus,
   HaltsConfirmed,
   ResumeRequest,
 } from "../../contracts/src/generated/svc/v1/halt.ts";
+import { activeHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { Attempt, Attempts } from "../attempts.ts";
@@ -27,6 +29,8 @@ import type { ReferenceWatch } from "./reference-watch.ts";
 const acknowledgeMsMax = 5_000;
 const latchAgainMs = { first: 100, max: 2_000 };
 const unlatchedMax = 1_000;
+/** What was announced blocks for so long unless the store has it by then. */
+const announcedMsMax = 5_000;
 
 export interface HaltsOptions {
   readonly ports: LadderPorts & Pick<ServicePorts, "crash">;
@@ -41,6 +45,7 @@ export interface HaltsOptions {
 export interface Halts {
   requestHalt(request: HaltRequest, call: RpcCall): Promise<HaltResponse | DeniedAnswer>;
   resumeHalt(request: ResumeRequest, call: RpcCall): Promise<HaltStatus | DeniedAnswer>;
+  announceHalt(request: HaltRequest): Promise<HaltAnnounced>;
   confirmHalts(request: ConfirmHaltsRequest): Promise<HaltsConfirmed>;
   stop(): Promise<void>;
 }
@@ -84,8 +89,19 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
     return { halt_id, epoch, since, acknowledged, audit_id: latched.auditId };
   }
 
-  async function confirmHalts({ epoch }: ConfirmHaltsRequest): Promise<HaltsConfirmed> {
+  async function announceHalt(request: HaltRequest): Promise<HaltAnnounced> {
+    // The latch gives it its epoch.
+    const halt = activeHalt.safeParse({ ...request, epoch: 0 });
+    if (!halt.success)
+      throw new Fault("INVALID_ARGUMENT", "This is no halt that could be latched.", { retry: "never" });
+    if (watch.unlatchedCount() >= unlatchedMax) throw tooMany();
+    watch.announce(halt.data, announcedMsMax);
+    return { incarnation };
+  }
+
+  async function confirmHalts({ epoch, settled_halt_ids: settled }: ConfirmHaltsRequest): Promise<HaltsConfirmed> {
     const known = await watch.readNow();
+    watch.settle(settled);
     if (known < epoch) throw behind(known, epoch);
     if (!(await everybodyAnswered())) throw unanswered();
     return { incarnation, epoch: known };
@@ -153,6 +169,7 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
   return {
     requestHalt,
     resumeHalt: ladder.resume,
+    announceHalt,
     confirmHalts,
     stop: async () => {
       ending.abort();

@@ -104,6 +104,7 @@ async function assemble(
     UpdateEnvelope: envelopes.updateEnvelope,
     RequestHalt: halts.requestHalt,
     ResumeHalt: halts.resumeHalt,
+    AnnounceHalt: halts.announceHalt,
     ConfirmHalts: halts.confirmHalts,
     GetHeadroom: headroomOf(ports, engine, watch),
     ReleaseThrottle: releaseThrottle,

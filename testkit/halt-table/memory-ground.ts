@@ -123,7 +123,7 @@ function serveHalts(rig: HaltRig, around: Around, service: "operations" | "riske
   const [name, methods] =
     service === "operations"
       ? ["Operations", ["RequestHalt", "ResumeHalt", "ListActiveHalts", "GetHaltStatus"]]
-      : ["RiskEngine", ["RequestHalt", "ResumeHalt", "ConfirmHalts"]];
+      : ["RiskEngine", ["RequestHalt", "ResumeHalt", "AnnounceHalt", "ConfirmHalts"]];
   const handlers = Object.fromEntries(
     methods.map((method) => [
       method,

@@ -108,6 +108,7 @@ async function start({ rig, weather, desk }: World, everyHours = 0) {
     }),
     oneTimeCodes: undefined as never,
     haltsConfirmer: {
+      announce: async () => undefined,
       async confirm(epoch: number) {
         if (!weather.engine) throw down();
         return { incarnation: "engine", epoch };

@@ -13,9 +13,13 @@ const leaseLookMs = 250;
 export type Acknowledgement = { readonly proof: string } | { readonly complaint: string };
 
 /** Asks once. */
-export async function askEngines(ports: Ports, epoch: number): Promise<Acknowledgement> {
+export async function askEngines(
+  ports: Ports,
+  epoch: number,
+  settledHaltIds: readonly string[] = [],
+): Promise<Acknowledgement> {
   try {
-    const confirmed = await ports.haltsConfirmer.confirm(epoch);
+    const confirmed = await ports.haltsConfirmer.confirm(epoch, settledHaltIds);
     return { proof: `The risk engine ${confirmed.incarnation} confirmed epoch ${confirmed.epoch}.` };
   } catch (thrown) {
     if (thrown instanceof Defect) throw thrown;
@@ -36,8 +40,15 @@ export async function lookAtLeases({ store, clock }: Ports): Promise<Acknowledge
   }
 }
 
+/** What was announced of these is settled by the store, whatever became of it. */
+export interface Asked {
+  readonly epoch: number;
+  readonly settledHaltIds?: readonly string[];
+}
+
 /** Asks until it is acknowledged, or until that time has passed. */
-export async function acknowledge(ports: Ports, epoch: number, withinMs: number): Promise<boolean> {
+export async function acknowledge(ports: Ports, asked: Asked, withinMs: number): Promise<boolean> {
+  const { epoch, settledHaltIds } = asked;
   const ending = new AbortController();
   const insist = async (ask: () => Promise<Acknowledgement>, firstAfterMs: number): Promise<boolean> => {
     for (let waitMs = firstAfterMs; !ending.signal.aborted; waitMs = askAgainMs) {
@@ -49,7 +60,7 @@ export async function acknowledge(ports: Ports, epoch: number, withinMs: number)
   const patience = ports.timers.sleep(withinMs, ending.signal).then(() => false);
   try {
     return await Promise.race([
-      insist(() => askEngines(ports, epoch), 0),
+      insist(() => askEngines(ports, epoch, settledHaltIds), 0),
       insist(() => lookAtLeases(ports), leaseLookMs),
       patience,
     ]);

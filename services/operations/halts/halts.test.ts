@@ -71,6 +71,24 @@ describe("RequestHalt of the halt manager", () => {
     expect(rig.believed()).toMatchObject({ active: [] });
   });
 
+  it("blocks before it is durable; what was never latched blocks for seconds, and what is refused not at all", async () => {
+    const rig = await begin();
+    const blocking = () => rig.believed()?.active.map(({ halt_id: id }) => id);
+    rig.cutOff("operations");
+    const lost = rig.call("operations", "RequestHalt", { ...alpha, halt_id: "h-1" }, duty).catch(String);
+    await rig.pass(200);
+    expect([blocking(), idsInForce(rig)]).toEqual([["h-1"], []]);
+    await rig.finish(lost);
+    await rig.pass(6_000);
+    expect(blocking()).toEqual([]);
+    rig.comeBack("operations");
+    await halt(rig, { ...alpha, halt_id: "h-2" });
+    await lift(rig, { ...resume, fund_id: "alpha" });
+    expect(codeOf(await halt(rig, { ...alpha, halt_id: "h-2" }))).toBe("HALT_SCOPE_INVALID");
+    await rig.pass(200);
+    expect(blocking()).toEqual([]);
+  });
+
   it("is not acknowledged while an engine holds its lease and says nothing, and is when the lease ran out", async () => {
     const rig = await begin();
     rig.kill("riskengine");

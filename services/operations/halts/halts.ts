@@ -1,5 +1,6 @@
 // The halt manager: latches what it is asked to, adopts what the risk engine latched, sees what follows through, and is where people lift. A latch
 // is durable before anybody is answered, and answered when every live engine has confirmed it, never behind the bus.
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { HaltRequest, HaltResponse } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { HaltRequest as HaltRecord } from "../../../contracts/src/records/halt.ts";
@@ -25,6 +26,7 @@ import { startHaltSteps } from "./steps.ts";
  */
 const acknowledgeMsMax = 6_000;
 const liftedMsMax = 2_000;
+const stepsWaitMs = 50;
 /** A manager that has not come round for so long cannot work. */
 const silentMsMax = 30_000;
 
@@ -53,7 +55,7 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
     attempts,
     lifted: async (epoch) => {
       steps.wake();
-      await acknowledge(ports, epoch, liftedMsMax);
+      await acknowledge(ports, { epoch }, liftedMsMax);
     },
   });
   const statuses = createHaltStatuses({ ports, funds, steps });
@@ -80,15 +82,38 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
     attempt?: Attempt,
     onLatched?: () => void,
   ): Promise<HaltResponse | DeniedAnswer> {
+    announce(halt);
     const latched = await latch(halt, attempt);
     if ("denial" in latched) {
+      withdraw(halt);
       return attempt === undefined ? { denial: latched.denial } : attempts.refused(attempt, latched.denial);
     }
     onLatched?.();
-    steps.wake();
     const { halt_id, epoch, since } = latched.halt;
-    const acknowledged = await acknowledge(ports, epoch, acknowledgeMsMax);
-    return { halt_id, epoch, since, acknowledged, audit_id: latched.auditId };
+    const acknowledging = acknowledge(ports, { epoch, settledHaltIds: [halt_id] }, acknowledgeMsMax);
+    wakeAfter(acknowledging);
+    return { halt_id, epoch, since, acknowledged: await acknowledging, audit_id: latched.auditId };
+  }
+
+  /** What follows a latch has questions of its own; they let the first one pass, for a moment. */
+  function wakeAfter(acknowledging: Promise<boolean>): void {
+    const wake = (): void => steps.wake();
+    Promise.race([acknowledging, ports.timers.sleep(stepsWaitMs)]).then(wake, wake);
+  }
+
+  /** The engine blocks while the latch is on its way to the disk; nothing waits for that, and nobody is promised anything by it. */
+  function announce(halt: AskedHalt): void {
+    ports.haltsConfirmer.announce(halt).catch((thrown: unknown) => unheard(halt, thrown));
+  }
+
+  /** Nothing was latched, so nothing may block. */
+  function withdraw(halt: AskedHalt): void {
+    ports.haltsConfirmer.confirm(0, [halt.halt_id]).catch((thrown: unknown) => unheard(halt, thrown));
+  }
+
+  function unheard({ halt_id }: AskedHalt, thrown: unknown): void {
+    if (thrown instanceof Defect) ports.crash.die(thrown);
+    ports.log.warn("the risk engine did not hear of a halt before its latch", { halt_id, error: messageOf(thrown) });
   }
 
   const subscription = await ports.bus.subscribe(

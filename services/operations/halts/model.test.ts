@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type HaltModelRun, type HaltPlant, runHaltModel } from "../../../testkit/halt-model.ts";
 
-const seeds = Array.from({ length: 8 }, (_each, index) => index + 1);
+const seeds = Array.from({ length: 10 }, (_each, index) => index + 1);
 
 async function found(plant: HaltPlant): Promise<boolean> {
   for (const seed of seeds) if ((await runHaltModel(seed, plant)).complaints.length > 0) return true;

@@ -218,6 +218,13 @@ export interface ActiveHalts {
 /** Asked by the halt manager right after a latch or a lift; the engine reads what is in force from the store itself. */
 export interface ConfirmHaltsRequest {
   epoch: number;
+  /** Halts that were announced: what the store says of them is the last word from now on. */
+  settled_halt_ids: string[];
+}
+
+/** The engine blocks what was announced. */
+export interface HaltAnnounced {
+  incarnation: string;
 }
 
 /** The engine knows that epoch, and every decision that it made before has been answered. */
@@ -1096,13 +1103,16 @@ export const ActiveHalts: MessageFns<ActiveHalts> = {
 };
 
 function createBaseConfirmHaltsRequest(): ConfirmHaltsRequest {
-  return { epoch: 0 };
+  return { epoch: 0, settled_halt_ids: [] };
 }
 
 export const ConfirmHaltsRequest: MessageFns<ConfirmHaltsRequest> = {
   encode(message: ConfirmHaltsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.epoch !== 0) {
       writer.uint32(8).uint64(message.epoch);
+    }
+    for (const v of message.settled_halt_ids) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -1126,6 +1136,60 @@ export const ConfirmHaltsRequest: MessageFns<ConfirmHaltsRequest> = {
             }
 
             message.epoch = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.settled_halt_ids.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHaltAnnounced(): HaltAnnounced {
+  return { incarnation: "" };
+}
+
+export const HaltAnnounced: MessageFns<HaltAnnounced> = {
+  encode(message: HaltAnnounced, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.incarnation !== "") {
+      writer.uint32(10).string(message.incarnation);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HaltAnnounced {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHaltAnnounced();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.incarnation = reader.string();
             continue;
           }
         }
