@@ -1,5 +1,6 @@
 // Opens the audit log for a process. Only operations keeps the connection over which it is written; in every other process writing it is a
 // mistake of ours.
+
 import type pg from "pg";
 import { Defect } from "../contracts/src/fault.ts";
 import type { AuditLog } from "../ports/audit-log.ts";
@@ -7,6 +8,7 @@ import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
 import { createPostgresAuditLog } from "./postgres/audit-log.ts";
 import { createAuditReads } from "./postgres/audit-reads.ts";
 import { storeFault } from "./postgres/store-fault.ts";
+import { whenWritten } from "./postgres/wake.ts";
 
 export interface OpenedAuditLog {
   readonly auditLog: AuditLog;
@@ -42,9 +44,6 @@ function readOnly({ pool, wake }: OpenedStore): AuditLog {
     putTiles: refuse,
     replaceTile: refuse,
     repairIndex: refuse,
-    onAppend: (run) =>
-      wake.onPoke((written) => {
-        if (written === "entries") run();
-      }),
+    onAppend: (run) => whenWritten(wake, "entries", run),
   };
 }

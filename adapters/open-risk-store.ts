@@ -1,5 +1,6 @@
 // Opens what a process reads and writes of the risk engine's books. Only the engine itself keeps the connection over which the journal is
 // written; in every other process writing it is a mistake of ours.
+
 import type pg from "pg";
 import { Defect } from "../contracts/src/fault.ts";
 import type { BooksQueries } from "../ports/books-queries.ts";
@@ -15,6 +16,7 @@ import { createRiskReads } from "./postgres/risk-reads.ts";
 import { createPostgresRiskStore } from "./postgres/risk-store.ts";
 import { storeFault } from "./postgres/store-fault.ts";
 import { createTreasuryQueries } from "./postgres/treasury-queries.ts";
+import { whenWritten } from "./postgres/wake.ts";
 
 export interface OpenedRiskStore {
   readonly riskStore: RiskStore;
@@ -57,9 +59,6 @@ function readOnly({ clock }: OpenStoreOptions, { pool, wake }: OpenedStore): Ris
     append: refuse,
     outcomeOf: refuse,
     saveSnapshot: refuse,
-    onChange: (run) =>
-      wake.onPoke((written) => {
-        if (written === "events") run();
-      }),
+    onChange: (run) => whenWritten(wake, "events", run),
   };
 }

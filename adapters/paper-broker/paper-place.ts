@@ -4,7 +4,7 @@ import type pg from "pg";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import { storeFault } from "../postgres/store-fault.ts";
-import type { Wake } from "../postgres/wake.ts";
+import { type Wake, whenWritten } from "../postgres/wake.ts";
 import { type PaperBeginnings, type PaperWishes, paperBeginnings } from "./paper-beginnings.ts";
 import type { PaperBooks } from "./paper-books.ts";
 import { postgresPaperBooks } from "./postgres-books.ts";
@@ -33,9 +33,6 @@ export function postgresPaperPlace(pool: pg.Pool, wake: Pick<Wake, "onPoke">): P
     beganAt: async () => fromMicroseconds(Number((await ask("select began_us from paper_market"))[0]?.began_us)),
     beginnings: (wishes) => paperBeginnings(pool, wishes),
     readWeather: async () => (await ask("select content from paper_weather"))[0]?.content,
-    onChange: (run) =>
-      wake.onPoke((written) => {
-        if (written === "events") run();
-      }),
+    onChange: (run) => whenWritten(wake, "events", run),
   };
 }

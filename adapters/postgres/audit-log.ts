@@ -28,7 +28,7 @@ import { type KeptConnection, keepConnection, type OpenConnection } from "./bus-
 import type { CallMessage } from "./call-message.ts";
 import { columnOfText } from "./exact-text.ts";
 import { storeFault } from "./store-fault.ts";
-import type { Wake } from "./wake.ts";
+import { type Wake, whenWritten } from "./wake.ts";
 
 export interface PostgresAuditLogOptions {
   /** Opens the connection for batches. */
@@ -217,10 +217,7 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
         await ask("keeping tiles", { text: tilesText, values });
       }
     },
-    onAppend: (run) =>
-      wake.onPoke((written) => {
-        if (written === "entries") run();
-      }),
+    onAppend: (run) => whenWritten(wake, "entries", run),
     complaint: () => connection.complaint(),
     async close() {
       if (willPoke) wake.poke("entries");

@@ -22,7 +22,7 @@ import { keepConnection, type OpenConnection } from "./bus-connection.ts";
 import { appendFault, entryTypeText } from "./risk-append.ts";
 import { createRiskReads } from "./risk-reads.ts";
 import { storeFault } from "./store-fault.ts";
-import type { Wake } from "./wake.ts";
+import { type Wake, whenWritten } from "./wake.ts";
 
 export interface PostgresRiskStoreOptions {
   /** Opens the connection for batches. */
@@ -162,10 +162,7 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
       newest = BigInt(String(taken.rows[0]?.newest));
       return Number(taken.rows[0]?.pen);
     },
-    onChange: (run) =>
-      wake.onPoke((written) => {
-        if (written === "events") run();
-      }),
+    onChange: (run) => whenWritten(wake, "events", run),
     complaint: () => connection.complaint(),
     async close() {
       if (willPoke) wake.poke("decisions");

@@ -140,3 +140,10 @@ function kindsIn(payload: string): readonly Written[] {
   const kinds = allKinds.filter((kind) => named.includes(kind));
   return kinds.length === 0 ? allKinds : kinds;
 }
+
+/** Calls back after commits of one kind; gives the function that stops it. */
+export function whenWritten(wake: Pick<Wake, "onPoke">, kind: Written, run: () => void): () => void {
+  return wake.onPoke((written) => {
+    if (written === kind) run();
+  });
+}

@@ -101,8 +101,8 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
 
   async function confirmHalts({ epoch, settled_halt_ids: settled }: ConfirmHaltsRequest): Promise<HaltsConfirmed> {
     const known = await watch.readNow();
-    watch.settle(settled);
     if (known < epoch) throw behind(known, epoch);
+    watch.settle(settled);
     if (!(await everybodyAnswered())) throw unanswered();
     return { incarnation, epoch: known };
   }
