@@ -23,6 +23,7 @@ import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import type { CallConnections } from "./call-connections.ts";
 import type { GrpcLimits } from "./limits.ts";
+import { endInOneWrite, prepareOneWrite } from "./one-write.ts";
 import { failure, statusOf } from "./status.ts";
 
 export interface GatePorts {
@@ -83,7 +84,10 @@ export function callGate(ports: GatePorts, limits: GrpcLimits, connections: Call
       stopWaiting();
       stopWaiting = ports.timers.after(limits.callMsMax, () => closeStream(call, constants.NGHTTP2_CANCEL));
     };
-    return new BoundedCall(call, { start: (next) => next(listener), sendStatus }, boundMs);
+    const responder: Responder = { start: (next) => next(listener), sendStatus };
+    return method.requestStream || method.responseStream
+      ? new BoundedCall(call, responder, boundMs)
+      : new BoundedUnaryCall(call, responder, boundMs);
   };
 }
 
@@ -98,6 +102,32 @@ class BoundedCall extends ServerInterceptingCall {
 
   override getDeadline(): Deadline {
     return Math.min(toMs(super.getDeadline()), this.boundMs);
+  }
+}
+
+/** Its message is its whole answer, so the status need not wait until the message has left. */
+class BoundedUnaryCall extends BoundedCall {
+  private readonly stream: ServerHttp2Stream | undefined;
+
+  constructor(call: ServerInterceptingCallInterface, responder: Responder, boundMs: number) {
+    super(call, responder, boundMs);
+    this.stream = streamOf(call);
+  }
+
+  override sendMessage(message: unknown, giveStatus: () => void): void {
+    let isGiven = false;
+    const giveOnce = (): void => {
+      if (isGiven) return;
+      isGiven = true;
+      giveStatus();
+    };
+    super.sendMessage(message, giveOnce);
+    const { stream } = this;
+    // What could not be sent has been ended by the library already.
+    if (stream === undefined || stream.destroyed || stream.closed || stream.writableEnded) return;
+    if (!prepareOneWrite(stream)) return;
+    giveOnce();
+    endInOneWrite(stream);
   }
 }
 
@@ -124,8 +154,12 @@ function toMs(deadline: Deadline): number {
  * closed after everything that was written has left; with one, at once.
  */
 function closeStream(call: ServerInterceptingCallInterface, code?: number): void {
-  const { stream } = call as { readonly stream?: Pick<ServerHttp2Stream, "closed" | "close"> };
+  const stream = streamOf(call);
   if (stream !== undefined && !stream.closed) stream.close(code);
+}
+
+function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream | undefined {
+  return (call as { readonly stream?: ServerHttp2Stream }).stream;
 }
 
 function incomplete(ms: number): Fault {

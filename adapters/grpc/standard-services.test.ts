@@ -103,11 +103,14 @@ describe("health", () => {
     expect(await (await watch(target, "")).ended).toMatchObject({ code: 8 });
     stream.cancel();
     await expect
-      .poll(async () => {
-        const next = await watch(target, "");
-        await Promise.race([next.ended, sleep(100)]);
-        return next.seen;
-      })
+      .poll(
+        async () => {
+          const next = await watch(target, "");
+          await Promise.race([next.ended, sleep(100)]);
+          return next.seen;
+        },
+        { timeout: 10_000 },
+      )
       .toEqual(["SERVING"]);
   });
 });
