@@ -50,6 +50,8 @@ export interface HaltRigOptions {
   readonly faults?: Partial<MemoryFaults>;
   /** Whether a question from the manager to the engine gets lost, or its answer. */
   readonly loses?: () => boolean;
+  /** How long the manager waits for a question that got lost; nothing when absent. */
+  readonly lostMs?: number;
   /** How long the answer to a question about the halts takes. */
   readonly readDelayMs?: () => number;
 }
@@ -146,7 +148,10 @@ export async function haltRig(options: HaltRigOptions) {
   /** Asks the engine as the manager does. Whoever dies answers nobody, and whoever asked has waited long enough after a while, as over gRPC. */
   async function askEngine(method: string, message: object): Promise<unknown> {
     const lost = (): Fault => new Fault("SERVICE_UNAVAILABLE", "lost on its way", { retry: "later" });
-    if (options.loses?.() === true) throw lost();
+    if (options.loses?.() === true) {
+      if (options.lostMs !== undefined) await timers.sleep(options.lostMs);
+      throw lost();
+    }
     const waiting = new AbortController();
     const answer = await Promise.race([
       call("riskengine", method, message, machine),

@@ -93,8 +93,12 @@ describe("RequestHalt of the halt manager", () => {
     const rig = await begin();
     rig.kill("riskengine");
     expect(await halt(rig, { ...alpha, halt_id: "h-1" })).toMatchObject({ acknowledged: true });
-    const rigSilent = await begin({ loses: () => true });
-    expect(await halt(rigSilent, { ...alpha, halt_id: "h-2" })).toMatchObject({ acknowledged: false });
+    const rigSilent = await begin({ loses: () => true, lostMs: 2_000 });
+    const asked = rigSilent.call("operations", "RequestHalt", { ...alpha, halt_id: "h-2" }, duty);
+    // A latch does not wait for an engine that does not hear.
+    await rigSilent.pass(100);
+    expect(idsInForce(rigSilent)).toEqual(["h-2"]);
+    expect(await rigSilent.finish(asked)).toMatchObject({ acknowledged: false });
     expect(idsInForce(rigSilent)).toEqual(["h-2"]);
     await rigSilent.pass(15_000);
     expect(rigSilent.published(subjects.alarmRaised)).toMatchObject([{ code: "HALT_UNACKNOWLEDGED" }]);

@@ -26,6 +26,8 @@ import { startHaltSteps } from "./steps.ts";
  */
 const acknowledgeMsMax = 6_000;
 const liftedMsMax = 2_000;
+/** So long a latch lets its announcement pass; an engine that answers takes two or three. */
+const announceMsMax = 10;
 const stepsWaitMs = 50;
 /** A manager that has not come round for so long cannot work. */
 const silentMsMax = 30_000;
@@ -82,7 +84,7 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
     attempt?: Attempt,
     onLatched?: () => void,
   ): Promise<HaltResponse | DeniedAnswer> {
-    announce(halt);
+    await announce(halt);
     const latched = await latch(halt, attempt);
     if ("denial" in latched) {
       withdraw(halt);
@@ -101,9 +103,15 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
     Promise.race([acknowledging, ports.timers.sleep(stepsWaitMs)]).then(wake, wake);
   }
 
-  /** The engine blocks while the latch is on its way to the disk; nothing waits for that, and nobody is promised anything by it. */
-  function announce(halt: AskedHalt): void {
-    ports.haltsConfirmer.announce(halt).catch((thrown: unknown) => unheard(halt, thrown));
+  /**
+   * The engine blocks while the latch is on its way to the disk; nobody is promised anything by that. The latch begins a moment later, because
+   * its statements would take processor and disk from the engine that hears this and from the first order that it denies.
+   */
+  async function announce(halt: AskedHalt): Promise<void> {
+    const heard = new AbortController();
+    const telling = ports.haltsConfirmer.announce(halt).catch((thrown: unknown) => unheard(halt, thrown));
+    await Promise.race([telling, ports.timers.sleep(announceMsMax, heard.signal)]);
+    heard.abort();
   }
 
   /** Nothing was latched, so nothing may block. */
