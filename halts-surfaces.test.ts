@@ -164,16 +164,30 @@ describe("on a terminal", () => {
     expect(shown.exit).toBe(8);
     expect(shown.stderr).toContain("FIRM_HALT  the firm");
     expect(shown.stderr).toMatch(/May trade again afterwards: .*beta-trend/);
+    expect(shown.stdout).toMatch(/^Baseline +Losses go on being counted from the baseline that they had\.$/m);
     const request = /^Request +(\S+)$/m.exec(shown.stdout)?.[1];
+    const listed = await ctl("riskengine halts list");
+    expect(listed.stderr).toContain(`The request ${request} to lift all of them waits for a co-signer`);
     expect(await ground.inForce()).toHaveLength(3);
     const relief = await ground.caller("operator");
     const typed = ["RESUME", await ground.codeOf(relief, "right")];
     const signed = await ctl(`cmd resume --cosign ${request}`, { by: relief, typed });
     expect([signed.exit, signed.stderr]).toEqual([0, expect.stringContaining("With your signature ALL of these")]);
+    expect(signed.stderr).toContain(`${operator.actor} asks: over`);
+    expect(signed.stderr).toContain("Once it is signed: Losses go on being counted from the baseline that they had.");
     expect(signed.stdout).toContain(
       "3 halts are lifted (of 3 shown). Losses go on being counted from the baseline that they had.",
     );
     expect(await ground.inForce()).toEqual([]);
+  });
+
+  test("without a reason every halt is shown all the same, and the refusal is the server's", async () => {
+    const shown = await ctl("cmd resume --confirm RESUME");
+    expect([shown.exit, shown.stderr]).toEqual([6, expect.stringContaining("FIRM_HALT  the firm")]);
+    expect(shown.stderr).toMatch(/reason/i);
+    const asked = await ctl("cmd resume", { typed: ["looked at", "RESUME", "000000"] });
+    expect([asked.exit, asked.stderr]).toEqual([5, expect.stringContaining("Why, in your words: ")]);
+    expect(await ground.inForce()).toHaveLength(3);
   });
 
   test("what was shown and is no longer in force is not lifted", async () => {

@@ -146,10 +146,9 @@ export function createHaltLadder({ ports, attempts, lifted }: HaltLadderOptions)
     });
     const status: HaltStatus = {
       ...statusOf("", halts, epoch, at),
-      request_id: request.requestId,
+      ...pendingFields(request),
       restarts: [...restartsAfter(halts, active, all)],
       audit_id: auditId,
-      expires_at: format(expiresAt),
     };
     return { status };
   }
@@ -248,6 +247,17 @@ function aboutOf({ strategyId, fundId }: ResumeAsked, ownerId: string): Paramete
 }
 
 /** A scope and the halts that have a say about it. */
+/** What a request to lift everything asks for, for whoever asks and for whoever shall sign. */
+export function pendingFields(request: StoredResume): Partial<HaltStatus> {
+  return {
+    request_id: request.requestId,
+    requested_by: request.requestedBy,
+    reason: request.reason,
+    baseline: request.rebase ? "rebased" : "kept",
+    expires_at: format(request.expiresAt),
+  };
+}
+
 export function statusOf(fundId: string, halts: readonly ActiveHalt[], epoch: number, at: Instant): HaltStatus {
   const severity = strictest(halts);
   return {

@@ -22,6 +22,25 @@ export function haltLine(halt: Halt, now: Instant): string {
   return `${halt.severity}  ${scopeText(halt)}${since}, by ${clean(halt.requested_by)}: ${clean(halt.reason)}`;
 }
 
+/** Where losses are counted from once the halts are lifted. */
+export function baselineText(baseline: HaltStatus["baseline"]): string {
+  return baseline === "rebased"
+    ? "Losses are counted from now on."
+    : "Losses go on being counted from the baseline that they had.";
+}
+
+/** A request to lift everything, for whoever may sign it. */
+export function pendingText(status: HaltStatus, now: Instant): readonly string[] {
+  if (status.request_id === undefined) return [];
+  const until = status.expires_at === undefined ? "" : ` until ${moment(status.expires_at, now)}`;
+  const asks =
+    status.requested_by === undefined ? "" : ` ${clean(status.requested_by)} asks: ${clean(status.reason ?? "")}`;
+  return [
+    `The request ${clean(status.request_id)} to lift all of them waits for a co-signer${until}.${asks}`,
+    `Once it is signed: ${baselineText(status.baseline)}`,
+  ];
+}
+
 /** One row of the list: a halt and how far what follows it has come. */
 export interface HaltRow extends Halt {
   readonly steps: string;

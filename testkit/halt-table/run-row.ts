@@ -42,16 +42,12 @@ export async function runRow(ground: HaltGround, surface: Surface, row: Row): Pr
   return true;
 }
 
-/** What ctl says by itself, before anything that changes something is sent. */
-function whyNotSent({ who, word, reason, verb, code }: Row): [string, number] | undefined {
+/** What ctl says by itself, before anything is sent: that nobody is logged in, and that the word is not the one. */
+function whyNotSent({ who, word, verb }: Row): [string, number] | undefined {
   if (who === "nobody") return ["UNAUTHENTICATED", 4];
-  const isResume = verb !== "halt";
-  if (isResume && verb !== "co-sign" && reason === "missing") return ["INVALID_ARGUMENT", 2];
-  // It asks what is halted before it asks for the word, and not everybody gets an answer to that.
-  if (isResume && who === "somebody with a token that is not ours") return ["UNAUTHENTICATED", 4];
-  if (isResume && who.startsWith("machine")) return ["PERMISSION_DENIED", 5];
-  if (word !== "right") return ["CONFIRMATION_WRONG", 3];
-  return code === "missing" ? ["INVALID_ARGUMENT", 2] : undefined;
+  // It shows what is halted before it asks for the word; whoever is refused that is refused the lift, by the server.
+  const mayLook = verb === "halt" || (who !== "somebody with a token that is not ours" && !who.startsWith("machine"));
+  return mayLook && word !== "right" ? ["CONFIRMATION_WRONG", 3] : undefined;
 }
 
 function expectedOf({ name }: Surface, { expected, verb }: Row): [string, string | number] {

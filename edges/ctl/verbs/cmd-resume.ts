@@ -3,10 +3,10 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { Refusal, usageRefusal } from "../failure.ts";
-import { type HaltStatus, haltLine } from "../halt-text.ts";
+import { isApiError, Refusal, usageRefusal } from "../failure.ts";
+import { baselineText, type HaltStatus, haltLine, pendingText } from "../halt-text.ts";
 import { sixDigits } from "../one-time-code.ts";
-import { needsReason, reasonOption } from "../reason.ts";
+import { reasonOption } from "../reason.ts";
 import { clean, moment, pairs } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -43,9 +43,9 @@ async function run(context: Context): Promise<Answer> {
 }
 
 async function lift(context: Context, id: string): Promise<Answer> {
-  const reason = needsReason(context);
   const client = await context.client();
-  const shown = await show(context, client, id);
+  const shown = await show(context, client, { id });
+  const reason = await why(context);
   const confirmation = await confirmed(context, "RESUME", [`This lifts the halts of ${id} itself, none above it.`]);
   const own = shown.strategy_id === undefined ? "FUND_HALT" : "STRATEGY_HALT";
   const haltIds = haltIdsOf(shown.halts.filter(({ severity }) => severity === own));
@@ -58,18 +58,19 @@ async function lift(context: Context, id: string): Promise<Answer> {
 }
 
 async function askForAll(context: Context): Promise<Answer> {
-  const reason = needsReason(context);
   const client = await context.client();
-  const before = await show(context, client, undefined);
+  const before = await show(context, client, {});
   if (before.halts.length === 0) {
     throw new Refusal(exitCodes.refused, "HALT_NOT_ACTIVE", "No halt is in force: there is nothing to lift.");
   }
+  const reason = await why(context);
   const confirmation = await confirmed(context, "RESUME", [
     "This asks for ALL of these halts to be lifted. Another operator must sign it.",
   ]);
   const haltIds = haltIdsOf(before.halts);
-  const oneTimeCode = await code(context);
-  const status = await client.resumeHalt({ reason, confirmation, oneTimeCode, haltIds, ...rebased(context) });
+  const status = await client.resumeHalt({
+    ...{ reason, confirmation, haltIds, ...rebased(context), ...(await code(context)) },
+  });
   const expires =
     status.expires_at === undefined ? "" : ` It is good until ${moment(status.expires_at, context.clock.now())}.`;
   const requestId = status.request_id ?? "";
@@ -79,6 +80,7 @@ async function askForAll(context: Context): Promise<Answer> {
       ["Request", requestId],
       ["Halts", String(status.halts.length)],
       ["Restarts", status.restarts.join(", ")],
+      ["Baseline", baselineText(status.baseline)],
       ["Audit", status.audit_id],
     ])}`,
     exit: exitCodes.pending,
@@ -88,28 +90,50 @@ async function askForAll(context: Context): Promise<Answer> {
 
 async function sign(context: Context, requestId: string): Promise<Answer> {
   const client = await context.client();
-  const shown = await show(context, client, undefined);
+  const shown = await show(context, client, { requestId });
   const confirmation = await confirmed(context, "RESUME", ["With your signature ALL of these halts are lifted."]);
-  const oneTimeCode = await code(context);
-  return lifted(context, await client.resumeHalt({ requestId, confirmation, oneTimeCode }), shown);
+  return lifted(context, await client.resumeHalt({ requestId, confirmation, ...(await code(context)) }), shown);
+}
+
+interface Shown {
+  readonly id?: string;
+  readonly requestId?: string;
 }
 
 /** What is about to be lifted, for whoever types the word. */
-async function show(context: Context, client: Client, id: string | undefined): Promise<HaltStatus> {
-  const status = await client.getHaltStatus(id === undefined ? {} : { id });
+async function show(context: Context, client: Client, { id, requestId }: Shown): Promise<HaltStatus> {
+  const status = await client.getHaltStatus(id === undefined ? {} : { id }).catch(async (thrown: unknown) => {
+    // Whoever may not even look may not lift: that refusal is the server's own, and on record.
+    if (isApiError(thrown) && [401, 403].includes(thrown.status))
+      await client.resumeHalt({ ...(id && { id }), ...(requestId && { requestId }) });
+    throw thrown;
+  });
+  if (context.json) return status;
   const now = context.clock.now();
-  if (!context.json) for (const halt of status.halts) context.terminal.say(haltLine(halt, now));
-  if (!context.json && status.restarts.length > 0) {
+  for (const halt of status.halts) context.terminal.say(haltLine(halt, now));
+  if (status.restarts.length > 0) {
     context.terminal.say(`May trade again afterwards: ${status.restarts.map(clean).join(", ")}.`);
+  }
+  // Whoever signs sees what they sign; another request than the named one is the server's to refuse.
+  if (requestId !== undefined && status.request_id === requestId) {
+    for (const line of pendingText(status, now)) context.terminal.say(line);
   }
   return status;
 }
 
-async function code(context: Context): Promise<string> {
+/** Asked for where a person sits; else what is missing is the server's to refuse, and to record. */
+async function why(context: Context): Promise<string> {
+  const given = context.option("reason")?.trim() ?? "";
+  if (given !== "" || !context.terminal.interactive) return given;
+  return context.terminal.ask("Why, in your words: ", "--reason TEXT", context.signal);
+}
+
+/** The same for the code. */
+async function code(context: Context): Promise<{ readonly oneTimeCode?: string }> {
   const given = context.option("totp");
-  return sixDigits(
-    given ?? (await context.terminal.ask("Code of your authenticator: ", "--totp CODE", context.signal)),
-  );
+  if (given === undefined && !context.terminal.interactive) return {};
+  const shown = given ?? (await context.terminal.ask("Code of your authenticator: ", "--totp CODE", context.signal));
+  return { oneTimeCode: sixDigits(shown) };
 }
 
 function haltIdsOf(halts: HaltStatus["halts"]): string[] {
@@ -123,15 +147,11 @@ function rebased(context: Context): { readonly rebase?: true } {
 function lifted(context: Context, status: HaltStatus, before: HaltStatus): Answer {
   const now = context.clock.now();
   const count = status.lifted_halt_ids.length;
-  const baseline =
-    status.baseline === "rebased"
-      ? "Losses are counted from now on."
-      : "Losses go on being counted from the baseline that they had.";
   const left = status.halts.map((halt) => `Still in force: ${haltLine(halt, now)}`);
   return {
     data: status,
     text: [
-      `${count} ${count === 1 ? "halt is" : "halts are"} lifted (of ${before.halts.length} shown). ${baseline}`,
+      `${count} ${count === 1 ? "halt is" : "halts are"} lifted (of ${before.halts.length} shown). ${baselineText(status.baseline)}`,
       ...left,
       pairs([
         [

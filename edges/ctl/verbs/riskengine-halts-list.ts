@@ -1,9 +1,8 @@
 // `ctl riskengine halts list`: every halt in force, and what is still to be done about each.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
-import { haltColumns, haltRows } from "../halt-text.ts";
+import { haltColumns, haltRows, pendingText } from "../halt-text.ts";
 import { formatOption, isForPeople, listing } from "../listing.ts";
-import { clean, moment } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineHaltsList: Verb = {
@@ -27,10 +26,7 @@ async function run(context: Context): Promise<Answer> {
   const id = context.option("id");
   const status = await (await context.client()).getHaltStatus(id === undefined ? {} : { id });
   const now = context.clock.now();
-  if (isForPeople(context) && status.request_id !== undefined) {
-    const until = status.expires_at === undefined ? "" : ` until ${moment(status.expires_at, now)}`;
-    context.terminal.say(`The request ${clean(status.request_id)} to lift all of them waits for a co-signer${until}.`);
-  }
+  if (isForPeople(context)) for (const line of pendingText(status, now)) context.terminal.say(line);
   const none = status.known ? "No halt is in force." : "The halts cannot be read: everything counts as halted.";
   const list = await listing(context, {
     columns: haltColumns(now),

@@ -91,8 +91,11 @@ export const haltStatusAnswer = z.object({
   restarts: z.array(z.string()).meta({ description: "Strategies that may trade again once these halts are lifted." }),
   request_id: z.string().optional().meta({ description: "A request to lift everything that waits for its co-signer." }),
   expires_at: timeText.optional(),
+  requested_by: z.string().optional().meta({ description: "Who asks for everything to be lifted." }),
+  reason: z.string().optional().meta({ description: "Why they ask for it." }),
   baseline: z.enum(["kept", "rebased"]).optional().meta({
-    description: "After a resume: whether losses go on being counted from where they were, or from now.",
+    description:
+      "After a resume, and of a request that waits: whether losses go on being counted from where they were, or from now.",
   }),
   lifted_halt_ids: z.array(z.string()),
   audit_id: auditId,

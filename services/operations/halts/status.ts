@@ -12,7 +12,7 @@ import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
 import { haltsAbout, haltsLiftedWith, restartsAfter } from "../../../core/halts.ts";
 import type { ProvenStep, StoredResume } from "../../../ports/halt-records.ts";
 import type { FundDirectory } from "../../fund-directory.ts";
-import { statusOf, strategies } from "../../halt-ladder.ts";
+import { pendingFields, statusOf, strategies } from "../../halt-ladder.ts";
 import type { ServicePorts } from "../../service.ts";
 import { type HaltSteps, stepNames } from "./steps.ts";
 
@@ -86,7 +86,7 @@ export function createHaltStatuses({ ports, funds, steps }: HaltStatusOptions): 
 /** A request to lift everything is of interest to whoever asks about everything. */
 function waiting(about: About, pending: StoredResume | undefined, at: Instant): Partial<HaltStatus> {
   if (about !== "everything" || pending === undefined || pending.expiresAt <= at) return {};
-  return { request_id: pending.requestId, expires_at: format(pending.expiresAt) };
+  return pendingFields(pending);
 }
 
 async function findScope(

@@ -2355,8 +2355,12 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at?: string;
+                        /** @description Who asks for everything to be lifted. */
+                        requested_by?: string;
+                        /** @description Why they ask for it. */
+                        reason?: string;
                         /**
-                         * @description After a resume: whether losses go on being counted from where they were, or from now.
+                         * @description After a resume, and of a request that waits: whether losses go on being counted from where they were, or from now.
                          * @enum {string}
                          */
                         baseline?: "kept" | "rebased";
@@ -2457,8 +2461,12 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at?: string;
+                        /** @description Who asks for everything to be lifted. */
+                        requested_by?: string;
+                        /** @description Why they ask for it. */
+                        reason?: string;
                         /**
-                         * @description After a resume: whether losses go on being counted from where they were, or from now.
+                         * @description After a resume, and of a request that waits: whether losses go on being counted from where they were, or from now.
                          * @enum {string}
                          */
                         baseline?: "kept" | "rebased";

@@ -182,7 +182,7 @@ export interface HaltStatus {
   known: boolean;
   epoch: number;
   halts: HaltRequest[];
-  /** A resume that waits for its co-signer. */
+  /** A resume that waits for its co-signer; who asks for it and why stand at the end. */
   request_id?:
     | string
     | undefined;
@@ -192,7 +192,7 @@ export interface HaltStatus {
   progress: HaltProgress[];
   /** The strategies that may trade again once these halts are lifted, as far as no other halt covers them. */
   restarts: string[];
-  /** After a resume: kept, or rebased when new loss baselines were asked for. */
+  /** After a resume, and of the pending request: kept, or rebased when new loss baselines were asked for. */
   baseline?:
     | string
     | undefined;
@@ -206,6 +206,12 @@ export interface HaltStatus {
     | undefined;
   /** After a resume: the halts that it lifted. */
   lifted_halt_ids: string[];
+  /** Of the pending request. */
+  requested_by?:
+    | string
+    | undefined;
+  /** Of the pending request. */
+  reason?: string | undefined;
 }
 
 export interface ListActiveHaltsRequest {
@@ -833,6 +839,8 @@ function createBaseHaltStatus(): HaltStatus {
     audit_id: undefined,
     expires_at: undefined,
     lifted_halt_ids: [],
+    requested_by: undefined,
+    reason: undefined,
   };
 }
 
@@ -879,6 +887,12 @@ export const HaltStatus: MessageFns<HaltStatus> = {
     }
     for (const v of message.lifted_halt_ids) {
       writer.uint32(114).string(v!);
+    }
+    if (message.requested_by !== undefined) {
+      writer.uint32(122).string(message.requested_by);
+    }
+    if (message.reason !== undefined) {
+      writer.uint32(130).string(message.reason);
     }
     return writer;
   },
@@ -1006,6 +1020,22 @@ export const HaltStatus: MessageFns<HaltStatus> = {
             }
 
             message.lifted_halt_ids.push(reader.string());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.requested_by = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.reason = reader.string();
             continue;
           }
         }
