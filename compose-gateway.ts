@@ -127,6 +127,7 @@ function routesOf(
     log: ports.log,
     clock: ports.clock,
     timers: ports.timers,
+    random: ports.random,
     expectedServices,
     directory,
     ownHealth: () => worst([expected, identity.health()]),

@@ -37,6 +37,7 @@ async function rig(behaviour: Behaviour = {}) {
     routes: gatewayRoutes({
       ...parts,
       log: ports.log,
+      random: ports.random,
       timers: ports.timers,
       restarts: { restart: async () => ({ auditId: "", parts: [] }) },
       expectedServices: [],

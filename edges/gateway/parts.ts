@@ -3,6 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
 import type { Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 
 /** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
@@ -54,6 +55,7 @@ export interface GatewayParts {
   readonly log: Log;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly random: Random;
   /** The services that make up this platform; each must be ok before the platform is. */
   readonly expectedServices: readonly string[];
   readonly directory: HealthDirectory;

@@ -23,6 +23,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Route } from "../../ports/http.ts";
 import type { Identity, Verifier } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Timers } from "../../ports/timers.ts";
 import { startAudit } from "../../services/operations/audit/audit.ts";
 import { type HaltRig, haltRig } from "../halt-rig.ts";
 import { plainSecrets } from "../plain-secrets.ts";
@@ -36,6 +38,8 @@ export interface RouteParts {
   readonly services: ReturnType<typeof createRpcClient>;
   readonly log: Log;
   readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
   ownToken(): string;
 }
 
@@ -73,7 +77,7 @@ export async function memoryGround({ seed, routes }: MemoryGroundOptions): Promi
   });
   const http = await serveHttp({
     ...around(),
-    routes: routes({ services, log: ports.log, clock: ports.clock, ownToken: () => gatewayToken }),
+    routes: routes({ ...ports, services, ownToken: () => gatewayToken }),
     mounts: [],
     trustedProxies: [],
     listeners: {

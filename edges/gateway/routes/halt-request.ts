@@ -1,5 +1,6 @@
-// POST /v1/halts: halts the firm, a fund or a strategy. When the halt manager does not answer, the risk engine is asked itself: it blocks and
-// latches on its own, and the manager takes the halt over when it is back.
+// POST /v1/halts: halts the firm, a fund or a strategy. When the halt manager does not answer at once, the risk engine is asked for the same halt: it blocks
+// and latches on its own, and the manager takes the halt over when it is back. A halt has its id before anybody is asked, so that two who hear of it
+// make one of it.
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { HaltRequest, HaltResponse } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import type { HttpRequest, Route } from "../../../ports/http.ts";
@@ -11,12 +12,14 @@ import { namedScope } from "../halt-scope.ts";
 import type { GatewayParts } from "../parts.ts";
 import { haltAnswer, haltBody, toldResponse } from "../schemas/halts.ts";
 
-type Parts = Pick<GatewayParts, "services" | "log" | "ownToken">;
-type Asked = Omit<HaltRequest, "severity" | "fund_id" | "strategy_id">;
+type Parts = Pick<GatewayParts, "services" | "log" | "ownToken" | "timers" | "random">;
+type Asked = Omit<HaltRequest, "severity" | "fund_id" | "strategy_id"> & { readonly halt_id: string };
 type Scope = Pick<HaltRequest, "severity" | "fund_id" | "strategy_id">;
 
-/** Whoever wants to stop something does not wait long to hear that one of two ways is shut. */
-const managerMsMax = 7_000;
+/** Whoever wants to stop something does not wait long for one of two ways. */
+const patienceMs = 1_500;
+/** A little longer than the manager waits for its engines. */
+const answerMsMax = 7_000;
 
 export function haltRequest(parts: Parts): Route {
   return defineRoute({
@@ -29,8 +32,8 @@ export function haltRequest(parts: Parts): Route {
     body: haltBody,
     answers: { 201: haltAnswer },
     handle: async (request) => {
-      const { id, severity, fund_id, strategy_id, reason, ...rest } = request.body;
-      const asked: Asked = { ...rest, reason: reason ?? "", requested_by: "" };
+      const { id, severity, fund_id, strategy_id, reason, halt_id = parts.random.uuid(), ...rest } = request.body;
+      const asked: Asked = { ...rest, halt_id, reason: reason ?? "", requested_by: "" };
       // Whoever names somebody and no level is refused, and never taken to mean everybody.
       const level: Scope["severity"] = severity ?? (fund_id || strategy_id ? "SEVERITY_UNSPECIFIED" : "FIRM_HALT");
       const scope = id ?? { severity: level, fund_id: fund_id ?? "", strategy_id };
@@ -40,23 +43,61 @@ export function haltRequest(parts: Parts): Route {
   });
 }
 
+/** The manager's answer, or the engine's when there is one first; both are asked for the same halt, so that it is one. */
 async function halt(
   parts: Parts,
   request: HttpRequest,
   asked: Asked,
   scope: Scope | string,
 ): Promise<Outcome<HaltResponse>> {
-  try {
-    const named = typeof scope === "string" ? await scopeOf(parts, request, scope) : scope;
-    return await ask(parts, request, "Operations", { ...asked, ...named });
-  } catch (thrown) {
+  const manager = askManager(parts, request, asked, scope);
+  const over = new AbortController();
+  const answeredInTime = manager.then(
+    () => true,
+    (thrown: unknown) => !isSilent(thrown),
+  );
+  const isInTime = await Promise.race([
+    answeredInTime,
+    parts.timers.sleep(patienceMs, over.signal).then(() => false),
+  ]).finally(() => over.abort());
+  if (isInTime) return manager;
+  parts.log.warn("the halt manager does not answer; the risk engine is asked itself", { halt_id: asked.halt_id });
+  const engine = askEngine(parts, request, asked, scope);
+  const first = await Promise.any([manager.then(granted), engine.then(granted)]).catch(() => undefined);
+  if (first !== undefined) return { ok: true, value: first };
+  // Nobody halted anything: what the manager said, and else what the engine did.
+  return manager.catch((thrown: unknown) => {
     if (!isSilent(thrown)) throw thrown;
-    parts.log.warn("the halt manager does not answer; the risk engine is asked itself", { error: thrown.message });
-    if (typeof scope !== "string") return ask(parts, request, "RiskEngine", { ...asked, ...scope });
-    const asFund = await ask(parts, request, "RiskEngine", { ...asked, severity: "FUND_HALT", fund_id: scope });
-    if (asFund.ok || asFund.denial.code !== "HALT_SCOPE_INVALID") return asFund;
-    return ask(parts, request, "RiskEngine", { ...asked, severity: "STRATEGY_HALT", fund_id: "", strategy_id: scope });
-  }
+    return engine;
+  });
+}
+
+function granted(outcome: Outcome<HaltResponse>): HaltResponse {
+  if (outcome.ok) return outcome.value;
+  throw new Error(outcome.denial.code);
+}
+
+async function askManager(
+  parts: Parts,
+  request: HttpRequest,
+  asked: Asked,
+  scope: Scope | string,
+): Promise<Outcome<HaltResponse>> {
+  const named = typeof scope === "string" ? await scopeOf(parts, request, scope) : scope;
+  return ask(parts, request, "Operations", { ...asked, ...named });
+}
+
+/** It has no way to ask it whose name that is, so one after the other is tried. */
+async function askEngine(
+  parts: Parts,
+  request: HttpRequest,
+  asked: Asked,
+  scope: Scope | string,
+): Promise<Outcome<HaltResponse>> {
+  if (typeof scope !== "string") return ask(parts, request, "RiskEngine", { ...asked, ...scope });
+  const asFund = await ask(parts, request, "RiskEngine", { ...asked, severity: "FUND_HALT", fund_id: scope });
+  if (asFund.ok || asFund.denial.code !== "HALT_SCOPE_INVALID") return asFund;
+  return ask(parts, request, "RiskEngine", { ...asked, severity: "STRATEGY_HALT", fund_id: "", strategy_id: scope });
 }
 
 async function scopeOf(parts: Parts, request: HttpRequest, id: string): Promise<Scope> {
@@ -76,7 +117,7 @@ function ask(
     service,
     method: "RequestHalt",
     message,
-    timeoutMs: managerMsMax,
+    timeoutMs: answerMsMax,
   });
 }
 
