@@ -154,7 +154,7 @@ describe("on a terminal", () => {
     expect(done.exit).toBe(0);
     expect(done.stderr).toContain("This halts gamma: no new risk");
     expect(done.stdout).toMatch(
-      /^gamma is halted: every risk engine confirmed it\.\nHalt +\S+\nEpoch +\d+\nAudit +\S+\n/,
+      /^gamma is halted: every live risk engine confirmed it\.\nHalt +\S+\nEpoch +\d+\nAudit +\S+\n/,
     );
     expect(await ground.inForce()).toHaveLength(before.length + 1);
   });

@@ -75,7 +75,10 @@ describe("judgeResume", () => {
     ["4 everything without a code", "RESUME_SECOND_FACTOR_MISSING", { ...plain, hasCode: false }, all],
     ["everything", "ask", plain, all],
     ["4 a request that nobody made", "RESUME_REQUEST_UNKNOWN", sign, { active: [firm] }],
-    ["5 one that is over", "RESUME_REQUEST_UNKNOWN", sign, named({ ended: { outcome: "replaced" } })],
+    ["5 one that was signed", "RESUME_REQUEST_UNKNOWN", sign, named({ ended: { outcome: "lifted" } })],
+    ["5 one that a newer took the place of", "RESUME_REQUEST_VOID", sign, named({ ended: { outcome: "replaced" } })],
+    ["5 one that was void already", "RESUME_REQUEST_VOID", sign, named({ ended: { outcome: "void" } })],
+    ["5 one that had expired already", "RESUME_REQUEST_EXPIRED", sign, named({ ended: { outcome: "expired" } })],
     ["4 the same person", "RESUME_COSIGN_SAME_PERSON", { ...sign, by: duty }, pair],
     [
       "4 the same person under another name",

@@ -227,9 +227,7 @@ function judgeCosign(
 ): ResumeVerdict {
   const { by } = asked;
   if (named === undefined) return refused("RESUME_REQUEST_UNKNOWN", "There is no such request to sign.");
-  if (named.ended !== undefined) {
-    return refused("RESUME_REQUEST_UNKNOWN", `The request ${requestId} is over: ${named.ended.outcome}. Ask again.`);
-  }
+  if (named.ended !== undefined) return ended(requestId, named.ended.outcome);
   if (named.subject === by.subject || named.requestedBy.toLowerCase() === by.actor.toLowerCase()) {
     return refused("RESUME_COSIGN_SAME_PERSON", "You asked for this yourself: another operator must sign it.");
   }
@@ -266,7 +264,7 @@ function isShown(shown: readonly string[], halts: readonly ActiveHalt[]): boolea
   return shown.length === 0 || isSet(shown, halts);
 }
 
-function isSet(haltIds: readonly string[], halts: readonly ActiveHalt[]): boolean {
+export function isSet(haltIds: readonly string[], halts: readonly ActiveHalt[]): boolean {
   const named = new Set(haltIds);
   return named.size === halts.length && halts.every(({ halt_id: id }) => named.has(id));
 }
@@ -277,6 +275,23 @@ function changed(): ResumeVerdict {
 
 function noCode(): ResumeVerdict {
   return refused("RESUME_SECOND_FACTOR_MISSING", "Show a one-time code of your second factor with the request.");
+}
+
+/** Why a request that is over cannot be signed, and what to do now. */
+function ended(requestId: string, outcome: string): ResumeVerdict {
+  if (outcome === "lifted") {
+    return refused("RESUME_REQUEST_UNKNOWN", `The request ${requestId} was signed already, and its halts are lifted.`);
+  }
+  if (outcome === "replaced") {
+    return refused(
+      "RESUME_REQUEST_VOID",
+      `A newer request took the place of ${requestId}: look at the halts, and sign that one.`,
+    );
+  }
+  if (outcome === "expired") {
+    return refused("RESUME_REQUEST_EXPIRED", `The request ${requestId} waited too long. Ask again.`);
+  }
+  return refused("RESUME_REQUEST_VOID", `The halts changed since ${requestId} was made. Look at them, and ask again.`);
 }
 
 function refused(code: DenialCode, reason: string): ResumeVerdict {

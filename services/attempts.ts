@@ -32,7 +32,7 @@ export function createAttempts(
   { store, clock }: Pick<ServicePorts, "store" | "clock">,
   room: "risk" | "halts",
 ): Attempts {
-  // A machine that cannot halt what it wants halted is as much worth a record as a person.
+  // A machine's are as much worth a record as a person's: what it halts may tell which of its parts asked, and not whose token that was.
   const record = ({ identity, verb, target, reason }: Attempt, denial?: Denial): OperatorAttempted => ({
     operator: identity.actor,
     verb,
@@ -44,8 +44,6 @@ export function createAttempts(
   });
   return {
     async allowed(unit, attempt) {
-      // What machines do is told by the events of the change itself.
-      if (attempt.identity.kind !== "operator") return;
       await unit.events.publish(subjects.operatorAttempted, record(attempt));
     },
     async refused(attempt, denial) {

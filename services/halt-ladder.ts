@@ -8,6 +8,7 @@ import type { Denial } from "../contracts/src/codes.ts";
 import { messageOf } from "../contracts/src/fault.ts";
 import type { HaltStatus, ResumeRequest } from "../contracts/src/generated/svc/v1/halt.ts";
 import { format, type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
+import { idText } from "../contracts/src/records/fields.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import {
@@ -210,7 +211,9 @@ interface Before extends HaltsInForce {
 
 async function inForce(unit: UnitOfWork, { requestId }: ResumeAsked): Promise<Before> {
   const { epoch, active } = await unit.risk.lockHalts();
-  const named = requestId === undefined ? undefined : await unit.halts.resume(requestId);
+  // What is no identifier names no request.
+  const isNamed = requestId !== undefined && idText.safeParse(requestId).success;
+  const named = isNamed ? await unit.halts.resume(requestId) : undefined;
   const pending = await unit.halts.pendingResume();
   return { epoch, active, ...(named && { named }), ...(pending && { pending }) };
 }

@@ -66,27 +66,39 @@ function readScope({ severity, fund_id: fundId, strategy_id: strategyId }: HaltR
   return invalid("A halt says its severity: STRATEGY_HALT, FUND_HALT or FIRM_HALT.");
 }
 
-/** People are who they proved to be; a machine may say which of its parts asks, but never pass for a person. */
+/**
+ * People are who they proved to be; a machine may say which of its parts asks, but never pass for somebody else: what looks like a name of ours, or like
+ * nothing, is not taken.
+ */
 function requester(asked: string, identity: Identity): string {
-  const named = line(asked, 200);
-  if (identity.kind === "operator" || named.trim() === "" || /^operator:/i.test(named.trim())) return identity.actor;
-  return named;
+  const named = line(asked, 200).trim();
+  const isPart = /^[!-~][ -~]*$/.test(named) && !/^(operator|service|principal|person):/i.test(named);
+  return identity.kind === "operator" || !isPart ? identity.actor : named;
 }
 
 const factsMax = 100;
+const factLengthMax = 500;
+/** Every engine reads every halt's evidence, several times a second, and so does the public. */
+const evidenceLengthMax = 8_000;
 
 function flatFacts(evidence: Readonly<Record<string, unknown>>): Record<string, string | number | boolean | null> {
-  return Object.fromEntries(
-    Object.entries(evidence)
-      .slice(0, factsMax)
-      .map(([name, value]) => [name.slice(0, 64), flat(value)] as const),
-  );
+  const facts: Record<string, string | number | boolean | null> = {};
+  let left = evidenceLengthMax;
+  for (const [given, value] of Object.entries(evidence).slice(0, factsMax)) {
+    const name = line(given, 64);
+    const fact = flat(value);
+    left -= name.length + String(fact).length;
+    if (left < 0) break;
+    facts[name] = fact;
+  }
+  return facts;
 }
 
 function flat(value: unknown): string | number | boolean | null {
-  if (value === null || typeof value === "boolean" || typeof value === "string") return value;
+  if (value === null || typeof value === "boolean") return value;
+  if (typeof value === "string") return line(value, factLengthMax);
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
-  return (JSON.stringify(value) ?? "").slice(0, 2_000);
+  return line(JSON.stringify(value) ?? "", factLengthMax);
 }
 
 function shown(id: string): string {

@@ -202,6 +202,13 @@ describe("operations", () => {
 });
 
 describe("a token of our own processes", () => {
+  // They stop every engine, or let it go on, without a word in the record.
+  const ownOperations = ["AnnounceHalt", "ConfirmHalts"];
+
+  test("has what no machine's token may name", () => {
+    for (const own of ownOperations) expect(serviceOperations, own).not.toContain(own);
+  });
+
   test("opens what that process asks of others, and nothing that a machine may not do", () => {
     expect(platformOperations).toEqual({
       riskengine: ["InspectInstance"],
@@ -222,7 +229,7 @@ describe("a token of our own processes", () => {
       gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts", "GetHaltStatus"],
     });
     for (const named of Object.values(platformOperations)) {
-      for (const operation of named) expect(serviceOperations, operation).toContain(operation);
+      for (const operation of named) expect([...serviceOperations, ...ownOperations], operation).toContain(operation);
     }
   });
 });
@@ -259,7 +266,7 @@ describe("a service token", () => {
     expect(serviceOperations).toEqual([
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListExposures", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
-      ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus", "AnnounceHalt", "ConfirmHalts"],
+      ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus"],
       ...["ListLosses"],
       ...["GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],

@@ -160,10 +160,13 @@ export function whyNot(operation: Operation): string {
   return `${operation} needs ${needed}${allowed.includes("service") ? "; a service token must name it" : ""}.`;
 }
 
+/** Between our own processes: whoever else had them could stop every engine without a word in the record. */
+const ownOperations: ReadonlySet<Operation> = new Set(["AnnounceHalt", "ConfirmHalts"]);
+
 /** The operations that a machine's token may name. */
 export const serviceOperations: readonly Operation[] = (Object.keys(operations) as Operation[]).filter((name) => {
   const { allowed }: OperationRule = operations[name];
-  return typeof allowed !== "string" && allowed.includes("service");
+  return typeof allowed !== "string" && allowed.includes("service") && !ownOperations.has(name);
 });
 
 /** A revocation reaches every process within this time; documented, and measured by a test. */

@@ -1,11 +1,13 @@
 // The checks of `ctl doctor`, one function each: a name, a state, what was seen, and what to do about it.
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
+import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
 import type { Client } from "../client/src/types.ts";
 import type { Context } from "./context.ts";
 import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "./data-folder.ts";
 import { type Failure, failureOf, Refusal } from "./failure.ts";
+import type { Halt } from "./halt-text.ts";
 import { ensureWritable, exposure, profileOnDisk, removeMade } from "./profile.ts";
 import { fromPortcullis, notPortcullis } from "./reach.ts";
 import {
@@ -26,6 +28,11 @@ export interface Check {
   readonly advice?: string;
 }
 
+/** No check: a halt is what somebody wanted, and no fault of the platform. */
+export type HaltsSeen =
+  | { readonly known: true; readonly in_force: number; readonly strictest?: Halt["severity"] }
+  | { readonly known: false; readonly detail: string };
+
 /** A one-time code is good for one step of 30 s before and after; half of that is where people begin to be refused. */
 const clockWarnMs = 5_000;
 const clockFailMs = 30_000;
@@ -39,6 +46,23 @@ export async function allChecks(context: Context): Promise<readonly Check[]> {
     detail: hintFor(check.detail, profileName),
     ...(advice === undefined ? {} : { advice: hintFor(advice, profileName) }),
   }));
+}
+
+const strictestFirst = ["FIRM_HALT", "FUND_HALT", "STRATEGY_HALT"] as const;
+
+/** The halts in force, for callers who may read them; undefined for everybody else. */
+export async function haltsSeen(context: Context, checks: readonly Check[]): Promise<HaltsSeen | undefined> {
+  // Whoever is not logged in, or is and cannot reach the server, has been told so.
+  if (!checks.some(({ name, state }) => name === "login" && state === "ok")) return undefined;
+  try {
+    const { known, halts } = await (await context.client()).getHaltStatus({}, { timeoutMs: checkTimeoutMs });
+    if (!known) return { known, detail: "the platform itself cannot read them" };
+    const strictest = strictestFirst.find((level) => halts.some(({ severity }) => severity === level));
+    return { known, in_force: halts.length, ...(strictest === undefined ? {} : { strictest }) };
+  } catch (error) {
+    const { exit, detail } = await failureOf(error);
+    return exit === exitCodes.forbidden || exit === exitCodes.notLoggedIn ? undefined : { known: false, detail };
+  }
 }
 
 function profileNamedOrDefault(context: Context): { readonly value: string } {

@@ -56,6 +56,12 @@ describe("doctor", () => {
     server.on("GET /oidc/.well-known/openid-configuration", { body: discovery({ device_authorization_endpoint }) });
     server.on("GET /v1/healthz", { body: { status: "ok" } });
     server.on("GET /v1/auth/identity", { body: identity });
+    server.on(haltsRoute, { body: statusOf() });
+  });
+  const haltsRoute = "GET /v1/halts/status";
+  const statusOf = (...severities: string[]) => ({
+    ...{ known: true, progress: [], restarts: [], lifted: [] },
+    halts: severities.map((severity) => ({ severity, fund_id: "", reason: "r", requested_by: "operator:duty" })),
   });
   const checksOf = (stdout: string) => {
     const { checks } = JSON.parse(stdout) as { checks: { name: string; state: string }[] };
@@ -128,6 +134,50 @@ describe("doctor", () => {
     expect(stdout).toMatch(/ok {4}second factor .*0 recovery codes left; `ctl auth enrol-totp --totp CODE`/);
     expect(stdout).toContain("All in order.");
     expect((await run("doctor --profile desk")).stdout).toContain("`ctl --profile desk auth enrol-totp --totp CODE`");
+  });
+
+  it("tells of halts in force, which are no fault of the platform and never nothing", async () => {
+    expect((await run("doctor")).stdout).toMatch(/\n\nHalts: none in force\.\nAll in order\.\n$/);
+    server.on(haltsRoute, { body: statusOf("STRATEGY_HALT", "FIRM_HALT", "FUND_HALT") });
+    const shown = await run("doctor");
+    expect(shown.exit).toBe(0);
+    expect(shown.stdout).toMatch(
+      /\n\nHalts: 3 in force, the strictest FIRM_HALT: `ctl riskengine halts list`\nThe platform is in order; 3 halts are in force\.\n$/,
+    );
+    const json = await run("doctor --json");
+    expect(json.exit).toBe(0);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      status: "ok",
+      halts: { known: true, in_force: 3, strictest: "FIRM_HALT" },
+    });
+    server.on("GET /v1/healthz", { body: { status: "ok", notes: ["oms: The broker is silent."] } });
+    server.on(haltsRoute, { body: statusOf("FUND_HALT") });
+    expect((await run("doctor")).stdout).toMatch(/The platform is in order, 1 to look at; 1 halt is in force\.\n$/);
+    server.on("GET /v1/healthz", problem(503, "SERVICE_UNAVAILABLE", "oms is failing."));
+    expect(await run("doctor")).toMatchObject({
+      exit: 1,
+      stdout: expect.stringMatching(/1 failing, 0 to look at; 1 halt is in force\.\n$/),
+    });
+  });
+
+  it("says when the halts cannot be read, and says nothing to whoever may not read them", async () => {
+    for (const [answer, detail] of [
+      [{ body: { ...statusOf(), known: false } }, "the platform itself cannot read them"],
+      [problem(503, "SERVICE_UNAVAILABLE", "operations does not answer."), "operations does not answer."],
+    ] as const) {
+      server.on(haltsRoute, answer);
+      const { exit, stdout } = await run("doctor");
+      expect(exit).toBe(0);
+      expect(stdout).toContain(`Halts: not known (${detail}), so everything counts as halted`);
+      expect(stdout).toMatch(/The platform is in order; whether a halt is in force is not known\.\n$/);
+    }
+    server.on(haltsRoute, problem(403, "PERMISSION_DENIED", "Not you."));
+    const forbidden = await run("doctor");
+    expect(forbidden).toMatchObject({ exit: 0, stdout: expect.stringMatching(/All in order\.\n$/) });
+    expect(forbidden.stdout).not.toContain("Halts:");
+    server.seen.length = 0;
+    expect((await run("doctor", { PORTCULLIS_TOKEN: "" })).stdout).not.toContain("Halts:");
+    expect(server.calls(haltsRoute)).toEqual([]);
   });
 
   it("says that nothing can be written, and which variable to set", async () => {

@@ -119,9 +119,27 @@ describe("cmd cancel-all", () => {
     expect([shown.exit, shown.stdout.includes("o-2")]).toEqual([8, true]);
   });
 
+  it("that ends pending says that it goes on and how to look again, with CSV on stderr", async () => {
+    server.on("POST /v1/oms/cancel-all", { body: [{ ...statusOf("o-2", "CANCEL_PENDING"), audit_id: "e-2" }] });
+    server.on("GET /v1/oms/orders/o-2", { body: statusOf("o-2", "CANCEL_PENDING") });
+    const goesOn = "0 ended, 1 not yet. What is left is asked for until it is gone, also now that this command ends.";
+    const shown = await run("cmd cancel-all --wait 1 --fund-id beta --confirm CANCEL");
+    expect(shown.stdout).toContain(`${goesOn} Audit e-2.`);
+    expect(shown.stderr).toMatch(/Next:\n +ctl oms orders list --open --fund-id beta\n$/);
+    const csv = await run("cmd cancel-all --wait 1 --confirm CANCEL --format csv");
+    expect(csv.exit).toBe(8);
+    expect(csv.stderr).toContain(`${goesOn} Audit e-2.`);
+    expect(csv.stderr).toMatch(/Next:\n +ctl oms orders list --open\n$/);
+    const [head = "", row = "", ...rest] = csv.stdout.split("\n");
+    expect([head.split(",").at(-1), row.split(",").at(-1), rest]).toEqual(["audit_id", "e-2", [""]]);
+    const json = await run("cmd cancel-all --wait 1 --confirm CANCEL --json");
+    expect(json).toMatchObject({ exit: 8, stderr: "" });
+  });
+
   it("with nothing open is done", async () => {
     server.on("POST /v1/oms/cancel-all", { body: [] });
-    expect((await run("cmd cancel-all --confirm CANCEL")).exit).toBe(0);
+    const shown = await run("cmd cancel-all --confirm CANCEL");
+    expect(shown).toMatchObject({ exit: 0, stderr: "" });
   });
 });
 
@@ -150,6 +168,23 @@ describe("cmd flatten-paper", () => {
       expect(ended.exit).toBe(8);
       expect(JSON.parse(ended.stdout)).toEqual(flattenOf(line, order));
     }
+  });
+
+  it("that ends pending says that it goes on and how to look again, with CSV on stderr", async () => {
+    server.on("POST /v1/flatten", { status: 201, body: flattenOf("EXITING", "CANCELLED") });
+    server.on("GET /v1/flatten?flatten_id=flatten-1", { body: flattenOf("EXITING", "CANCELLED") });
+    const goesOn =
+      "0 of 1 positions closed, 1 of 1 orders gone. What is left is tried until it is done, also now that this command ends.";
+    const shown = await run("cmd flatten-paper --wait 1 --confirm FLATTEN");
+    expect(shown.stdout).toContain(`${goesOn} Flatten flatten-1, audit e-1.`);
+    expect(shown.stderr).toMatch(/Next:\n +ctl ls\n +ctl oms orders list --open\n$/);
+    const csv = await run("cmd flatten-paper --wait 1 --fund-id beta --confirm FLATTEN --format csv");
+    expect(csv.exit).toBe(8);
+    expect(csv.stderr).toContain(`${goesOn} Flatten flatten-1, audit e-1.`);
+    expect(csv.stderr).toMatch(
+      /Next:\n +ctl oms positions list --fund-id beta\n +ctl oms orders list --open --fund-id beta\n$/,
+    );
+    expect(csv.stdout).not.toContain("What is left");
   });
 });
 

@@ -50,6 +50,14 @@ export function haltRows({ halts, progress }: HaltStatus): readonly HaltRow[] {
   return halts.map((halt) => ({ ...halt, steps: stepsText(progress, halt.halt_id) }));
 }
 
+/** The same for programs. */
+export function haltsWithSteps({ halts, progress }: HaltStatus) {
+  return halts.map((halt) => ({
+    ...halt,
+    steps: progress.find(({ halt_id }) => halt_id === halt.halt_id)?.steps ?? [],
+  }));
+}
+
 function stepsText(progress: HaltStatus["progress"], haltId: string | undefined): string {
   const steps = progress.find(({ halt_id }) => halt_id === haltId)?.steps ?? [];
   return steps

@@ -190,6 +190,19 @@ describe("orders submit", () => {
     if (!/FILLED/.test(state)) expect(done.stdout).not.toMatch(/Filled|[^g] is filled/);
   });
 
+  const decided = { decision: { approved: false, rejecting_gate: "static", code: "NOTIONAL_ABOVE_MAX", reason: "r" } };
+  it.each([
+    ["the risk engine denied", { state: "REJECTED", ...rejected, ...decided }, ["ctl why o-1"]],
+    ["a halt refused at the door", { state: "REJECTED", code: "ORDER_HALTED" }, ["ctl riskengine halts list"]],
+    ["the risk engine never answered for", { state: "REJECTED", code: "ORDER_CHECK_UNANSWERED" }, []],
+    ["the risk engine has not answered for yet", { state: "PENDING_CHECK" }, []],
+  ])("an order that %s is followed only by verbs that know of it", async (_, more, then) => {
+    server.on(route, { body: { ...status, ...more } });
+    const { stderr } = await run(line);
+    const next = stderr.slice(stderr.indexOf("Next:")).trim().split(/\n */).slice(1);
+    expect(next).toEqual(["ctl oms orders show o-1", ...then]);
+  });
+
   it("asks only, in a dry run", async () => {
     const decision = { approved: true, rejecting_gate: "", code: "", reason: "" };
     server.on(route, { body: { ...status, decision } });

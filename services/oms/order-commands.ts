@@ -12,6 +12,7 @@ import { decimalText, idText, lineText, positiveDecimalText } from "../../contra
 import { hasEnded } from "../../core/order-lifecycle.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { mustKnowFund } from "../must-know-fund.ts";
 import type { Amending } from "./amending.ts";
 import type { Terms } from "./amendment-terms.ts";
 import { type Attempted, tellAttempt } from "./attempted.ts";
@@ -64,6 +65,7 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
       const reason = `Cancelling every order is confirmed with the word ${confirmationWord}.`;
       return { denial: { code: "CONFIRMATION_WRONG", reason } };
     }
+    await mustKnowFund(ports, request.fund_id);
     const target = request.fund_id ?? "";
     const auditId = await store.transact("oms.cancel-all", (unit) =>
       tellAttempt(unit, call.identity, { verb: "CancelAll", target, reason: request.reason }, clock.now()),

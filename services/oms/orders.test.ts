@@ -342,6 +342,8 @@ describe("lists and positions", () => {
     await oms.call<OrderStatus>("SubmitOrder", orderOf("o-3", other));
     const wrong = await oms.call<DeniedAnswer>("CancelAll", { confirmation: "cancel", reason: "" }, operator);
     expect(wrong.denial.code).toBe("CONFIRMATION_WRONG");
+    const typo = oms.call("CancelAll", { fund_id: "alhpa", confirmation: "CANCEL", reason: "" }, operator);
+    await expect(typo).rejects.toMatchObject({ code: "NOT_FOUND" });
     const all = await oms.call<OrderStatuses>(
       "CancelAll",
       { fund_id: "alpha", confirmation: "CANCEL", reason: "end" },

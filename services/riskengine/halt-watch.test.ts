@@ -90,20 +90,20 @@ describe("what the engine knows of halts", () => {
     const ids = (): readonly string[] => told().ids;
     for (const id of ["latched", "settled", "forgotten"]) watch.announce(haltOf(id, 0), 5_000);
     expect(told()).toEqual({ known: true, epoch: 0, ids: ["latched", "settled", "forgotten"] });
-    expect([watch.unlatchedCount(), [...watch.inForce()]]).toEqual([3, []]);
+    expect([watch.unlatchedCounts(), [...watch.inForce()]]).toEqual([{ blocked: 0, announced: 3 }, []]);
     rig.put(haltOf("latched", 1));
     await pass(300);
     expect(told()).toEqual({ known: true, epoch: 1, ids: ["latched", "settled", "forgotten"] });
     watch.settle(["settled", "unheard of"]);
     expect(ids()).toEqual(["latched", "forgotten"]);
     watch.announce(haltOf("latched", 0), 5_000);
-    expect(watch.unlatchedCount()).toBe(1);
+    expect(watch.unlatchedCounts().announced).toBe(1);
     await pass(4_000);
     watch.announce(haltOf("forgotten", 0), 5_000);
     await pass(2_000);
     expect(ids()).toEqual(["latched", "forgotten"]);
     await pass(3_100);
-    expect([ids(), watch.unlatchedCount()]).toEqual([["latched"], 0]);
+    expect([ids(), watch.unlatchedCounts()]).toEqual([["latched"], { blocked: 0, announced: 0 }]);
     await rig.finish("the end", watch.stop(), 1_000);
   });
 

@@ -16,7 +16,7 @@ import type { Engine } from "../../core/engine.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Lease } from "../lease.ts";
 import type { ServicePorts } from "../service.ts";
-import { type Unlatched, unlatchedHalts } from "./unlatched-halts.ts";
+import { type Unlatched, type UnlatchedHalts, unlatchedHalts } from "./unlatched-halts.ts";
 
 /** Every commit of anybody may be told as a change, so looks that follow a word are at least this far apart. */
 const lookMsMin = 50;
@@ -37,7 +37,7 @@ export interface HaltWatch {
   /** Reads the halts now; gives the newest epoch. For whoever has just changed them and wants that to hold at once. */
   readNow(): Promise<number>;
   /** How many block that are not known to be latched. */
-  unlatchedCount(): number;
+  unlatchedCounts: UnlatchedHalts["counts"];
   epoch(): number;
   /** Only what is read while this lease is held counts from now on; resolves when that is the case. */
   leased(lease: Pick<Lease, "heldSince">): Promise<void>;
@@ -207,7 +207,7 @@ export async function watchHalts(
       lease = held;
       await readNow();
     },
-    unlatchedCount: () => unlatched.all().length,
+    unlatchedCounts: unlatched.counts,
     epoch: () => stored.epoch,
     inForce,
     distrust(why) {

@@ -76,7 +76,7 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
     const asked = { request: { ...request, reason }, identity, at, newId: () => ports.random.uuid() };
     const halt = readHalt(asked, reference);
     if ("code" in halt) return attempts.refused(attempt, halt);
-    if (watch.unlatchedCount() >= unlatchedMax) throw tooMany();
+    if (watch.unlatchedCounts().blocked >= unlatchedMax) throw tooMany();
     watch.block(halt);
     const latched = await latchOrKeepBlocking(halt, attempt);
     if ("denial" in latched) {
@@ -94,7 +94,7 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
     const halt = activeHalt.safeParse({ ...request, epoch: 0 });
     if (!halt.success)
       throw new Fault("INVALID_ARGUMENT", "This is no halt that could be latched.", { retry: "never" });
-    if (watch.unlatchedCount() >= unlatchedMax) throw tooMany();
+    if (watch.unlatchedCounts().announced >= unlatchedMax) throw tooMany();
     watch.announce(halt.data, announcedMsMax);
     return { incarnation };
   }

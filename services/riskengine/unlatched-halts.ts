@@ -16,6 +16,8 @@ export interface UnlatchedHalts {
   /** What was announced under one of these ids. */
   settle(haltIds: readonly string[]): void;
   all(): readonly Unlatched[];
+  /** How many of each kind: what was announced must not take the place of what was asked for. */
+  counts(): { readonly blocked: number; readonly announced: number };
   stop(): void;
 }
 
@@ -49,6 +51,7 @@ export function unlatchedHalts(
       for (const [key, { halt }] of [...announced]) if (haltIds.includes(halt.halt_id)) settleOne(key);
     },
     all: () => [...blocked.values(), ...[...announced.values()].map(({ halt }) => halt)],
+    counts: () => ({ blocked: blocked.size, announced: announced.size }),
     stop() {
       for (const { cancel } of announced.values()) cancel();
     },

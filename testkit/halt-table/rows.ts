@@ -131,11 +131,11 @@ const requests = [
   row("co-sign", "FIRM_HALT", "RESUME_COSIGN_SAME_PERSON", { who: "somebody of the requester's name" }),
   row("co-sign", "FIRM_HALT", "RESUME_REQUEST_UNKNOWN", { request: "unknown" }),
   row("co-sign", "FIRM_HALT", "RESUME_REQUEST_EXPIRED", { request: "expired" }),
-  row("co-sign", "FIRM_HALT", "RESUME_REQUEST_UNKNOWN", { request: "replaced" }),
+  row("co-sign", "FIRM_HALT", "RESUME_REQUEST_VOID", { request: "replaced" }),
   row("co-sign", "FIRM_HALT", "RESUME_REQUEST_UNKNOWN", { request: "signed" }),
   row("co-sign", "FIRM_HALT", "RESUME_REQUEST_VOID", { request: "one more halt since" }),
   // The lift itself ended the request.
-  row("co-sign", "FIRM_HALT", "RESUME_REQUEST_UNKNOWN", { request: "one halt less since" }),
+  row("co-sign", "FIRM_HALT", "RESUME_REQUEST_VOID", { request: "one halt less since" }),
 ];
 
 export const rows: readonly Row[] = [...halts, ...resumes, ...everything, ...requests];

@@ -27,8 +27,7 @@ export async function runRow(ground: HaltGround, surface: Surface, row: Row): Pr
   const expected = refusedAtHome ?? expectedOf(surface, row);
   expect([answer.code, answer.told], `${what}: ${answer.sentence}`).toEqual(expected);
   if (answer.code !== "") expect(answer.sentence, what).toMatch(/^\S[^\n]{10,}$/);
-  const isTold = refusedAtHome === undefined && (caller.kind !== "service" || row.expected !== "");
-  const entries = await ground.entriesSince(from, isTold ? 1 : 0);
+  const entries = await ground.entriesSince(from, refusedAtHome === undefined ? 1 : 0);
   const attempts = entries.filter(({ action }) => action === "operator.attempted");
   if (refusedAtHome !== undefined) expect(attempts, `${what}: nothing was sent`).toEqual([]);
   else looksAttempted(what, row, caller, attempts);
@@ -65,19 +64,18 @@ const verbNames: Readonly<Record<Verb, string>> = {
   "co-sign": "ResumeHalt",
 };
 
-/** Exactly one entry says who tried, what, and why not; what a machine was granted is told by the change itself. */
+/** Exactly one entry says who tried, what, and why not. */
 function looksAttempted(what: string, row: Row, caller: TableCaller, attempts: readonly FoundEntry[]): void {
   const told = attempts.map(({ actor, data }) => ({
     ...{ actor, operator: data["operator"], verb: data["verb"], allowed: data["allowed"] },
     ...(data["code"] === undefined ? {} : { code: data["code"] }),
   }));
-  const isMachinesOwn = caller.kind === "service" && row.expected === "";
   const actor = caller.kind === "nobody" ? "principal:nobody" : caller.actor;
   const one = {
     ...{ actor, operator: actor, verb: verbNames[row.verb], allowed: row.expected === "" },
     ...(row.expected === "" ? {} : { code: row.expected }),
   };
-  expect(told, `${what}: the attempts in the audit log`).toEqual(isMachinesOwn ? [] : [one]);
+  expect(told, `${what}: the attempts in the audit log`).toEqual([one]);
 }
 
 const changes: ReadonlySet<string> = new Set(["halt.requested", "halt.latched", "halt.lifted", "resume.requested"]);

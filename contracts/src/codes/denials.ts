@@ -95,7 +95,10 @@ export const commandDenials = {
   REFERENCE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),
 
   // Halts and lifting them.
-  HALT_SCOPE_INVALID: denial("The halt does not name whom it halts, or names more than its level.", "INVALID_ARGUMENT"),
+  HALT_SCOPE_INVALID: denial(
+    "The halt does not say its level and whom it halts, or names somebody whom there is not.",
+    "INVALID_ARGUMENT",
+  ),
   HALT_NOT_ACTIVE: denial("There is no such halt in force.", "FAILED_PRECONDITION"),
   RESUME_NOT_OPERATOR: denial("Only an operator may lift a halt.", "PERMISSION_DENIED"),
   RESUME_REASON_MISSING: denial("A halt is not lifted without a reason.", "FAILED_PRECONDITION"),

@@ -119,12 +119,15 @@ export const haltStatus = z.object({
   progress: z.array(haltProgress).optional(),
   /** The strategies that may trade again once these halts are lifted, as far as no other halt covers them. */
   restarts: z.array(idText).optional(),
-  /** After a resume. */
+  /** After a resume, and of the pending request. */
   baseline: z.enum(["kept", "rebased"]).optional(),
   audit_id: z.string().optional(),
   /** Of the pending request. */
   expires_at: instantText.optional(),
   lifted_halt_ids: z.array(idText).optional(),
+  /** Of the pending request. */
+  requested_by: z.string().optional(),
+  reason: z.string().optional(),
 });
 export type HaltStatus = z.infer<typeof haltStatus>;
 

@@ -4,7 +4,7 @@ import { confirmed, confirmOption } from "../confirm.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { fundModes } from "../fund-modes.ts";
-import { formatOption, listing } from "../listing.ts";
+import { formatOption, isForPeople, listing } from "../listing.ts";
 import { countOf } from "../numbers.ts";
 import { type OrderStatus, orderColumns } from "../order-text.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
@@ -42,6 +42,7 @@ export const cmdCancelAll: Verb = {
   run,
 };
 
+const goesOn = "What is left is asked for until it is gone, also now that this command ends.";
 const ended: ReadonlySet<OrderStatus["state"]> = new Set(["FILLED", "CANCELLED", "EXPIRED", "REJECTED"]);
 
 async function run(context: Context): Promise<Answer> {
@@ -73,12 +74,16 @@ async function run(context: Context): Promise<Answer> {
     );
   }
   const open = orders.filter(({ state }) => !ended.has(state));
-  const columns = orderColumns(await fundModes(client, context), context.clock.now());
-  const list = await listing(context, {
-    columns,
-    rows: orders,
-    none: "There was no open order.",
-    lead: `${orders.length - open.length} ended, ${open.length} not yet.${auditId === undefined ? "" : ` Audit ${clean(auditId)}.`}`,
-  });
-  return { ...list, exit: open.length === 0 ? exitCodes.ok : exitCodes.pending };
+  const columns = [
+    ...orderColumns(await fundModes(client, context), context.clock.now()),
+    { name: "audit_id", of: (one: OrderStatus) => one.audit_id, onlyCsv: true as const },
+  ];
+  const isDone = open.length === 0;
+  const tally = `${orders.length - open.length} ended, ${open.length} not yet.${isDone ? "" : ` ${goesOn}`}`;
+  const lead = `${tally}${auditId === undefined ? "" : ` Audit ${clean(auditId)}.`}`;
+  // A table has it above; CSV is nothing but rows.
+  if (!isDone && !context.json && !isForPeople(context)) context.terminal.say(lead);
+  const list = await listing(context, { columns, rows: orders, none: "There was no open order.", lead });
+  const ofFund = fundId === undefined ? "" : ` --fund-id ${clean(fundId)}`;
+  return isDone ? list : { ...list, exit: exitCodes.pending, next: [`ctl oms orders list --open${ofFund}`] };
 }

@@ -4,7 +4,7 @@ import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { type Column, formatOption, listing } from "../listing.ts";
+import { type Column, formatOption, isForPeople, listing } from "../listing.ts";
 import { countOf } from "../numbers.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean, moment } from "../text.ts";
@@ -53,27 +53,40 @@ async function run(context: Context): Promise<Answer> {
   const scope = fundId === undefined ? {} : { fundId };
   let flatten: Flatten = await client.flattenPaper({ ...scope, confirmation, ...reasonOf(context) });
   const until = context.clock.now() + waitS * 1_000_000;
-  let told = -1;
+  let said = -1;
   while (owed(flatten) > 0 && context.clock.now() < until && !context.signal.aborted) {
     const left = owed(flatten);
-    if (left !== told && !context.json) context.terminal.say(`${left} of ${rowsOf(flatten).length} are not done yet.`);
-    told = left;
+    if (left !== said && !context.json) context.terminal.say(`${left} of ${rowsOf(flatten).length} are not done yet.`);
+    said = left;
     await context.timers.sleep(lookEveryMs, context.signal);
     flatten = await client.getFlatten({ flattenId: flatten.flatten_id });
   }
   const [closed, gone] = [flatten.lines.length - owedLines(flatten), flatten.orders.length - owedOrders(flatten)];
   const positions = `${closed} of ${flatten.lines.length} positions closed`;
   const orders = `${gone} of ${flatten.orders.length} orders gone`;
+  const isDone = owed(flatten) === 0;
+  const told = `${positions}, ${orders}.${isDone ? "" : ` ${goesOn}`}`;
+  const lead = `${told} Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`;
+  // A table has it above; CSV is nothing but rows.
+  if (!isDone && !context.json && !isForPeople(context)) context.terminal.say(lead);
   const list = await listing(context, {
     columns: columnsAt(context.clock.now()),
     rows: rowsOf(flatten),
     none: "There was no position to close and no order to cancel.",
     data: flatten,
-    lead: `${positions}, ${orders}. Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`,
+    lead,
   });
-  return { ...list, exit: owed(flatten) === 0 ? exitCodes.ok : exitCodes.pending };
+  return isDone ? list : { ...list, exit: exitCodes.pending, next: nextOf(fundId) };
 }
 
+/** No verb shows a flatten by its name; what it has yet to close and to cancel is seen where positions and orders are. */
+function nextOf(fundId: string | undefined): readonly string[] {
+  if (fundId === undefined) return ["ctl ls", "ctl oms orders list --open"];
+  const ofFund = `--fund-id ${clean(fundId)}`;
+  return [`ctl oms positions list ${ofFund}`, `ctl oms orders list --open ${ofFund}`];
+}
+
+const goesOn = "What is left is tried until it is done, also now that this command ends.";
 const ended: ReadonlySet<Order["state"]> = new Set(["FILLED", "CANCELLED", "EXPIRED", "REJECTED"]);
 
 function owedLines({ lines }: Flatten): number {

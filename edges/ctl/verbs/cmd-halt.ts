@@ -2,7 +2,9 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import type { Context } from "../context.ts";
+import { failureOf, Refusal } from "../failure.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
+import { scopeArgument } from "../scope-argument.ts";
 import { clean, pairs } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -24,17 +26,20 @@ export const cmdHalt: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const id = context.argument("id");
+  const id = scopeArgument(context);
   const whom = id === "" ? "THE WHOLE FIRM" : id;
   const confirmation = await confirmed(context, "HALT", [
     `This halts ${whom}: no new risk, and its open orders are cancelled. Positions stay.`,
     "Only people can lift it again.",
   ]);
   const client = await context.client();
-  const answer = await client.requestHalt({ ...(id === "" ? {} : { id }), confirmation, ...reasonOf(context) });
+  const asked = { ...(id === "" ? {} : { id }), confirmation, ...reasonOf(context) };
+  const answer = await client.requestHalt(asked).catch(async (thrown: unknown) => {
+    throw await unanswered(thrown, clean(whom));
+  });
   const { halt_id, epoch, audit_id, acknowledged } = answer;
   const first = acknowledged
-    ? `${clean(whom)} is halted: every risk engine confirmed it.`
+    ? `${clean(whom)} is halted: every live risk engine confirmed it.`
     : `The halt of ${clean(whom)} is latched, and not every risk engine has confirmed it yet; that is tried until it has.`;
   const facts = pairs([
     ["Halt", halt_id],
@@ -47,4 +52,14 @@ async function run(context: Context): Promise<Answer> {
     exit: acknowledged ? exitCodes.ok : exitCodes.pending,
     next: ["`ctl riskengine halts list` shows whether orders are cancelled and people told."],
   };
+}
+
+/** A halt that got no answer may be in force all the same, and whoever asked must not believe either. */
+async function unanswered(thrown: unknown, whom: string): Promise<unknown> {
+  const { exit, code, detail } = await failureOf(thrown);
+  if (exit !== exitCodes.unavailable) return thrown;
+  const unknown = `${detail} It is not known whether ${whom} is halted.`;
+  const hint =
+    "Look with `ctl riskengine halts list`, and halt again if it is not: a halt that is there twice does no harm.";
+  return new Refusal(exit, code, unknown, hint, thrown);
 }

@@ -6,7 +6,8 @@ import type { Context } from "../context.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { baselineText, type HaltStatus, haltLine, pendingText } from "../halt-text.ts";
 import { sixDigits } from "../one-time-code.ts";
-import { reasonOption } from "../reason.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { scopeArgument } from "../scope-argument.ts";
 import { clean, moment, pairs } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -35,9 +36,12 @@ export const cmdResume: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const id = context.argument("id");
+  const id = scopeArgument(context);
   const cosign = context.option("cosign");
   if (id !== "" && cosign !== undefined) throw usageRefusal("Name a scope or a request to sign, not both.");
+  if (cosign !== undefined && context.switched("rebase")) {
+    throw usageRefusal("The baseline is the choice of the request that you sign: leave --rebase out.");
+  }
   if (cosign !== undefined) return sign(context, cosign);
   return id === "" ? askForAll(context) : lift(context, id);
 }
@@ -92,7 +96,11 @@ async function sign(context: Context, requestId: string): Promise<Answer> {
   const client = await context.client();
   const shown = await show(context, client, { requestId });
   const confirmation = await confirmed(context, "RESUME", ["With your signature ALL of these halts are lifted."]);
-  return lifted(context, await client.resumeHalt({ requestId, confirmation, ...(await code(context)) }), shown);
+  return lifted(
+    context,
+    await client.resumeHalt({ requestId, confirmation, ...reasonOf(context), ...(await code(context)) }),
+    shown,
+  );
 }
 
 interface Shown {

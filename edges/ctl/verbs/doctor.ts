@@ -1,7 +1,7 @@
 // `ctl doctor`: everything that must be in order before ctl can work, each with what to do when it is not. A check never ends the others.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
-import type { Check } from "../doctor-checks.ts";
+import type { Check, HaltsSeen } from "../doctor-checks.ts";
 import { clean } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -22,8 +22,9 @@ export const doctor: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const { allChecks } = await import("../doctor-checks.ts");
+  const { allChecks, haltsSeen } = await import("../doctor-checks.ts");
   const checks: readonly Check[] = await allChecks(context);
+  const halts = await haltsSeen(context, checks);
   const failing = checks.filter((check) => check.state === "fail").length;
   const warnings = checks.filter((check) => check.state === "warn").length;
   const { paintAnswer: paint } = context.terminal;
@@ -33,15 +34,39 @@ async function run(context: Context): Promise<Answer> {
     `${marks[state]}  ${name.padEnd(width)}  ${clean(detail)}`,
     ...(advice === undefined || state === "ok" ? [] : [`${" ".repeat(width + 8)}-> ${clean(advice)}`]),
   ]);
-  const summary =
-    failing === 0
-      ? warnings === 0
-        ? "All in order."
-        : `In order, ${warnings} to look at.`
-      : `${failing} failing, ${warnings} to look at.`;
+  const halted = halts === undefined ? [] : [isQuiet(halts) ? haltsLine(halts) : paint.yellow(haltsLine(halts))];
   return {
-    data: { status: failing > 0 ? "fail" : warnings > 0 ? "warn" : "ok", checks },
-    text: [...lines, "", summary].join("\n"),
+    data: {
+      status: failing > 0 ? "fail" : warnings > 0 ? "warn" : "ok",
+      checks,
+      ...(halts === undefined ? {} : { halts }),
+    },
+    text: [...lines, "", ...halted, summaryOf(failing, warnings, halts)].join("\n"),
     exit: failing > 0 ? exitCodes.failed : exitCodes.ok,
   };
+}
+
+function isQuiet(halts: HaltsSeen): boolean {
+  return halts.known && halts.in_force === 0;
+}
+
+function haltsLine(halts: HaltsSeen): string {
+  const look = "`ctl riskengine halts list`";
+  if (!halts.known) return `Halts: not known (${clean(halts.detail)}), so everything counts as halted: ${look}`;
+  if (halts.strictest === undefined) return "Halts: none in force.";
+  return `Halts: ${halts.in_force} in force, the strictest ${halts.strictest}: ${look}`;
+}
+
+/** A platform that is in order and may not trade is never told as if nothing was the matter. */
+function summaryOf(failing: number, warnings: number, halts: HaltsSeen | undefined): string {
+  const toLookAt = `${warnings} to look at`;
+  if (halts === undefined || isQuiet(halts)) {
+    if (failing > 0) return `${failing} failing, ${toLookAt}.`;
+    return warnings === 0 ? "All in order." : `In order, ${toLookAt}.`;
+  }
+  const held = halts.known
+    ? `${halts.in_force} ${halts.in_force === 1 ? "halt is" : "halts are"} in force`
+    : "whether a halt is in force is not known";
+  if (failing > 0) return `${failing} failing, ${toLookAt}; ${held}.`;
+  return `The platform is in order${warnings === 0 ? "" : `, ${toLookAt}`}; ${held}.`;
 }

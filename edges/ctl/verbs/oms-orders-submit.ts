@@ -80,10 +80,18 @@ async function run(context: Context): Promise<Answer> {
   const isDryRun = context.switched("dry-run");
   const status = await submitted(client, isDryRun ? { ...order, dryRun: true } : order, context);
   if (isDryRun) return dryRunAnswer(status);
-  const next = isForPeople(context) ? [`ctl oms orders show ${order.orderId}`, `ctl why ${order.orderId}`] : [];
+  const next = isForPeople(context) ? nextOf(status) : [];
   const mode = context.json ? "" : (await fundModes(client, context))(order.fundId);
   const what = clean(`${termsText(status)} for ${order.fundId} (${mode})`);
   return { data: status, text: `${what}\n${outcomeText(status)}`, exit: exitOf(status), next };
+}
+
+/** Only what the risk engine decided has a why; an order that was refused at the door has the halt that refused it. */
+function nextOf({ order, code, decision }: OrderStatus): readonly string[] {
+  const orderId = clean(order.order_id);
+  const show = `ctl oms orders show ${orderId}`;
+  if (decision !== undefined) return [show, `ctl why ${orderId}`];
+  return code === "ORDER_HALTED" ? [show, "ctl riskengine halts list"] : [show];
 }
 
 function orderOf(context: Context, assetClass: (typeof classes)[number]): Order {

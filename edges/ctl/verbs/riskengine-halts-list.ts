@@ -1,7 +1,7 @@
 // `ctl riskengine halts list`: every halt in force, and what is still to be done about each.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
-import { haltColumns, haltRows, pendingText } from "../halt-text.ts";
+import { haltColumns, haltRows, haltsWithSteps, pendingText } from "../halt-text.ts";
 import { formatOption, isForPeople, listing } from "../listing.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -32,7 +32,7 @@ async function run(context: Context): Promise<Answer> {
     columns: haltColumns(now),
     rows: haltRows(status),
     none,
-    data: status.halts,
+    data: haltsWithSteps(status),
   });
   return { ...list, exit: status.known ? exitCodes.ok : exitCodes.unavailable };
 }

@@ -21,6 +21,9 @@ const patienceMs = 1_500;
 /** A little longer than the manager waits for its engines. */
 const answerMsMax = 7_000;
 
+/** More than is kept of one; the engine takes no message of any length. */
+const reasonLengthMax = 4_000;
+
 export function haltRequest(parts: Parts): Route {
   return defineRoute({
     id: "requestHalt",
@@ -33,7 +36,7 @@ export function haltRequest(parts: Parts): Route {
     answers: { 201: haltAnswer },
     handle: async (request) => {
       const { id, severity, fund_id, strategy_id, reason, halt_id = parts.random.uuid(), ...rest } = request.body;
-      const asked: Asked = { ...rest, halt_id, reason: reason ?? "", requested_by: "" };
+      const asked: Asked = { ...rest, halt_id, reason: (reason ?? "").slice(0, reasonLengthMax), requested_by: "" };
       // Whoever names somebody and no level is refused, and never taken to mean everybody.
       const level: Scope["severity"] = severity ?? (fund_id || strategy_id ? "SEVERITY_UNSPECIFIED" : "FIRM_HALT");
       const scope = id ?? { severity: level, fund_id: fund_id ?? "", strategy_id };

@@ -2,6 +2,7 @@
 // that nothing but the drill's own fund is ever touched.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { memoryBus } from "../../../adapters/memory/bus.ts";
+import { answerOf } from "../../../contracts/src/codes.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { Drill, Drills } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
@@ -59,7 +60,8 @@ async function open(withFund = true): Promise<World> {
   rig.quote("BTC-USD", "100000", "100010");
   await rig.oms.place(theirs, "WORKING");
   await latch(rig, "theirs");
-  const isHalted = (fundId: string): boolean => rig.world.risk.halts.some((halt) => halt.fund_id === fundId);
+  const isHalted = (fundId: string): boolean =>
+    rig.world.risk.halts.some((halt) => halt.severity === "FIRM_HALT" || halt.fund_id === fundId);
   const desk: OrderDesk = {
     ...rig.oms.desk,
     async submit(order) {
@@ -222,6 +224,41 @@ describe("a drill", () => {
     expect(other).toEqual(one);
     expect(await list()).toHaveLength(1);
     expect(world.rig.told(subjects.operatorAttempted).map(({ reason }) => reason)).toEqual(["one", "two"]);
+    await stop();
+  });
+
+  it("is refused under a firm halt, with what to do, and leaves neither record nor alarm", async () => {
+    const world = await open();
+    const { rig } = world;
+    const { run, list, stop } = await start(world);
+    await latch(rig, "firm", "FIRM_HALT");
+    const answer = await run();
+    expect(answer).toMatchObject({
+      denial: { code: "ORDER_HALTED", reason: expect.stringMatching(/firm is halted.*`ctl riskengine halts list`/) },
+      isTold: true,
+    });
+    expect(answerOf("ORDER_HALTED").grpc).toBe("FAILED_PRECONDITION");
+    expect(rig.told(subjects.operatorAttempted)).toMatchObject([
+      { verb: "RunDrill", allowed: false, code: "ORDER_HALTED" },
+    ]);
+    expect(await list()).toEqual([]);
+    expect(rig.told(subjects.drillMeasured)).toEqual([]);
+    expect(rig.told(subjects.alarmRaised)).toEqual([]);
+    expect(drillOrders(rig)).toEqual([]);
+    expect(inForce(rig)).toEqual(["theirs", "firm"]);
+    await stop();
+  });
+
+  it("that runs when the firm is halted is the answer for whoever asks then", async () => {
+    const world = await open();
+    const { rig } = world;
+    world.weather.chat = false;
+    const { run, list, stop } = await start(world);
+    const first = run("one");
+    await rig.time.timers.sleep(1_000);
+    await latch(rig, "firm", "FIRM_HALT");
+    expect(await run("two")).toEqual(await first);
+    expect(await list()).toHaveLength(1);
     await stop();
   });
 

@@ -3,6 +3,8 @@
 //  1. One at a time; who asks while one runs gets that one's answer.
 //  2. Only halts of the drill's own fund are lifted here, by the transaction that records what was measured: the one lift that no person makes.
 //  3. A drill whose process died is found by the halt that it left: that is lifted, and recorded as a drill that failed.
+//  4. None begins under a firm halt, by itself or by hand: every order is refused then, so it could only fail, and alarm in the middle of an incident.
+import type { Denial } from "../../../contracts/src/codes.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type {
   Drill,
@@ -14,7 +16,7 @@ import { format, millisecondsBetween, parse } from "../../../contracts/src/insta
 import type { ActiveHalt, DrillMeasured } from "../../../contracts/src/records/halt.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { isDrill } from "../../../core/halts.ts";
-import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
+import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { createAttempts } from "../../attempts.ts";
 import { transactToKnownEnd } from "../../known-end.ts";
@@ -29,6 +31,14 @@ const hourMs = 3_600_000;
 const countDefault = 100;
 const countMaxMax = 1_000;
 const machine = "service:operations";
+
+/** The code that the drill's own order would be refused with. */
+const firmHalted: Denial = {
+  code: "ORDER_HALTED",
+  reason:
+    "The firm is halted, so every order of a drill would be refused and nothing could be measured: no drill was begun. " +
+    "`ctl riskengine halts list` shows the halts; run it again once they are lifted.",
+};
 
 export interface DrillsOptions extends Omit<DrillOptions, "ports"> {
   readonly ports: DrillOptions["ports"] & Pick<ServicePorts, "random" | "crash" | "riskStore" | "settings">;
@@ -92,8 +102,12 @@ export function startDrills(options: DrillsOptions): RunningDrills {
     if (everyMs === 0) return false;
     const [newest] = await store.transact("drill.look", (unit) => unit.drills.newest(1));
     if (newest !== undefined && millisecondsBetween(parse(newest.at), clock.now()) < everyMs) return false;
-    // Under a firm halt nothing can be shown by halting something.
-    return (await riskStore.halts()).active.every(({ severity }) => severity !== "FIRM_HALT");
+    return !(await isFirmHalted());
+  }
+
+  /** Nothing can be shown then by halting something. */
+  async function isFirmHalted(): Promise<boolean> {
+    return (await riskStore.halts()).active.some(({ severity }) => severity === "FIRM_HALT");
   }
 
   const loop = startWorkerLoop({
@@ -111,9 +125,10 @@ export function startDrills(options: DrillsOptions): RunningDrills {
 
   return {
     handlers: {
-      async RunDrill(request: RunDrillRequest, { identity }: RpcCall): Promise<Drill> {
+      async RunDrill(request: RunDrillRequest, { identity }: RpcCall): Promise<Drill | DeniedAnswer> {
         const reason = givenReason(request.reason);
         const attempt = { identity, verb: "RunDrill", target: "", reason };
+        if (running === undefined && (await isFirmHalted())) return attempts.refused(attempt, firmHalted);
         await store.transact("halts.attempt", (unit) => attempts.allowed(unit, attempt));
         return run(identity.actor, reason);
       },

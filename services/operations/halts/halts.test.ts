@@ -89,6 +89,15 @@ describe("RequestHalt of the halt manager", () => {
     expect(blocking()).toEqual([]);
   });
 
+  it("what was announced, however much, is not in the way of a halt at the engine", async () => {
+    const rig = await begin();
+    const told = { ...alpha, reason: "loss", requested_by: "operations", since: "2026-01-02T00:00:00.000000Z" };
+    const announce = (id: string) => rig.ask("riskengine", "AnnounceHalt", { ...told, halt_id: id }, machine);
+    for (let count = 0; count < 1_000; count += 1) await announce(`a-${count}`);
+    await expect(announce("one-too-many")).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+    expect(await rig.ask("riskengine", "RequestHalt", firm, duty)).toMatchObject({ acknowledged: true });
+  });
+
   it("is not acknowledged while an engine holds its lease and says nothing, and is when the lease ran out", async () => {
     const rig = await begin();
     rig.kill("riskengine");
@@ -189,6 +198,20 @@ describe("status and list", () => {
     expect(halts.map(({ halt_id: id }) => id)).toEqual(["h-1", "h-2"]);
   });
 
+  it("tells of a request that waits for its signature who asks, why and for which baseline, until it can be signed no longer", async () => {
+    const rig = await begin();
+    await halt(rig, firm);
+    const status = () => rig.ask("operations", "GetHaltStatus", { fund_id: "" }, duty) as Promise<HaltStatus>;
+    const told = { requested_by: "operator:duty", reason: "over", baseline: "rebased" };
+    const request = await lift(rig, { ...resume, rebase: true, one_time_code: rig.codeOf("duty") });
+    expect(request).toMatchObject({ ...told, lifted_halt_ids: [] });
+    expect(await status()).toMatchObject({ ...told, request_id: request.request_id });
+    await halt(rig, alpha);
+    expect(Object.keys(await status())).not.toContain("request_id");
+    const nobody = { request_id: "a\0", confirmation: "RESUME", halt_ids: [], one_time_code: "1" };
+    expect(codeOf(await lift(rig, nobody, relief))).toBe("RESUME_REQUEST_UNKNOWN");
+  });
+
   it("unknown is halted: when the store cannot be read it says so, with what it knew", async () => {
     const rig = await begin();
     await halt(rig, { ...alpha, halt_id: "h-1" });
@@ -261,9 +284,9 @@ describe("ResumeHalt of the halt manager", () => {
     const sign = (request: HaltStatus) => ({
       ...{ request_id: request.request_id, confirmation: "RESUME", halt_ids: [], one_time_code: rig.codeOf("third") },
     });
-    expect(codeOf(await lift(rig, sign(first), person("third")))).toBe("RESUME_REQUEST_UNKNOWN");
+    expect(codeOf(await lift(rig, sign(first), person("third")))).toBe("RESUME_REQUEST_VOID");
     await lift(rig, { ...resume, fund_id: "alpha" });
-    expect(codeOf(await lift(rig, sign(second), person("third")))).toBe("RESUME_REQUEST_UNKNOWN");
+    expect(codeOf(await lift(rig, sign(second), person("third")))).toBe("RESUME_REQUEST_VOID");
     expect(idsInForce(rig)).toEqual(["h-1"]);
     expect(rig.published(subjects.resumeEnded).map(({ outcome }) => outcome)).toEqual(["replaced", "void"]);
   });

@@ -9,7 +9,7 @@ import type {
 } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
-import { haltsAbout, haltsLiftedWith, restartsAfter } from "../../../core/halts.ts";
+import { haltsAbout, haltsLiftedWith, isSet, restartsAfter } from "../../../core/halts.ts";
 import type { ProvenStep, StoredResume } from "../../../ports/halt-records.ts";
 import type { FundDirectory } from "../../fund-directory.ts";
 import { pendingFields, statusOf, strategies } from "../../halt-ladder.ts";
@@ -53,7 +53,7 @@ export function createHaltStatuses({ ports, funds, steps }: HaltStatusOptions): 
       }));
       return {
         ...statusOf(fundId, halts, epoch, at),
-        ...waiting(about, pending, at),
+        ...waiting(about, pending, active, at),
         progress: halts.map((halt) => progressOf(halt, proven)),
         restarts: [...restartsAfter(lifted, active, lifted.length === 0 ? [] : await strategies(ports))],
       };
@@ -83,9 +83,15 @@ export function createHaltStatuses({ ports, funds, steps }: HaltStatusOptions): 
   };
 }
 
-/** A request to lift everything is of interest to whoever asks about everything. */
-function waiting(about: About, pending: StoredResume | undefined, at: Instant): Partial<HaltStatus> {
+/** A request to lift everything is of interest to whoever asks about everything, as long as it can be signed. */
+function waiting(
+  about: About,
+  pending: StoredResume | undefined,
+  active: readonly ActiveHalt[],
+  at: Instant,
+): Partial<HaltStatus> {
   if (about !== "everything" || pending === undefined || pending.expiresAt <= at) return {};
+  if (!isSet(pending.haltIds, haltsLiftedWith(active, {}))) return {};
   return pendingFields(pending);
 }
 
