@@ -63,7 +63,8 @@ describe("AppendAudit", () => {
 describe("other messages", () => {
   it("with free data are looked at too, wherever it lies, and those without are not", () => {
     const bad = part(7, member("a", none));
-    expect(() => refuseLossyStructs("svc.v1.HaltRequest", bad)).toThrow("evidence.a has no value");
+    // What is wrong in its evidence does not refuse a halt.
+    expect(() => refuseLossyStructs("svc.v1.HaltRequest", bad)).not.toThrow();
     expect(() => refuseLossyStructs("svc.v1.Order", bad)).not.toThrow();
     const trail = part(1, part(6, member("a", none)));
     expect(() => refuseLossyStructs("svc.v1.AuditTrail", trail)).toThrow("entries.data.a has no value");

@@ -7,6 +7,8 @@ import { messageFields } from "./definitions.ts";
 import type { DescribedField } from "./descriptor-set.ts";
 
 const structType = "google.protobuf.Struct";
+/** A halt is not refused for a figure in its evidence: what cannot be kept is mended or left out where it is read. */
+const mendedTypes: ReadonlySet<string> = new Set(["svc.v1.HaltRequest"]);
 const nameCharactersMax = 64;
 const pathCharactersMax = 400;
 
@@ -31,7 +33,7 @@ function leadingFields(): ReadonlyMap<string, readonly DescribedField[]> {
 /** Refuses a request, known to be such a message, of which reading would lose something; says where. */
 export function refuseLossyStructs(messageType: string, bytes: Uint8Array): void {
   const fields = leading.get(messageType);
-  if (fields !== undefined) walkMessage(fields, new BinaryReader(bytes), "");
+  if (fields !== undefined && !mendedTypes.has(messageType)) walkMessage(fields, new BinaryReader(bytes), "");
 }
 
 function walkMessage(fields: readonly DescribedField[], reader: BinaryReader, path: string): void {

@@ -159,8 +159,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
 export function decode(procedure: UnaryProcedure, bytes: Uint8Array): unknown {
   try {
     const message = decodeStrictly(procedure.request, bytes);
-    // A halt is not refused for a figure in its evidence: it is mended where it is read.
-    if (procedure.method.name !== "RequestHalt") refuseLossyStructs(procedure.method.requestType, bytes);
+    refuseLossyStructs(procedure.method.requestType, bytes);
     return message;
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;

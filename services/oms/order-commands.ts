@@ -65,13 +65,14 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
       const reason = `Cancelling every order is confirmed with the word ${confirmationWord}.`;
       return { denial: { code: "CONFIRMATION_WRONG", reason } };
     }
-    await mustKnowFund(ports, request.fund_id);
+    const open = await store.transact("oms.look", (unit) => unit.oms.openOrders());
+    const wanted = open.filter(({ order }) => request.fund_id === undefined || order.fund_id === request.fund_id);
+    // A fund that is gone may have left orders, and they can be cancelled; "there was none" is said of no mistyped name.
+    if (wanted.length === 0) await mustKnowFund(ports, request.fund_id);
     const target = request.fund_id ?? "";
     const auditId = await store.transact("oms.cancel-all", (unit) =>
       tellAttempt(unit, call.identity, { verb: "CancelAll", target, reason: request.reason }, clock.now()),
     );
-    const open = await store.transact("oms.look", (unit) => unit.oms.openOrders());
-    const wanted = open.filter(({ order }) => request.fund_id === undefined || order.fund_id === request.fund_id);
     for (const { order } of wanted) await cancelling.request(order.order_id, wordsOf(request.reason, call));
     await Promise.all(
       wanted.map(({ order }) => drivers.settled(order.order_id, ({ state }) => hasEnded(state), answerMsMax)),
