@@ -1,8 +1,14 @@
 // An answer leaves in one write, whole, whatever its size and however its caller reads; and callers who leave while it does so harm nobody.
 import { randomInt } from "node:crypto";
-import { connect as connectHttp2, constants, type IncomingHttpHeaders } from "node:http2";
+import http2, {
+  connect as connectHttp2,
+  constants,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { testPorts } from "../http/test-ports.ts";
 import { isTriedNode } from "./one-write.ts";
@@ -131,6 +137,25 @@ it("headers, message and trailers leave together", async () => {
   // A busy machine may cut one in two.
   if (isTriedNode) expect(together.length).toBeGreaterThan(40);
   else expect(together).toEqual([]);
+});
+
+it("a stream is taken down when its last write has ended, and not before", async () => {
+  const finished: boolean[] = [];
+  const { createServer: createHttp2Server } = http2;
+  const spy = vi.spyOn(http2, "createServer").mockImplementation((...given: unknown[]): Http2Server => {
+    const made = (createHttp2Server as (...these: unknown[]) => Http2Server)(...given);
+    made.on("stream", (stream: ServerHttp2Stream) => {
+      stream.once("close", () => finished.push(stream.writableFinished));
+    });
+    return made;
+  });
+  closers.push(() => spy.mockRestore());
+  const { port } = await serve();
+  const caller = openCaller(port);
+  for (let count = 0; count < 50; count += 1) expectWhole(await caller.call(100), 100);
+  await vi.waitFor(() => expect(finished).toHaveLength(50));
+  // On a busy machine a socket may be full for a moment.
+  expect(finished.filter((isFinished) => isFinished).length).toBeGreaterThan(40);
 });
 
 it.each([

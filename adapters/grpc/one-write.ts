@@ -45,6 +45,7 @@ export function prepareOneWrite(stream: ServerHttp2Stream): boolean {
   if (typeof state?.flags !== "number" || (state.flags & hasTrailers) === 0) return false;
   if (typeof handle?.trailers !== "function") return false;
   stream.sendTrailers = sendTrailersNow;
+  stream.destroy = destroyWhenWritten;
   return true;
 }
 
@@ -74,6 +75,21 @@ function settle(stream: ServerHttp2Stream, code: number): void {
   if (stream.destroyed || found === undefined || found === "none") return;
   if (code < 0) stream.destroy(new Error(`The trailers of an answer could not be sent (${code}).`));
   else ((stream as Inside)[found.maybeDestroy] as () => void).call(stream);
+}
+
+/**
+ * Node takes a stream down when its last frame was made, which is now a moment before the write that carries the frame has ended; and then it
+ * makes an error for those who might wait for that write, with a stack, which costs as much as a small call. A turn later the write has ended.
+ */
+function destroyWhenWritten(this: ServerHttp2Stream, error?: Error): ServerHttp2Stream {
+  this.destroy = (Object.getPrototypeOf(this) as ServerHttp2Stream).destroy;
+  if (error !== undefined || this.destroyed || this.writableLength === 0) return this.destroy(error);
+  setImmediate(destroyNow, this);
+  return this;
+}
+
+function destroyNow(stream: ServerHttp2Stream): void {
+  stream.destroy();
 }
 
 function listOf(headers: OutgoingHttpHeaders): readonly [string, number] {
