@@ -204,8 +204,7 @@ function counted(handler: UnaryHandler | undefined, tally: Tally): UnaryHandler 
       stampNumber(requestBytes, text.indexOf("k0", 0, "latin1") + 1, stamped);
       stampNumber(requestBytes, text.indexOf("o0", 0, "latin1") + 1, stamped);
       asked = { ...order, idempotency_key: `k${stamped}`, order_id: `o${stamped}` };
-      // Not a spread: that would look at the signal, and so make one.
-      asking = Object.create(call, { requestBytes: { value: requestBytes } }) as RpcCall;
+      asking = new StampedCall(call, requestBytes);
     }
     const answer = await ask(asked, asking);
     if (answer.encoded[0] === 0x08 && answer.encoded[1] === 0x01) {
@@ -214,6 +213,33 @@ function counted(handler: UnaryHandler | undefined, tally: Tally): UnaryHandler 
     } else tally.denied += 1;
     return answer;
   }) as unknown as UnaryHandler;
+}
+
+/** Not a spread of the call, which would look at its signal and so make one; and not made from it as from a prototype, which gives each a shape of its own. */
+class StampedCall implements RpcCall {
+  readonly requestBytes: Uint8Array;
+  private readonly call: RpcCall;
+
+  constructor(call: RpcCall, requestBytes: Uint8Array) {
+    this.call = call;
+    this.requestBytes = requestBytes;
+  }
+
+  get requestId(): string {
+    return this.call.requestId;
+  }
+
+  get identity(): RpcCall["identity"] {
+    return this.call.identity;
+  }
+
+  get signal(): AbortSignal {
+    return this.call.signal;
+  }
+
+  isGone(): boolean {
+    return this.call.isGone();
+  }
 }
 
 interface Hands {
