@@ -152,16 +152,17 @@ export function mayCall(operation: Operation, caller: Caller | undefined): boole
   return caller.roles.some((role) => allowed.includes(role));
 }
 
+/** Between our own processes: whoever else had them could stop every engine without a word in the record. */
+const ownOperations: ReadonlySet<Operation> = new Set(["AnnounceHalt", "ConfirmHalts"]);
+
 /** Why not, in one sentence that says what would be needed. */
 export function whyNot(operation: Operation): string {
   const { allowed }: OperationRule = operations[operation];
+  if (ownOperations.has(operation)) return `${operation} is between the platform's own processes; no token that is issued may name it.`;
   if (typeof allowed === "string") return `${operation} needs a login.`;
   const needed = allowed.length === 1 ? `the role ${allowed[0]}` : `one of the roles ${allowed.join(", ")}`;
   return `${operation} needs ${needed}${allowed.includes("service") ? "; a service token must name it" : ""}.`;
 }
-
-/** Between our own processes: whoever else had them could stop every engine without a word in the record. */
-const ownOperations: ReadonlySet<Operation> = new Set(["AnnounceHalt", "ConfirmHalts"]);
 
 /** The operations that a machine's token may name. */
 export const serviceOperations: readonly Operation[] = (Object.keys(operations) as Operation[]).filter((name) => {
