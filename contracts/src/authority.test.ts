@@ -190,7 +190,9 @@ describe("operations", () => {
     );
     expect(whyNot("LogOut")).toContain("a login");
     // What no token may name is not offered to one.
-    expect(whyNot("AnnounceHalt")).toBe("AnnounceHalt is between the platform's own processes; no token that is issued may name it.");
+    expect(whyNot("AnnounceHalt")).toBe(
+      "AnnounceHalt is between the platform's own processes; no token that is issued may name it.",
+    );
   });
 
   test("every procedure of the protos has a row of its own; those of Instance share InspectInstance", () => {

@@ -158,7 +158,8 @@ const ownOperations: ReadonlySet<Operation> = new Set(["AnnounceHalt", "ConfirmH
 /** Why not, in one sentence that says what would be needed. */
 export function whyNot(operation: Operation): string {
   const { allowed }: OperationRule = operations[operation];
-  if (ownOperations.has(operation)) return `${operation} is between the platform's own processes; no token that is issued may name it.`;
+  if (ownOperations.has(operation))
+    return `${operation} is between the platform's own processes; no token that is issued may name it.`;
   if (typeof allowed === "string") return `${operation} needs a login.`;
   const needed = allowed.length === 1 ? `the role ${allowed[0]}` : `one of the roles ${allowed.join(", ")}`;
   return `${operation} needs ${needed}${allowed.includes("service") ? "; a service token must name it" : ""}.`;
