@@ -2,7 +2,8 @@
 // used again and again; what it wrote is copied out.
 import { Defect } from "../contracts/src/fault.ts";
 
-const pieceBytes = 65_536;
+/** Small, so that it is full soon and dies young; a large piece would be kept until the next large collection. */
+const pieceBytes = 16_384;
 const absent = 0xff;
 const negative = 0x80;
 const wide = 0x8000;

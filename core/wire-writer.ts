@@ -5,7 +5,8 @@ import { type Amount, toDecimal } from "./amount.ts";
 import type { Worth } from "./exact.ts";
 import { digitsOf, placeOf, unitsBetween } from "./plain.ts";
 
-const pieceBytes = 65_536;
+/** Small, so that it is full soon and dies young; a large piece would be kept until the next large collection. */
+const pieceBytes = 16_384;
 const codeOfZero = 48;
 const codeOfMinus = 45;
 const codeOfPoint = 46;

@@ -10,7 +10,7 @@ import { decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession } from "./bus-session.ts";
 import { messagesOf, newestIdText } from "./decision-rows.ts";
 import { createOutboxReader, type OutboxRow } from "./outbox-reader.ts";
-import { createBell, kindsFor, type PokeSource } from "./subscription-bell.ts";
+import { createBell, hearsFor, type PokeSource } from "./subscription-bell.ts";
 
 export interface Tail {
   /** Hears what is committed from now on; gives the function that stops it. */
@@ -43,8 +43,8 @@ export function createTail(options: {
   const closing = new AbortController();
   const reader = createOutboxReader({ run: session.run, clock: options.clock, patienceMs: holePatienceMs });
   let patterns: readonly string[] = [];
-  let kinds = kindsFor(patterns);
-  const bell = createBell(options.wake, timers, closing.signal, (written) => kinds.has(written));
+  let hears = hearsFor(patterns);
+  const bell = createBell(options.wake, timers, closing.signal, (...poked) => hears(...poked));
   let position: bigint | undefined;
   let living: Promise<void> | undefined;
 
@@ -89,7 +89,7 @@ export function createTail(options: {
 
   function updatePatterns(): void {
     patterns = [...new Set([...listeners].flatMap((listener) => listener.patterns))];
-    kinds = kindsFor(patterns);
+    hears = hearsFor(patterns);
   }
 
   return {

@@ -97,7 +97,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
       if (entries.length > 0) await lane.append(entries);
     }
     if (begun || entries.length > 0) outage.committed();
-    if (entries.length > 0) wake.poke("events");
+    if (entries.length > 0) wake.poke("events", new Set(entries.map(({ subject }) => subject)));
     return result;
   }
 

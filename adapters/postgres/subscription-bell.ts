@@ -1,10 +1,13 @@
 // Waiting for a wake-up without missing one: a poke that comes between the read and the wait ends the wait at once.
+import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { wantsEntries } from "./audit-rows.ts";
 import { wantsDecisions } from "./decision-rows.ts";
-import type { Wake, Written } from "./wake.ts";
+import type { Poked, Wake, Written } from "./wake.ts";
 
 export type PokeSource = Pick<Wake, "onPoke">;
+
+export type Hears = (...poked: Parameters<Poked>) => boolean;
 
 export interface Bell {
   /** Forgets pokes so far; call it before reading. */
@@ -14,12 +17,12 @@ export interface Bell {
   close(): void;
 }
 
-/** Rings for the kinds that are heard; what nobody here wants to hear of is passed over with the next poll. */
+/** Rings for what is heard; what nobody here wants to hear of is passed over with the next poll. */
 export function createBell(
   source: PokeSource,
   timers: Timers,
   signal: AbortSignal,
-  hears: (written: Written) => boolean,
+  hears: Hears,
 ): Bell {
   let rung = false;
   let wake: (() => void) | undefined;
@@ -27,8 +30,8 @@ export function createBell(
     rung = true;
     wake?.();
   };
-  const unsubscribe = source.onPoke((written) => {
-    if (hears(written)) ring();
+  const unsubscribe = source.onPoke((written, subjects) => {
+    if (hears(written, subjects)) ring();
   });
   signal.addEventListener("abort", ring);
   return {
@@ -54,10 +57,14 @@ export function createBell(
   };
 }
 
-/** What these patterns may concern. */
-export function kindsFor(patterns: readonly string[]): ReadonlySet<Written> {
+/** What may concern these patterns. */
+export function hearsFor(patterns: readonly string[]): Hears {
   const kinds = new Set<Written>(["events"]);
   if (wantsDecisions(patterns)) kinds.add("decisions");
   if (wantsEntries(patterns)) kinds.add("entries");
-  return kinds;
+  return (written, subjects) => {
+    if (subjects === undefined) return kinds.has(written);
+    for (const subject of subjects) if (matchesAny(patterns, subject)) return true;
+    return false;
+  };
 }

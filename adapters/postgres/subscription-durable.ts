@@ -25,7 +25,7 @@ import type { BusSession, Leadership } from "./bus-session.ts";
 import { messagesOf, wantsDecisions } from "./decision-rows.ts";
 import { horizonComplaint, horizonMsMax, oldestTransaction } from "./outbox-horizon.ts";
 import { createOutboxReader, type OutboxReader, type OutboxRow } from "./outbox-reader.ts";
-import { createBell, kindsFor, type PokeSource } from "./subscription-bell.ts";
+import { createBell, hearsFor, type PokeSource } from "./subscription-bell.ts";
 import { createCursorKeeper } from "./subscription-cursor.ts";
 import type { Parking } from "./subscription-parking.ts";
 
@@ -87,8 +87,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     "subscription",
   ]);
   const closing = new AbortController();
-  const kinds = kindsFor(patterns);
-  const bell = createBell(context.wake, timers, closing.signal, (written) => kinds.has(written));
+  const bell = createBell(context.wake, timers, closing.signal, hearsFor(patterns));
   const recent = boundedMap<string, true>(2 * (2 * queueMax + messagesPerDecisionMax));
   const complaints: Complaints = {};
   let finishedCount = 0;

@@ -27,7 +27,7 @@ import { type BusSession, createBusSession } from "./bus-session.ts";
 import { openClient, openPool } from "./connection.ts";
 import type { PokeSource } from "./subscription-bell.ts";
 import { openDurable } from "./subscription-durable.ts";
-import type { Written } from "./wake.ts";
+import type { Poked, Written } from "./wake.ts";
 
 const rig = {};
 let database: TestDatabase;
@@ -263,6 +263,8 @@ describe("a subscription that fails", () => {
     expect(await counted.readsOf("events")).toBeGreaterThan(100);
     expect(await counted.readsOf("decisions")).toBeLessThan(60);
     expect(await counted.readsOf("entries")).toBeLessThan(60);
+    expect(await counted.readsOf("events", [subjects.alarmRaised.name])).toBeLessThan(60);
+    expect(await counted.readsOf("events", [subjects.alarmRaised.name, thingChanged.name])).toBeGreaterThan(100);
   });
 });
 
@@ -270,7 +272,7 @@ describe("a subscription that fails", () => {
 async function openCounted(name: string) {
   const session = await openSession();
   const entry = await session.register(name, [thingChanged.name], tools.clock.now());
-  const pokes = new Set<(written: Written) => void>();
+  const pokes = new Set<Poked>();
   const seen: unknown[] = [];
   let reads = 0;
   const counting: BusSession = {
@@ -298,10 +300,11 @@ async function openCounted(name: string) {
   return {
     seen,
     /** While so many commits are told of, for 300 ms and more. */
-    async readsOf(written: Written): Promise<number> {
+    async readsOf(written: Written, names?: readonly string[]): Promise<number> {
+      const told = names === undefined ? undefined : new Set(names);
       reads = 0;
       for (let n = 0; n < 300; n += 1) {
-        for (const poke of pokes) poke(written);
+        for (const poke of pokes) poke(written, told);
         await pass(rig, 1);
       }
       return reads;

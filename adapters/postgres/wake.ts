@@ -1,4 +1,5 @@
-// Wake-ups: readers are told that there is something to read and of which kind, at once within a process and by NOTIFY between processes.
+// Wake-ups: readers are told that there is something to read, of which kind and under which subjects, at once within a process and by NOTIFY
+// between processes. Whoever wants none of it does not look: a halt's few events would else wake every reader of every process at once.
 // NOTIFY is sent after the commit, never inside it (inside, it would make commits wait for each other), from one
 // connection per process, and coalesced: however many commits come, at most one is under way and one is owed. A lost
 // wake-up costs time, never an event: readers poll behind it. The same connection carries the lossy marks.
@@ -12,11 +13,14 @@ import { keepConnection, type OpenConnection } from "./bus-connection.ts";
 /** What a commit can bring: events of the outbox, decisions of the journal, entries of the audit log. */
 export type Written = "events" | "decisions" | "entries";
 
+/** The subjects are those of the events, where they are known; without them it may be any. */
+export type Poked = (written: Written, subjects?: ReadonlySet<string>) => void;
+
 export interface Wake {
   /** Something was committed. Returns at once. */
-  poke(written: Written): void;
+  readonly poke: Poked;
   /** Calls back after commits, here or elsewhere, once for each kind, and after a reconnect; gives the function that stops it. */
-  onPoke(run: (written: Written) => void): () => void;
+  onPoke(run: Poked): () => void;
   /** Sends a text of at most `messageBytesMax` bytes to every process; false when it was dropped. */
   send(text: string): boolean;
   onMessage(run: (text: string) => void): () => void;
@@ -42,17 +46,22 @@ const notifyMsMin = 1;
 const wakeChannel = "portcullis_wake";
 const messageChannel = "portcullis_message";
 const allKinds: readonly Written[] = ["events", "decisions", "entries"];
+/** Subjects that one notification names at most; beyond that it may be any. */
+const subjectsMax = 32;
+
+/** What was written, by kind. */
+type News = Map<Written, ReadonlySet<string> | undefined>;
 
 export function createWake(options: WakeOptions): Wake {
   const { timers, log } = options;
-  const pokeListeners = new Set<(written: Written) => void>();
+  const pokeListeners = new Set<Poked>();
   const messageListeners = new Set<(text: string) => void>();
   const outgoing: string[] = [];
-  const owed = new Set<Written>();
+  const owed: News = new Map();
   let sending = false;
 
-  function tellHere(kinds: Iterable<Written>): void {
-    for (const written of kinds) for (const run of pokeListeners) run(written);
+  function tellHere(news: News): void {
+    for (const [written, subjects] of news) for (const run of pokeListeners) run(written, subjects);
   }
 
   async function prepare(client: pg.Client): Promise<void> {
@@ -65,10 +74,10 @@ export function createWake(options: WakeOptions): Wake {
     client.on("notification", (notification) => {
       if (notification.channel === messageChannel) {
         for (const run of messageListeners) run(notification.payload ?? "");
-      } else if (notification.processId !== pid) tellHere(kindsIn(notification.payload ?? ""));
+      } else if (notification.processId !== pid) tellHere(newsIn(notification.payload ?? ""));
     });
     // Something may have been committed while nobody listened.
-    tellHere(allKinds);
+    tellHere(anything());
   }
 
   const connection = keepConnection({ title: "the wake-up connection", prepare, ...options });
@@ -85,9 +94,9 @@ export function createWake(options: WakeOptions): Wake {
         break;
       }
       if (owed.size > 0) {
-        const kinds = [...owed].join(",");
+        const text = textOf(owed);
         owed.clear();
-        await attempt(client.query(`notify ${wakeChannel}, '${kinds}'`));
+        await attempt(client.query(`notify ${wakeChannel}, '${text}'`));
       }
       const text = outgoing.shift();
       if (text !== undefined) {
@@ -109,9 +118,9 @@ export function createWake(options: WakeOptions): Wake {
   }
 
   return {
-    poke(written) {
-      tellHere([written]);
-      owed.add(written);
+    poke(written, subjects) {
+      tellHere(new Map([[written, subjects]]));
+      add(owed, written, subjects);
       beginSending();
     },
     onPoke(run) {
@@ -134,11 +143,39 @@ export function createWake(options: WakeOptions): Wake {
   };
 }
 
+/** One kind's news on top of what is owed already. */
+function add(news: News, written: Written, subjects: ReadonlySet<string> | undefined): void {
+  const known = news.get(written);
+  if (subjects === undefined || (known === undefined && news.has(written))) news.set(written, undefined);
+  else {
+    const all = new Set([...(known ?? []), ...subjects]);
+    news.set(written, all.size > subjectsMax ? undefined : all);
+  }
+}
+
+/** `events svc.v1.a svc.v1.b,decisions`. What is no plain name is not named, and the notification says less. */
+function textOf(news: News): string {
+  return [...news].map(([written, subjects]) => [written, ...named(subjects)].join(" ")).join(",");
+}
+
+function named(subjects: ReadonlySet<string> | undefined): readonly string[] {
+  const names = [...(subjects ?? [])];
+  return names.every((name) => /^[\w.-]{1,200}$/.test(name)) ? names : [];
+}
+
+function anything(): News {
+  return new Map(allKinds.map((kind) => [kind, undefined]));
+}
+
 /** Anybody may notify; what names no kind may have brought anything. */
-function kindsIn(payload: string): readonly Written[] {
-  const named = payload.split(",");
-  const kinds = allKinds.filter((kind) => named.includes(kind));
-  return kinds.length === 0 ? allKinds : kinds;
+function newsIn(payload: string): News {
+  const news: News = new Map();
+  for (const part of payload.split(",")) {
+    const [kind, ...subjects] = part.split(" ");
+    const written = allKinds.find((each) => each === kind);
+    if (written !== undefined) add(news, written, subjects.length === 0 ? undefined : new Set(subjects));
+  }
+  return news.size === 0 ? anything() : news;
 }
 
 /** Calls back after commits of one kind; gives the function that stops it. */

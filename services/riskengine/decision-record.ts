@@ -5,7 +5,8 @@
 const orderTag = (1 << 3) | 2;
 const decisionTag = (2 << 3) | 2;
 const inputsTag = (3 << 3) | 2;
-const pieceBytes = 262_144;
+/** Full after a few orders, so that it dies young: a piece that outlives two small collections is kept until the next large one, and so is all its memory. */
+const pieceBytes = 16_384;
 
 export type PackDecisionRecord = (order: Uint8Array, decision: Uint8Array, inputs: Uint8Array) => Uint8Array;
 

@@ -190,6 +190,35 @@ describe("what the engine knows of halts", () => {
   });
 });
 
+describe("AnnounceHalt", () => {
+  const announced = { ...firm, requested_by: "operations", halt_id: "h-7", since: "2026-01-02T00:00:00.000000Z" };
+
+  it("blocks at once, and answers after every decision before it and the first that it denied", async () => {
+    const [rig, life] = await begin();
+    rig.delays.commitMs = 30;
+    const order: string[] = [];
+    const told = (name: string) => (end: unknown) => void order.push(`${name} ${String(end)}`);
+    const before = endOf(life).then(told("before"));
+    await rig.pass(5);
+    const announcing = life.call("AnnounceHalt", announced, machine).then(() => order.push("answered"));
+    const denied = endOf(life).then(told("first"));
+    await rig.finish(Promise.all([before, announcing, denied]));
+    expect(order).toEqual(["before approved", "first FIRM_HALTED", "answered"]);
+  });
+
+  it("answers at once when nothing is under way", async () => {
+    const [rig, life] = await begin();
+    rig.delays.commitMs = 1_000;
+    let isAnswered = false;
+    const announcing = life.call("AnnounceHalt", announced, machine).then(() => {
+      isAnswered = true;
+    });
+    await rig.pass(10);
+    expect(isAnswered).toBe(true);
+    await announcing;
+  });
+});
+
 describe("ConfirmHalts", () => {
   it("knows what somebody else latched a moment ago, and answers after every decision before it", async () => {
     const [rig, life] = await begin();

@@ -96,6 +96,9 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
       throw new Fault("INVALID_ARGUMENT", "This is no halt that could be latched.", { retry: "never" });
     if (watch.unlatchedCounts().announced >= unlatchedMax) throw tooMany();
     watch.announce(halt.data, announcedMsMax);
+    // Who was decided before it is answered, and then who was meanwhile, the first that are denied: from here on there is time for the latch.
+    await everybodyAnswered();
+    await everybodyAnswered();
     return { incarnation };
   }
 

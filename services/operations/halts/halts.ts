@@ -26,8 +26,8 @@ import { startHaltSteps } from "./steps.ts";
  */
 const acknowledgeMsMax = 6_000;
 const liftedMsMax = 2_000;
-/** So long a latch lets its announcement pass; an engine that answers takes two or three. */
-const announceMsMax = 10;
+/** So long a latch lets its announcement pass; an engine that answers takes about five. */
+const announceMsMax = 20;
 const stepsWaitMs = 50;
 /** A manager that has not come round for so long cannot work. */
 const silentMsMax = 30_000;
@@ -104,8 +104,8 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
   }
 
   /**
-   * The engine blocks while the latch is on its way to the disk; nobody is promised anything by that. The latch begins a moment later, because
-   * its statements would take processor and disk from the engine that hears this and from the first order that it denies.
+   * The engine blocks before the latch is on its way to the disk; nobody is promised anything by that. The latch begins when the engine has answered the
+   * first orders that it denies, because its statements would take processor and disk from them.
    */
   async function announce(halt: AskedHalt): Promise<void> {
     const heard = new AbortController();
