@@ -30,7 +30,7 @@ export interface Attempts {
 /** `room` is whose unit of work a refusal is told in. */
 export function createAttempts(
   { store, clock }: Pick<ServicePorts, "store" | "clock">,
-  room: "risk" | "halts",
+  room: "risk" | "halts" | "oms",
 ): Attempts {
   // A machine's are as much worth a record as a person's: what it halts may tell which of its parts asked, and not whose token that was.
   const record = ({ identity, verb, target, reason }: Attempt, denial?: Denial): OperatorAttempted => ({

@@ -18,12 +18,7 @@ export interface Bell {
 }
 
 /** Rings for what is heard; what nobody here wants to hear of is passed over with the next poll. */
-export function createBell(
-  source: PokeSource,
-  timers: Timers,
-  signal: AbortSignal,
-  hears: Hears,
-): Bell {
+export function createBell(source: PokeSource, timers: Timers, signal: AbortSignal, hears: Hears): Bell {
   let rung = false;
   let wake: (() => void) | undefined;
   const ring = (): void => {

@@ -31,6 +31,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "oms.learn": tells("ordersUpdated", "ordersRejected", "ordersCancelled", "ordersExpired"),
   "oms.cancel": tells("ordersUpdated", "ordersCancelled"),
   "oms.cancel-all": tells("operatorAttempted"),
+  "oms.attempt": tells("operatorAttempted"),
   "oms.cancelled": tells("ordersUpdated", "ordersRejected", "ordersCancelled", "ordersExpired"),
   "oms.amend": tells("ordersUpdated"),
   "oms.slice": tells("ordersCreated", "ordersUpdated", "ordersRejected", "ordersCancelled", "ordersExpired"),

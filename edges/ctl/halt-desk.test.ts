@@ -89,10 +89,7 @@ describe.each(commands)("%s", (command, word, route) => {
 describe("cmd cancel-all", () => {
   it("shows each order until it is gone, with the audit id, as a table and as JSON", async () => {
     server.on("POST /v1/oms/cancel-all", {
-      body: [statusOf("o-1", "CANCELLED"), statusOf("o-2", "CANCEL_PENDING")].map((one) => ({
-        ...one,
-        audit_id: "e-2",
-      })),
+      body: { audit_id: "e-2", orders: [statusOf("o-1", "CANCELLED"), statusOf("o-2", "CANCEL_PENDING")] },
     });
     let looks = 0;
     server.on("GET /v1/oms/orders/o-2", () => {
@@ -105,22 +102,19 @@ describe("cmd cancel-all", () => {
     expect(bodyOf("POST /v1/oms/cancel-all")).toEqual({ fund_id: "beta", confirmation: "CANCEL", reason: "end" });
     expect(looks).toBe(3);
     looks = 0;
-    const json = JSON.parse((await run("cmd cancel-all --confirm CANCEL --json")).stdout) as object[];
-    expect(json).toMatchObject([
-      { state: "CANCELLED", audit_id: "e-2" },
-      { state: "CANCELLED", audit_id: "e-2" },
-    ]);
+    const json = JSON.parse((await run("cmd cancel-all --confirm CANCEL --json")).stdout) as object;
+    expect(json).toMatchObject({ audit_id: "e-2", orders: [{ state: "CANCELLED" }, { state: "CANCELLED" }] });
   });
 
   it("ends pending while a broker is silent, and still names what is left", async () => {
-    server.on("POST /v1/oms/cancel-all", { body: [{ ...statusOf("o-2", "CANCEL_PENDING"), audit_id: "e-2" }] });
+    server.on("POST /v1/oms/cancel-all", { body: { audit_id: "e-2", orders: [statusOf("o-2", "CANCEL_PENDING")] } });
     server.on("GET /v1/oms/orders/o-2", { body: statusOf("o-2", "CANCEL_PENDING") });
     const shown = await run("cmd cancel-all --wait 2", ["CANCEL"]);
     expect([shown.exit, shown.stdout.includes("o-2")]).toEqual([8, true]);
   });
 
   it("that ends pending says that it goes on and how to look again, with CSV on stderr", async () => {
-    server.on("POST /v1/oms/cancel-all", { body: [{ ...statusOf("o-2", "CANCEL_PENDING"), audit_id: "e-2" }] });
+    server.on("POST /v1/oms/cancel-all", { body: { audit_id: "e-2", orders: [statusOf("o-2", "CANCEL_PENDING")] } });
     server.on("GET /v1/oms/orders/o-2", { body: statusOf("o-2", "CANCEL_PENDING") });
     const goesOn = "0 ended, 1 not yet. What is left is asked for until it is gone, also now that this command ends.";
     const shown = await run("cmd cancel-all --wait 1 --fund-id beta --confirm CANCEL");
@@ -136,10 +130,11 @@ describe("cmd cancel-all", () => {
     expect(json).toMatchObject({ exit: 8, stderr: "" });
   });
 
-  it("with nothing open is done", async () => {
-    server.on("POST /v1/oms/cancel-all", { body: [] });
+  it("with nothing open is done, and an entry all the same", async () => {
+    server.on("POST /v1/oms/cancel-all", { body: { audit_id: "e-2", orders: [] } });
     const shown = await run("cmd cancel-all --confirm CANCEL");
     expect(shown).toMatchObject({ exit: 0, stderr: "" });
+    expect(shown.stdout).toBe("0 ended, 0 not yet. Audit e-2.\n\nThere was no open order.\n");
   });
 });
 

@@ -1,4 +1,5 @@
-// What ctl sends when it lifts: exactly the halts that it showed, so that one which was raised while its user was reading is not lifted unseen.
+// What ctl sends when it halts and lifts: exactly the halts that it showed, so that one which was raised while its user was reading is not lifted unseen; and
+// nothing at all when what was typed cannot be what was meant.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +17,9 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const run = (line: string) =>
-  runFake(line.split(" "), {
+const run = (line: string) => runWords(line.split(" "));
+const runWords = (words: readonly string[]) =>
+  runFake([...words], {
     environment: { XDG_CONFIG_HOME: home, PORTCULLIS_URL: server.url, PORTCULLIS_TOKEN: "pcs_1_x" },
     ...virtualTime(Date.parse("2026-11-15T13:30:00Z")),
     folder: home,
@@ -46,4 +48,37 @@ it.each([
   expect(await run(`cmd resume ${id} --reason over --confirm RESUME`)).toMatchObject({ exit: 0 });
   const body = JSON.parse(server.calls("POST /v1/halts/resume").at(-1)?.body ?? "{}") as Record<string, unknown>;
   expect([body["id"], body["halt_ids"]]).toEqual([id, sent]);
+});
+
+it.each([
+  ["cmd halt", "--confirm HALT", "POST /v1/halts"],
+  ["cmd resume", "--reason over --confirm RESUME", "POST /v1/halts/resume"],
+])(
+  "%s of an empty name, a script's unset variable, is a mistake and never the whole firm",
+  async (verb, rest, route) => {
+    const before = server.calls(route).length;
+    for (const empty of ["", " "]) {
+      const shown = await runWords([...verb.split(" "), empty, ...rest.split(" ")]);
+      expect(shown.exit).toBe(2);
+      expect(shown.stderr).toContain("The name of a fund or strategy is empty.");
+    }
+    expect(server.calls(route)).toHaveLength(before);
+  },
+);
+
+it("a halt that got no answer says that nobody knows, and how to find out", async () => {
+  const problem = { code: "SERVICE_UNAVAILABLE", detail: "The halt manager does not answer.", retry: "later" };
+  server.on("POST /v1/halts", { status: 503, body: { type: "about:blank", title: "x", status: 503, ...problem } });
+  const shown = await run("cmd halt alpha --confirm HALT");
+  expect(shown.exit).toBe(9);
+  expect(shown.stderr).toContain("It is not known whether alpha is halted.");
+  expect(shown.stderr).toContain("ctl riskengine halts list");
+});
+
+it("whoever signs cannot choose another baseline than the request's", async () => {
+  const before = server.calls("POST /v1/halts/resume").length;
+  const shown = await run("cmd resume --cosign r-1 --rebase --confirm RESUME --totp 123456");
+  expect(shown.exit).toBe(2);
+  expect(shown.stderr).toContain("leave --rebase out");
+  expect(server.calls("POST /v1/halts/resume")).toHaveLength(before);
 });

@@ -12,6 +12,7 @@ import { decimalText, idText, lineText, positiveDecimalText } from "../../contra
 import { hasEnded } from "../../core/order-lifecycle.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { createAttempts } from "../attempts.ts";
 import { mustKnowFund } from "../must-know-fund.ts";
 import type { Amending } from "./amending.ts";
 import type { Terms } from "./amendment-terms.ts";
@@ -37,6 +38,7 @@ export interface OrderCommandsParts {
 
 export function createOrderCommands({ ports, drivers, cancelling, amending }: OrderCommandsParts) {
   const { clock, store } = ports;
+  const attempts = createAttempts(ports, "oms");
 
   const tells =
     ({ identity }: Call, attempted: Attempted) =>
@@ -61,15 +63,16 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
   }
 
   async function cancelAll(request: CancelAllRequest, call: Call): Promise<OrderStatuses | DeniedAnswer> {
+    const target = request.fund_id ?? "";
     if (request.confirmation !== confirmationWord) {
-      const reason = `Cancelling every order is confirmed with the word ${confirmationWord}.`;
-      return { denial: { code: "CONFIRMATION_WRONG", reason } };
+      const attempt = { identity: call.identity, verb: "CancelAll", target, reason: request.reason };
+      const reason = `Type ${confirmationWord} to confirm. Nothing was cancelled.`;
+      return attempts.refused(attempt, { code: "CONFIRMATION_WRONG", reason });
     }
     const open = await store.transact("oms.look", (unit) => unit.oms.openOrders());
     const wanted = open.filter(({ order }) => request.fund_id === undefined || order.fund_id === request.fund_id);
     // A fund that is gone may have left orders, and they can be cancelled; "there was none" is said of no mistyped name.
     if (wanted.length === 0) await mustKnowFund(ports, request.fund_id);
-    const target = request.fund_id ?? "";
     const auditId = await store.transact("oms.cancel-all", (unit) =>
       tellAttempt(unit, call.identity, { verb: "CancelAll", target, reason: request.reason }, clock.now()),
     );
@@ -78,7 +81,7 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
       wanted.map(({ order }) => drivers.settled(order.order_id, ({ state }) => hasEnded(state), answerMsMax)),
     );
     const orders = await Promise.all(wanted.map(({ order }) => present(order.order_id)));
-    return { orders: auditId === undefined ? orders : orders.map((one) => ({ ...one, audit_id: auditId })) };
+    return { orders, audit_id: auditId };
   }
 
   async function amendOrder(request: AmendOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {

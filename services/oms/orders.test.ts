@@ -342,6 +342,8 @@ describe("lists and positions", () => {
     await oms.call<OrderStatus>("SubmitOrder", orderOf("o-3", other));
     const wrong = await oms.call<DeniedAnswer>("CancelAll", { confirmation: "cancel", reason: "" }, operator);
     expect(wrong.denial.code).toBe("CONFIRMATION_WRONG");
+    const refused = { operator: operator.actor, verb: "CancelAll", allowed: false, code: "CONFIRMATION_WRONG" };
+    expect(rig.told(subjects.operatorAttempted)).toMatchObject([refused]);
     const typo = oms.call("CancelAll", { fund_id: "alhpa", confirmation: "CANCEL", reason: "" }, operator);
     await expect(typo).rejects.toMatchObject({ code: "NOT_FOUND" });
     const all = await oms.call<OrderStatuses>(
@@ -353,7 +355,10 @@ describe("lists and positions", () => {
       ["o-1", "CANCELLED"],
       ["o-2", "CANCELLED"],
     ]);
+    expect(all.audit_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(await stateOf(rig, "o-3")).toBe("WORKING");
+    const none = await oms.call("CancelAll", { fund_id: "alpha", confirmation: "CANCEL", reason: "" }, operator);
+    expect(none).toMatchObject({ orders: [], audit_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
     const late = await oms.call<DeniedAnswer>("CancelOrder", { order_id: "o-1", reason: "" });
     expect(late.denial.code).toBe("ORDER_NOT_OPEN");
   });

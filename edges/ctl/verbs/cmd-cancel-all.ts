@@ -56,9 +56,8 @@ async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   const scope = fundId === undefined ? {} : { fundId };
   const asked = await client.cancelAllOrders({ ...scope, confirmation, ...reasonOf(context) });
-  const auditId = asked[0]?.audit_id;
-  const told = auditId === undefined ? {} : { audit_id: auditId };
-  let orders = asked;
+  const { audit_id: auditId } = asked;
+  let { orders } = asked;
   const until = context.clock.now() + waitS * 1_000_000;
   let said = -1;
   for (;;) {
@@ -68,22 +67,21 @@ async function run(context: Context): Promise<Answer> {
     said = left;
     await context.timers.sleep(lookEveryMs, context.signal);
     orders = await Promise.all(
-      orders.map(async (one) =>
-        ended.has(one.state) ? one : { ...(await client.getOrder({ orderId: one.order.order_id })), ...told },
-      ),
+      orders.map(async (one) => (ended.has(one.state) ? one : client.getOrder({ orderId: one.order.order_id }))),
     );
   }
   const open = orders.filter(({ state }) => !ended.has(state));
   const columns = [
     ...orderColumns(await fundModes(client, context), context.clock.now()),
-    { name: "audit_id", of: (one: OrderStatus) => one.audit_id, onlyCsv: true as const },
+    { name: "audit_id", of: () => auditId, onlyCsv: true as const },
   ];
   const isDone = open.length === 0;
   const tally = `${orders.length - open.length} ended, ${open.length} not yet.${isDone ? "" : ` ${goesOn}`}`;
   const lead = `${tally}${auditId === undefined ? "" : ` Audit ${clean(auditId)}.`}`;
   // A table has it above; CSV is nothing but rows.
   if (!isDone && !context.json && !isForPeople(context)) context.terminal.say(lead);
-  const list = await listing(context, { columns, rows: orders, none: "There was no open order.", lead });
+  const data = { ...asked, orders };
+  const list = await listing(context, { columns, rows: orders, none: "There was no open order.", data, lead });
   const ofFund = fundId === undefined ? "" : ` --fund-id ${clean(fundId)}`;
   return isDone ? list : { ...list, exit: exitCodes.pending, next: [`ctl oms orders list --open${ofFund}`] };
 }

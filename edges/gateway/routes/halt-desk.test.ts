@@ -142,7 +142,7 @@ describe("drills", () => {
 });
 
 describe("cancelling everything", () => {
-  it("hands the word on, and tells each order with the audit id of the wish", async () => {
+  it("hands the word on, and tells each order and the audit id of the wish", async () => {
     const status = {
       order: {
         ...{ idempotency_key: "k", order_id: "o-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD" },
@@ -150,11 +150,16 @@ describe("cancelling everything", () => {
         actor: "t",
       },
       ...{ state: "CANCELLED", filled_quantity: "0", remaining_quantity: "0", created_at: at, updated_at: at },
-      ...{ submitted_by: "operator:duty", audit_id: "e-2" },
+      submitted_by: "operator:duty",
     };
-    const { route, calls } = rig(ordersCancelAll, { procedures: { "Oms/CancelAll": { orders: [status] } } });
+    const { route, calls } = rig(ordersCancelAll, {
+      procedures: { "Oms/CancelAll": { orders: [status], audit_id: "e-2" } },
+    });
     const body = { confirmation: "CANCEL", fund_id: "beta" };
-    expect(await ask(route, { body })).toMatchObject({ status: 200, body: [{ state: "CANCELLED", audit_id: "e-2" }] });
+    expect(await ask(route, { body })).toMatchObject({
+      status: 200,
+      body: { audit_id: "e-2", orders: [{ state: "CANCELLED" }] },
+    });
     expect(calls[0]?.[1]).toEqual({ ...body, reason: "" });
   });
 });

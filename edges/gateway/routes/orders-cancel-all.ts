@@ -5,7 +5,7 @@ import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { cancelAllBody, ordersAnswer } from "../schemas/orders.ts";
+import { cancelAllAnswer, cancelAllBody } from "../schemas/orders.ts";
 
 export function ordersCancelAll(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
@@ -16,14 +16,14 @@ export function ordersCancelAll(parts: Pick<GatewayParts, "services">): Route {
     sentence: "Cancel every open order; the answer tells the outcome of each.",
     operation: "CancelAll",
     body: cancelAllBody,
-    answers: { 200: ordersAnswer },
+    answers: { 200: cancelAllAnswer },
     handle: async (request) => {
       const outcome = await askService<CancelAllRequest, OrderStatuses>(parts, request, {
         service: "Oms",
         method: "CancelAll",
         message: { ...request.body, reason: request.body.reason ?? "" },
       });
-      return answerTo(outcome, 200, ({ orders }) => plain(orders));
+      return answerTo(outcome, 200, (all) => plain(all));
     },
   });
 }

@@ -81,9 +81,6 @@ export const orderAnswer = z
     }),
     created_at: timeText,
     updated_at: timeText,
-    audit_id: z.string().optional().meta({
-      description: "Of a wish that was about many orders: the event whose audit entry tells of it.",
-    }),
   })
   .meta({ description: "An order and what became of it." });
 
@@ -95,6 +92,13 @@ export const ordersQuery = z.strictObject({
 });
 
 export const ordersAnswer = z.array(orderAnswer).meta({ description: "Newest first." });
+
+export const cancelAllAnswer = z.object({
+  audit_id: z.string().optional().meta({
+    description: "The event whose audit entry tells of the wish, also when there was no order.",
+  }),
+  orders: z.array(orderAnswer).meta({ description: "What was open, and what became of each." }),
+});
 
 export const positionsQuery = z.strictObject({ fund_id: anyFund });
 

@@ -2689,75 +2689,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The order as it was asked, valid or not. */
-                        order: {
-                            idempotency_key: string;
-                            order_id: string;
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            side: string;
-                            quantity: string;
-                            order_type: string;
-                            limit_price?: string;
-                            stop_price?: string;
-                            tif: string;
-                            expires_at?: string;
-                            broker: string;
-                            asset_class: string;
-                            notional?: number;
-                            venue?: string;
-                            currency?: string;
-                            actor: string;
-                            thesis?: string;
-                            reduce_only?: boolean;
-                            created_at?: string;
-                            dry_run?: boolean;
-                        };
-                        /**
-                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
-                         * @enum {string}
-                         */
-                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                        filled_quantity: string;
-                        /** @description What may still fill. */
-                        remaining_quantity: string;
-                        /** @description Of what is filled; absent before the first fill. */
-                        average_price?: string;
-                        decision?: {
-                            approved: boolean;
-                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                            code: string;
-                            reason: string;
-                            order_id: string;
-                            decision_id: string;
-                            fund_id: string;
-                            envelope_version?: number;
-                            halt_epoch: number;
-                            decided_at: string;
-                            valid_until?: string;
-                            /** @enum {string} */
-                            classification?: "REDUCE" | "INCREASE" | "FLIP";
-                            closing_quantity_allowed?: string;
-                            checks: {
-                                /** @enum {string} */
-                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                /** @enum {string} */
-                                result: "PASSED" | "FAILED";
-                                figures: {
-                                    name: string;
-                                    value: string;
-                                    age_ms?: number;
-                                }[];
-                                microseconds: number;
-                            }[];
-                            warnings: {
-                                limit: string;
-                                used: number;
-                                threshold: number;
-                            }[];
-                            dry_run?: boolean;
-                            original?: {
+                        /** @description The event whose audit entry tells of the wish, also when there was no order. */
+                        audit_id?: string;
+                        /** @description What was open, and what became of each. */
+                        orders: {
+                            /** @description The order as it was asked, valid or not. */
+                            order: {
+                                idempotency_key: string;
+                                order_id: string;
+                                fund_id: string;
+                                strategy_id: string;
+                                symbol: string;
+                                side: string;
+                                quantity: string;
+                                order_type: string;
+                                limit_price?: string;
+                                stop_price?: string;
+                                tif: string;
+                                expires_at?: string;
+                                broker: string;
+                                asset_class: string;
+                                notional?: number;
+                                venue?: string;
+                                currency?: string;
+                                actor: string;
+                                thesis?: string;
+                                reduce_only?: boolean;
+                                created_at?: string;
+                                dry_run?: boolean;
+                            };
+                            /**
+                             * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                             * @enum {string}
+                             */
+                            state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                            filled_quantity: string;
+                            /** @description What may still fill. */
+                            remaining_quantity: string;
+                            /** @description Of what is filled; absent before the first fill. */
+                            average_price?: string;
+                            decision?: {
                                 approved: boolean;
                                 rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
                                 code: string;
@@ -2790,30 +2761,62 @@ export interface operations {
                                     threshold: number;
                                 }[];
                                 dry_run?: boolean;
+                                original?: {
+                                    approved: boolean;
+                                    rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                                    code: string;
+                                    reason: string;
+                                    order_id: string;
+                                    decision_id: string;
+                                    fund_id: string;
+                                    envelope_version?: number;
+                                    halt_epoch: number;
+                                    decided_at: string;
+                                    valid_until?: string;
+                                    /** @enum {string} */
+                                    classification?: "REDUCE" | "INCREASE" | "FLIP";
+                                    closing_quantity_allowed?: string;
+                                    checks: {
+                                        /** @enum {string} */
+                                        gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                                        /** @enum {string} */
+                                        result: "PASSED" | "FAILED";
+                                        figures: {
+                                            name: string;
+                                            value: string;
+                                            age_ms?: number;
+                                        }[];
+                                        microseconds: number;
+                                    }[];
+                                    warnings: {
+                                        limit: string;
+                                        used: number;
+                                        threshold: number;
+                                    }[];
+                                    dry_run?: boolean;
+                                };
                             };
-                        };
-                        /** @description Why it was rejected, as a code of the registry. */
-                        code?: string;
-                        reason?: string;
-                        /** @description The broker's own name of it. */
-                        broker_order_id?: string;
-                        /** @description The order that this one is a slice of. */
-                        parent_order_id?: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        updated_at: string;
-                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
-                        audit_id?: string;
-                    }[];
+                            /** @description Why it was rejected, as a code of the registry. */
+                            code?: string;
+                            reason?: string;
+                            /** @description The broker's own name of it. */
+                            broker_order_id?: string;
+                            /** @description The order that this one is a slice of. */
+                            parent_order_id?: string;
+                            /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                            submitted_by?: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            updated_at: string;
+                        }[];
+                    };
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3034,8 +3037,6 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
-                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
-                        audit_id?: string;
                     }[];
                 };
             };
@@ -3222,8 +3223,6 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
-                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
-                        audit_id?: string;
                     };
                 };
             };
@@ -3378,8 +3377,6 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
-                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
-                        audit_id?: string;
                     };
                 };
             };
@@ -3547,8 +3544,6 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
-                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
-                        audit_id?: string;
                     };
                 };
             };
@@ -3710,8 +3705,6 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         updated_at: string;
-                        /** @description Of a wish that was about many orders: the event whose audit entry tells of it. */
-                        audit_id?: string;
                     };
                 };
             };

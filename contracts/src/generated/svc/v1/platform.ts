@@ -45,12 +45,12 @@ export interface OrderStatus {
   created_at: string;
   /** Who handed it in, as proved; `order.actor` is only what the order itself claims. */
   submitted_by: string;
-  /** In the answer to a wish that was about many orders: the event whose audit entry tells of it. */
-  audit_id?: string | undefined;
 }
 
 export interface OrderStatuses {
   orders: OrderStatus[];
+  /** In the answer to a person's wish: the event whose audit entry tells of it, also when there was no order. */
+  audit_id?: string | undefined;
 }
 
 export interface CancelOrderRequest {
@@ -425,7 +425,6 @@ function createBaseOrderStatus(): OrderStatus {
     parent_order_id: undefined,
     created_at: "",
     submitted_by: "",
-    audit_id: undefined,
   };
 }
 
@@ -469,9 +468,6 @@ export const OrderStatus: MessageFns<OrderStatus> = {
     }
     if (message.submitted_by !== "") {
       writer.uint32(106).string(message.submitted_by);
-    }
-    if (message.audit_id !== undefined) {
-      writer.uint32(114).string(message.audit_id);
     }
     return writer;
   },
@@ -593,14 +589,6 @@ export const OrderStatus: MessageFns<OrderStatus> = {
             message.submitted_by = reader.string();
             continue;
           }
-          case 14: {
-            if (tag !== 114) {
-              break;
-            }
-
-            message.audit_id = reader.string();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -615,13 +603,16 @@ export const OrderStatus: MessageFns<OrderStatus> = {
 };
 
 function createBaseOrderStatuses(): OrderStatuses {
-  return { orders: [] };
+  return { orders: [], audit_id: undefined };
 }
 
 export const OrderStatuses: MessageFns<OrderStatuses> = {
   encode(message: OrderStatuses, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.orders) {
       OrderStatus.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.audit_id !== undefined) {
+      writer.uint32(18).string(message.audit_id);
     }
     return writer;
   },
@@ -645,6 +636,14 @@ export const OrderStatuses: MessageFns<OrderStatuses> = {
             }
 
             message.orders.push(OrderStatus.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.audit_id = reader.string();
             continue;
           }
         }
