@@ -108,7 +108,9 @@ describe("orders", () => {
     await ask(amending.route, { params, body: { idempotency_key: "k-2", quantity: "5", reason: "less" } });
     expect(amending.calls[0]?.[1]).toEqual({ order_id: "o-1", idempotency_key: "k-2", quantity: "5", reason: "less" });
     const all = rig(ordersCancelAll, { procedures: { "Oms/CancelAll": { orders: [status] } } });
-    expect((await ask(all.route, { body: { confirmation: "CANCEL", reason: "drill" } })).body).toEqual({ orders: [told] });
+    expect((await ask(all.route, { body: { confirmation: "CANCEL", reason: "drill" } })).body).toEqual({
+      orders: [told],
+    });
     expect(all.calls[0]?.[1]).toEqual({ confirmation: "CANCEL", reason: "drill" });
     expect(await ask(all.route, { body: { reason: "drill" } })).toMatchObject({ status: 400 });
   });
