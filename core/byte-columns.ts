@@ -2,8 +2,11 @@
 // used again and again; what it wrote is copied out.
 import { Defect } from "../contracts/src/fault.ts";
 
-/** Small, so that it is full soon and dies young; a large piece would be kept until the next large collection. */
-const pieceBytes = 16_384;
+/**
+ * Memory that records are cut from comes in pieces of this size: full after a few orders, so that a piece dies young. One that outlives two small collections
+ * is kept until the next large one, with all its memory.
+ */
+export const pieceBytes = 16_384;
 const absent = 0xff;
 const negative = 0x80;
 const wide = 0x8000;

@@ -2,11 +2,10 @@
 // of a message and a list of bytes for every nested one; a decision has forty parts, and every order pays for them.
 import * as decimal from "../contracts/src/decimal.ts";
 import { type Amount, toDecimal } from "./amount.ts";
+import { pieceBytes } from "./byte-columns.ts";
 import type { Worth } from "./exact.ts";
 import { digitsOf, placeOf, unitsBetween } from "./plain.ts";
 
-/** Small, so that it is full soon and dies young; a large piece would be kept until the next large collection. */
-const pieceBytes = 16_384;
 const codeOfZero = 48;
 const codeOfMinus = 45;
 const codeOfPoint = 46;

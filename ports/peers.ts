@@ -25,7 +25,7 @@ export interface RiskBooks {
 
 /** The risk engine, as the halt manager asks it. */
 export interface HaltsConfirmer {
-  /** Has it block what is about to be latched, and for a few seconds at most unless the store has it by then. Promises nothing to anybody. */
+  /** Has it block what is about to be latched, and for a few seconds at most unless the store has it by then. Resolves behind the first denials; promises nothing to anybody. */
   announce(halt: AnnouncedHalt): Promise<void>;
   /**
    * Has it read the halts now. Resolves with the newest epoch that it knows, which is at least this one, when every decision that it made

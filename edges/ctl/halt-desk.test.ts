@@ -135,6 +135,7 @@ describe("cmd cancel-all", () => {
     const shown = await run("cmd cancel-all --confirm CANCEL");
     expect(shown).toMatchObject({ exit: 0, stderr: "" });
     expect(shown.stdout).toBe("0 ended, 0 not yet. Audit e-2.\n\nThere was no open order.\n");
+    expect((await run("cmd cancel-all --confirm CANCEL --format csv")).stderr).toContain("Audit e-2.");
   });
 });
 

@@ -1,12 +1,11 @@
 // A decision's record as it is stored: a DecisionRecord message, written by hand, because the order stands in it as it came and is never
 // encoded a second time.
+import { pieceBytes } from "../../core/byte-columns.ts";
 
 /** Field numbers of DecisionRecord in riskdesk.proto; all three are length-delimited. */
 const orderTag = (1 << 3) | 2;
 const decisionTag = (2 << 3) | 2;
 const inputsTag = (3 << 3) | 2;
-/** Full after a few orders, so that it dies young: a piece that outlives two small collections is kept until the next large one, and so is all its memory. */
-const pieceBytes = 16_384;
 
 export type PackDecisionRecord = (order: Uint8Array, decision: Uint8Array, inputs: Uint8Array) => Uint8Array;
 
