@@ -146,8 +146,9 @@ describe("on a terminal", () => {
       const from = await ground.mark();
       const declined = await ctl("cmd halt gamma", { typed: [typed] });
       expect([typed, declined.exit]).toEqual([typed, 3]);
-      expect(declined.stderr).toContain("nothing was sent");
-      expect(await attempts(from)).toEqual([]);
+      expect(declined.stderr).toContain("Nothing was halted.");
+      const codes = (await attempts(from)).map(({ data }) => data["code"]);
+      expect(codes).toEqual(["CONFIRMATION_WRONG"]);
     }
     expect(await ground.inForce()).toEqual(before);
     const done = await ctl("cmd halt gamma", { typed: ["HALT"] });

@@ -58,12 +58,18 @@ const commands = [
 ] as const;
 
 describe.each(commands)("%s", (command, word, route) => {
-  it("sends nothing without its word, and with the wrong one: exit 3", async () => {
+  it("hands a missing or wrong word on, so that the server refuses and records it: exit 3", async () => {
+    server.on(route, problem(409, "CONFIRMATION_WRONG", "Nothing was done."));
+    const sent = (): unknown => (bodyOf(route) as Record<string, unknown>)["confirmation"];
     expect(await run(command)).toMatchObject({ exit: 3, stdout: "" });
-    for (const wrong of [word.toLowerCase(), "HALT", "yes"])
-      expect((await run(`${command} --confirm ${wrong}`)).exit).toBe(3);
+    expect(sent()).toBe("");
+    for (const wrong of [word.toLowerCase(), "HALT", "yes"]) {
+      const shown = await run(`${command} --confirm ${wrong}`);
+      expect([shown.exit, sent()]).toEqual([3, wrong]);
+      expect(shown.stderr).toContain(`Add --confirm ${word}`);
+    }
     expect((await run(command, ["y"])).exit).toBe(3);
-    expect(server.calls(route)).toEqual([]);
+    expect(sent()).toBe("y");
   });
 
   it.each([
@@ -80,9 +86,10 @@ describe.each(commands)("%s", (command, word, route) => {
 
   it("refuses bad input before anything is asked: exit 2", async () => {
     for (const bad of ["--wait soon", "--wait -1", "--nothing", "alpha"]) {
+      const before = server.calls(route).length;
       expect((await run(`${command} --confirm ${word} ${bad}`)).exit, bad).toBe(2);
+      expect(server.calls(route)).toHaveLength(before);
     }
-    expect(server.calls(route)).toEqual([]);
   });
 });
 

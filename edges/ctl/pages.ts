@@ -8,7 +8,7 @@ const sentences: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: "It was done; an empty list is also that.",
   failed: "It failed, for a reason that has no number of its own.",
   usage: "The command line is wrong, or the server could not understand the request.",
-  declined: "A confirmation was missing or wrong; nothing was sent.",
+  declined: "A confirmation was missing or wrong; nothing was done.",
   notLoggedIn: "Nobody is logged in, or the login ran out or was revoked.",
   forbidden: "You are known and may not do this, or the second factor was wrong.",
   refused: "Risk limits or a halt refused it.",
