@@ -18,7 +18,7 @@ import { openTransport } from "./adapters/open-transport.ts";
 import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
 import { createRefusedAttempts } from "./adapters/refused-attempts.ts";
 import { systemCipher } from "./adapters/system-cipher.ts";
-import { systemSha256, systemSha256Binary } from "./adapters/system-hashing.ts";
+import { systemBlake3, systemSha256 } from "./adapters/system-hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "./adapters/system-signing.ts";
 import { systemStopwatch } from "./adapters/system-stopwatch.ts";
 import { toldSecrets } from "./adapters/told-secrets.ts";
@@ -119,7 +119,7 @@ async function startServices(
   const paper = await paperPorts({ base: base.ports, input, place, chosen, beginnings }, stops);
   const tools = {
     sha256: systemSha256,
-    sha256Binary: systemSha256Binary,
+    blake3: systemBlake3,
     sha256OfBytes: systemSha256OfBytes,
     signing: systemSigning(),
     cipher: systemCipher,

@@ -5,6 +5,7 @@ import type { Amount } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Exact } from "./exact.ts";
 import { createFundSheet } from "./fund-sheet.ts";
+import { createIdMap, type IdMap } from "./id-table.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
 import type { NavLimits } from "./nav-limits.ts";
 import type { InstrumentFacts } from "./view.ts";
@@ -123,9 +124,9 @@ export interface ValueTable {
 }
 
 export interface Books {
-  readonly symbols: Map<string, SymbolBook>;
+  readonly symbols: IdMap<SymbolBook>;
   readonly funds: Map<string, FundBook>;
-  readonly strategies: Map<string, StrategyBook>;
+  readonly strategies: IdMap<StrategyBook>;
   /** By base, then by quote. */
   readonly fx: Map<string, Map<string, FxQuote>>;
   /** By currency; there is one for every currency that some fund has. */
@@ -149,9 +150,9 @@ const slotsFirst = 256;
 
 export function createBooks(): Books {
   return {
-    symbols: new Map(),
+    symbols: createIdMap(),
     funds: new Map(),
-    strategies: new Map(),
+    strategies: createIdMap(),
     fx: new Map(),
     tables: new Map(),
     bySlot: [],

@@ -17,7 +17,7 @@ import type { Gate } from "./gates/gate.ts";
 import { gates } from "./gates/index.ts";
 import { isNewRisk } from "./gates/new-risk.ts";
 import { type NoteBook, type NoteColumns, noNotes } from "./notes.ts";
-import type { Hash } from "./order-hash.ts";
+import { type Hash, namesOf } from "./order-hash.ts";
 import { countOrder, ordersInSecond, uncountOrder } from "./order-rate.ts";
 import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "./reservations.ts";
 import { countApproval, uncountApproval } from "./throttle.ts";
@@ -37,7 +37,7 @@ const gatesOfProbe: readonly Gate[] = gates.slice(1, 6);
 export function check(state: EngineState, order: Order, askedAt: Instant): Checked {
   const { view, notes, keys, hasher } = state;
   const at = askedAt > state.lastAt ? askedAt : state.lastAt;
-  const { key: keyHash, body: bodyHash, textsFit } = hasher.read(order);
+  const { key: keyHash, body: bodyHash, names, textsFit } = hasher.read(order);
   const dryRun = order.dry_run === true;
   const undo = emptyUndo(state);
   // From the first check on nothing comes from the journal any more.
@@ -49,7 +49,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
   }
   notes.reset();
   state.gateEndedUs = Number.NaN;
-  fillView(view, state, state.found, order, at);
+  fillView(view, state, state.found, order, names, at);
   view.textsFit = textsFit;
   const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
   view.keySeen = Number.isNaN(seenAt) ? "no" : keys.sameBody() ? "same order" : "another order";
@@ -95,7 +95,7 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   uncount(state, order, undo);
   notes.resume(asked.kept, ended ? 1 : earlyGates.length);
   state.gateEndedUs = Number.NaN;
-  fillView(view, state, state.found, order, at);
+  fillView(view, state, state.found, order, namesOf(order), at);
   view.keySeen = "no";
   view.keyAgeMs = Number.NaN;
   view.verdict = verdict;

@@ -23,8 +23,8 @@ import type { FundView, InstrumentFacts } from "./view.ts";
 import { createViewPacker, type ViewPacker } from "./view-bytes.ts";
 
 export interface EngineOptions {
-  /** SHA-256 as a string of 32 characters with a byte in each. */
-  sha256(content: string): string;
+  /** BLAKE3 as a string of 32 characters with a byte in each. */
+  blake3(content: string): string;
   /** Microseconds from an arbitrary beginning; for the figures only. */
   stopwatch(): number;
   readonly ages: InputAges;
@@ -63,7 +63,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     symbolBlocks: new Map(),
     ages: options.ages,
     openOrdersPerFundMax: options.openOrdersPerFundMax,
-    hasher: createOrderHasher(options.sha256),
+    hasher: createOrderHasher(options.blake3),
     keys: createSeenKeys(options.keyWindowMs),
     notes: createNoteBook(),
     view: emptyView(options.ages),

@@ -43,7 +43,7 @@ import { catchUp, sectorGross, unpricedSymbols } from "./exposure.ts";
 import * as sheets from "./fund-sheet.ts";
 import { sumOf } from "./fund-sheet.ts";
 import { type HeadroomQuestion, headroom } from "./headroom.ts";
-import { hashOfBytes } from "./order-hash.ts";
+import { type Hash, hashOfBytes } from "./order-hash.ts";
 import { applyFill, applyTransition, type FillEffect } from "./reservations.ts";
 import { release } from "./throttle.ts";
 import type { Verdict } from "./view.ts";
@@ -97,8 +97,12 @@ export interface Engine {
   throttle(strategyId: string): ThrottleStatus | undefined;
   /** A decision that was stored before this engine began: what it approved is reserved, what it tripped is tripped. */
   adoptDecision(order: Order, decision: RiskDecision, at: Instant): void;
-  /** A key that was seen before this engine began; a sighting that is known already stays. */
-  rememberKey(keyHash: Uint8Array, bodyHash: Uint8Array, at: Instant): void;
+  /**
+   * A key that was seen before this engine began; a sighting that is known already stays. False when an earlier version made its hashes: then
+   * the order itself must be remembered.
+   */
+  rememberKey(keyHash: Uint8Array, bodyHash: Uint8Array, at: Instant): boolean;
+  rememberOrder(order: Order, at: Instant): void;
   headroom(question: HeadroomQuestion, at: Instant): Headroom;
   snapshot(): EngineSnapshot;
   restore(snapshot: EngineSnapshot): void;
@@ -132,7 +136,13 @@ export function createEngine(options: EngineOptions): Engine {
     adoptDecision: (order, decision, at) => adoptDecision(state, order, decision, at),
     rememberKey(keyHash, bodyHash, at) {
       const [key, body] = [hashOfBytes(keyHash), hashOfBytes(bodyHash)];
-      if (Number.isNaN(state.keys.find(key, body, at))) state.keys.remember(key, body, at);
+      if (key === undefined || body === undefined) return false;
+      rememberKey(state, key, body, at);
+      return true;
+    },
+    rememberOrder(order, at) {
+      const { key, body } = state.hasher.read(order);
+      rememberKey(state, key, body, at);
     },
     headroom: (question, at) => headroom(state, question, at),
     snapshot: () => takeSnapshot(state),
@@ -141,6 +151,10 @@ export function createEngine(options: EngineOptions): Engine {
     exposure: (fundId) => exposureOf(state, fundId),
     lines: () => linesOf(state),
   };
+}
+
+function rememberKey({ keys }: EngineState, key: Hash, body: Hash, at: Instant): void {
+  if (Number.isNaN(keys.find(key, body, at))) keys.remember(key, body, at);
 }
 
 function throttleStatus({ books }: EngineState, strategyId: string): ThrottleStatus | undefined {

@@ -12,6 +12,7 @@ import * as sheets from "./fund-sheet.ts";
 import { noRow, pendingBuyAt, pendingSellAt, pendingsOf, positionAt, rowOf, sumOf } from "./fund-sheet.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
 import { navLimits } from "./nav-limits.ts";
+import type { NameHashes } from "./order-hash.ts";
 import { ordersInSecond } from "./order-rate.ts";
 import { leaveOutPlainly } from "./plain-exposure.ts";
 import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reservations.ts";
@@ -135,16 +136,23 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
 }
 
 /** Everything but the key and the classification. */
-export function fillView(view: FundView, source: ViewSource, found: Found, order: Order, at: Instant): void {
+export function fillView(
+  view: FundView,
+  source: ViewSource,
+  found: Found,
+  order: Order,
+  names: NameHashes,
+  at: Instant,
+): void {
   const { books } = source;
-  const book = books.symbols.get(order.symbol);
-  const strategy = books.strategies.get(order.strategy_id);
+  const strategy = books.strategies.find(order.strategy_id, names.strategyId);
+  const book = books.symbols.find(order.symbol, names.symbol);
   // Mostly the strategy is the fund's, and then it knows where its fund is. Its name is compared after everything was looked at once.
   found.touched = strategy !== undefined && book !== undefined ? touch(strategy, book.slot) : 0;
   const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
   const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
   if (fund !== undefined) catchUp(books, fund);
-  const known = source.orders.open.find(order.order_id);
+  const known = source.orders.open.find(order.order_id, names.orderId);
   const open = known === "ended" ? undefined : known;
   found.fund = fund;
   found.strategy = strategy;

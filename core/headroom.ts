@@ -15,6 +15,7 @@ import type { Envelope } from "./envelope.ts";
 import * as exact from "./exact.ts";
 import { product, toExact, type Worth } from "./exact.ts";
 import { fillView } from "./fill-view.ts";
+import { namesOf } from "./order-hash.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "./valuation.ts";
 import type { FundView } from "./view.ts";
 
@@ -45,7 +46,7 @@ export function headroom(state: EngineState, question: HeadroomQuestion, askedAt
   const { view, notes } = state;
   // The view belongs to the next question now, whoever still holds a result.
   notes.reset();
-  fillView(view, state, state.found, order, at);
+  fillView(view, state, state.found, order, namesOf(order), at);
   order.order_id = "headroom";
   order.asset_class = view.instrument?.assetClass ?? "EQUITY";
   view.keySeen = "no";

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseAmount } from "./amount.ts";
 import { createBooks, fundBookOf, symbolBookOf } from "./engine-books.ts";
+import { hashOfId } from "./id-table.ts";
 import { createOpenOrders } from "./open-orders.ts";
 import { createOrderBook, type OpenOrder, reserve } from "./reservations.ts";
 
@@ -70,7 +71,7 @@ test("those that ended are told for as long as there is room, the oldest leaving
         if (does === "end") open.end(id);
         if (does === "delete") open.delete(id);
         const told = known.get(id) ?? (ended.slice(-endedMax).includes(id) ? "ended" : undefined);
-        if (open.find(id) !== told) throw new Error(`${id} is not what it should be`);
+        if (open.find(id, hashOfId(id)) !== told) throw new Error(`${id} is not what it should be`);
         if (open.get(id) !== known.get(id)) throw new Error(`${id} is open, or not, and should not be`);
       }
       expect(open.size).toBe(known.size);

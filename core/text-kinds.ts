@@ -12,13 +12,14 @@ export const currencyRest = 32;
 export const inLine = 64;
 export const inAscii = 128;
 
-const characters = new Uint8Array(128);
+/** The kinds of each ASCII code. */
+export const characterKinds = new Uint8Array(128);
 for (let code = 0; code < 128; code += 1) {
   const character = String.fromCharCode(code);
   const capital = character >= "A" && character <= "Z";
   const digit = character >= "0" && character <= "9";
   const letter = capital || (character >= "a" && character <= "z");
-  characters[code] =
+  characterKinds[code] =
     (letter || digit ? idFirst : 0) |
     (letter || digit || "._:@/-".includes(character) ? idRest : 0) |
     (capital || digit ? symbolFirst : 0) |
@@ -30,9 +31,9 @@ for (let code = 0; code < 128; code += 1) {
 }
 
 export function isMadeOf(text: string, first: number, rest: number): boolean {
-  if (((characters[text.charCodeAt(0)] ?? 0) & first) === 0) return false;
+  if (((characterKinds[text.charCodeAt(0)] ?? 0) & first) === 0) return false;
   for (let index = 1; index < text.length; index += 1) {
-    if (((characters[text.charCodeAt(index)] ?? 0) & rest) === 0) return false;
+    if (((characterKinds[text.charCodeAt(index)] ?? 0) & rest) === 0) return false;
   }
   return true;
 }
@@ -57,7 +58,7 @@ export function writeText(into: Uint8Array, place: number, text: unknown): numbe
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     codes |= code;
-    kinds &= characters[code & 0x7f] ?? 0;
+    kinds &= characterKinds[code & 0x7f] ?? 0;
     into[place + index] = code;
   }
   return codes > 0x7f ? 0 : kinds;
@@ -65,5 +66,5 @@ export function writeText(into: Uint8Array, place: number, text: unknown): numbe
 
 /** The kinds of an ASCII byte. */
 export function kindsOf(byte: number | undefined): number {
-  return characters[byte ?? 0] ?? 0;
+  return characterKinds[byte ?? 0] ?? 0;
 }

@@ -1,5 +1,5 @@
-// SHA-256, handed in: the core computes no hashes by itself.
+// Hashes, handed in: the core computes none by itself, but for the short ones of every order.
 export type Sha256 = (content: string | Uint8Array) => Uint8Array;
 
-/** The same of a text, as a string of 32 characters with a byte in each: for whoever hashes every order and keeps no bytes. */
-export type Sha256Binary = (content: string) => string;
+/** BLAKE3 of a text's UTF-8, as a string of 32 characters with a byte in each. */
+export type Blake3 = (content: string) => string;

@@ -1,7 +1,7 @@
 // The seeds are good for trading: an engine that knows nothing but them approves a small ordinary order in every symbol.
 
 import { describe, expect, it } from "vitest";
-import { systemSha256Binary } from "../adapters/system-hashing.ts";
+import { systemBlake3 } from "../adapters/system-hashing.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import { format, fromUnixMs } from "../contracts/src/instant.ts";
 import { createEngine } from "../core/engine.ts";
@@ -14,7 +14,7 @@ const reference = paperReference(format(at));
 
 function seededEngine() {
   const engine = createEngine({
-    sha256: systemSha256Binary,
+    blake3: systemBlake3,
     stopwatch: () => 0,
     ages: inputAgesDefault,
     keyWindowMs: 300_000,

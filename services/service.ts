@@ -8,7 +8,7 @@ import type { Bus } from "../ports/bus.ts";
 import type { Chat } from "../ports/chat.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Crash } from "../ports/crash.ts";
-import type { Sha256, Sha256Binary } from "../ports/hashing.ts";
+import type { Blake3, Sha256 } from "../ports/hashing.ts";
 import type { Health } from "../ports/health.ts";
 import type { LanguageModel } from "../ports/language-model.ts";
 import type { Log } from "../ports/log.ts";
@@ -50,7 +50,7 @@ export interface ServicePorts {
   readonly bus: Bus;
   readonly secrets: Secrets;
   readonly sha256: Sha256;
-  readonly sha256Binary: Sha256Binary;
+  readonly blake3: Blake3;
   readonly stopwatch: Stopwatch;
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;

@@ -15,7 +15,7 @@ import { startPaperMatching } from "../adapters/paper-broker/matching.ts";
 import { askInProcess } from "../adapters/peers/in-process-peers.ts";
 import { type AskPeer, peersOver } from "../adapters/peers/peers.ts";
 import { systemCipher } from "../adapters/system-cipher.ts";
-import { systemSha256, systemSha256Binary } from "../adapters/system-hashing.ts";
+import { systemBlake3, systemSha256 } from "../adapters/system-hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "../adapters/system-signing.ts";
 import { mayPublish } from "../contracts/src/authority.ts";
 import type { Subject } from "../contracts/src/subject.ts";
@@ -172,7 +172,7 @@ export function platform(options: PlatformOptions): Platform {
       metrics: silentMetrics,
       tracer: silentTracer,
       sha256: systemSha256,
-      sha256Binary: systemSha256Binary,
+      blake3: systemBlake3,
       sha256OfBytes: systemSha256OfBytes,
       stopwatch: () => 0,
       signing,

@@ -8,7 +8,7 @@ import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
 import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
 import { memoryStore } from "../adapters/memory/store.ts";
 import { type MemoryProcess, memoryWorld } from "../adapters/memory/world.ts";
-import { systemSha256, systemSha256Binary } from "../adapters/system-hashing.ts";
+import { systemBlake3, systemSha256 } from "../adapters/system-hashing.ts";
 import { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { format, type Instant } from "../contracts/src/instant.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
@@ -124,7 +124,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       bus: memoryBus({ ...basic, subjectByName }),
       secrets: unused,
       sha256: systemSha256,
-      sha256Binary: systemSha256Binary,
+      blake3: systemBlake3,
       stopwatch: () => time.elapsedMs() * 1_000,
       riskStore: memoryRiskStore(basic),
       riskQueries: unused,

@@ -9,7 +9,7 @@ import { createPostgresReferenceData } from "../../adapters/postgres/reference-s
 import { createRiskQueries } from "../../adapters/postgres/risk-queries.ts";
 import { createPostgresRiskStore } from "../../adapters/postgres/risk-store.ts";
 import { createMetrics } from "../../adapters/prometheus-metrics.ts";
-import { systemSha256, systemSha256Binary } from "../../adapters/system-hashing.ts";
+import { systemBlake3, systemSha256 } from "../../adapters/system-hashing.ts";
 import { type Order, Order as OrderMessage, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -120,7 +120,7 @@ export async function startEngine(
     bus,
     secrets: undefined as never,
     sha256: systemSha256,
-    sha256Binary: systemSha256Binary,
+    blake3: systemBlake3,
     stopwatch: () => performance.now() * 1_000,
     riskStore: variant === "async" ? forgetful : store,
     riskQueries: createRiskQueries(opened.pool),

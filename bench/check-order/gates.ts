@@ -1,6 +1,6 @@
 // The gates alone, in this process, without a wire and without a store: whole checks, with hashing the order, looking at the books, the seven
 // gates, and reserving. And how much of a check depends on the number of funds, each order being another fund's.
-import { systemSha256Binary } from "../../adapters/system-hashing.ts";
+import { systemBlake3 } from "../../adapters/system-hashing.ts";
 import { systemStopwatch } from "../../adapters/system-stopwatch.ts";
 import { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
@@ -33,7 +33,7 @@ interface Run {
 
 export function buildRun(funds: number): Run {
   const engine = createEngine({
-    sha256: systemSha256Binary,
+    blake3: systemBlake3,
     stopwatch: systemStopwatch,
     ages: { ...inputAgesDefault, nav: 86_400_000 },
     keyWindowMs: 300_000,

@@ -138,6 +138,23 @@ describe("what is heard", () => {
 });
 
 describe("a restart", () => {
+  it("knows the keys that an earlier version hashed otherwise", async () => {
+    const [rig, life] = await begin();
+    expect(await rig.finish(endOf(life, { order_id: "one", idempotency_key: "before" }))).toBe("approved");
+    await rig.finish(life.service.stop());
+    // Sixteen bytes of another hash, as versions before stored them.
+    const { journal } = rig.world.risk;
+    for (const [index, entry] of journal.entries()) {
+      if (entry.keyHash === undefined) continue;
+      journal[index] = { ...entry, keyHash: new Uint8Array(16).fill(index + 1), bodyHash: new Uint8Array(16).fill(9) };
+    }
+    const upgraded = await rig.start();
+    const end = (order: object): Promise<string> => rig.finish(endOf(upgraded, order));
+    expect(await end({ order_id: "one", idempotency_key: "before" })).toBe("DUPLICATE_KEY");
+    expect(await end({ order_id: "one", idempotency_key: "before", quantity: "2" })).toBe("KEY_REUSED");
+    expect(await end({ idempotency_key: "after", order_id: "another" })).toBe("approved");
+  });
+
   const rounds = 4;
   it(`has the books that the journal says, with and without a snapshot (seed ${seed})`, async () => {
     const thrown = dice(seed);

@@ -1,10 +1,11 @@
 // The engine's books, rebuilt at a start: the newest snapshot, the entries after it, the keys of the last minutes. Then the same books
 // are computed from the very first entry and compared with the snapshot: state that is kept along the way must equal its recomputation.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
+import { type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
-import type { Snapshot } from "../../ports/risk-store.ts";
+import type { SeenKey, Snapshot } from "../../ports/risk-store.ts";
 import type { ServicePorts } from "../service.ts";
 import { foldJournal } from "./journal-fold.ts";
 
@@ -51,16 +52,27 @@ export async function recover(
   return { pen, last, entriesSince, snapshot };
 }
 
-async function rememberKeys({ riskStore, clock }: Ports, engine: Engine, keyWindowMs: number): Promise<number> {
+async function rememberKeys(ports: Ports, engine: Engine, keyWindowMs: number): Promise<number> {
+  const { riskStore, clock } = ports;
   const since = minusMilliseconds(clock.now(), keyWindowMs);
   let count = 0;
   for (let after: bigint | undefined = 0n; after !== undefined; ) {
     const page: Awaited<ReturnType<typeof riskStore.keysSince>> = await riskStore.keysSince(since, after, keysPageMax);
-    for (const { keyHash, bodyHash, at } of page.keys) engine.rememberKey(keyHash, bodyHash, at);
+    for (const key of page.keys) {
+      if (!engine.rememberKey(key.keyHash, key.bodyHash, key.at)) await rememberOrder(ports, engine, key, since);
+    }
     count += page.keys.length;
     after = page.next;
   }
   return count;
+}
+
+/** An earlier version hashed its keys otherwise; what it decided within the window is hashed anew, so that an upgrade lets no key pass twice. */
+async function rememberOrder({ riskStore }: Ports, engine: Engine, key: SeenKey, since: Instant): Promise<void> {
+  const found = await riskStore.decisionByKey(key.keyHash, since);
+  const order = found === undefined ? undefined : DecisionRecord.decode(found).order;
+  if (order === undefined) throw new Defect("a key of the last minutes has no order in the journal");
+  engine.rememberOrder(order, key.at);
 }
 
 function readSnapshot({ content, through }: Snapshot): EngineSnapshot {

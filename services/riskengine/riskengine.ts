@@ -51,11 +51,11 @@ export async function startRiskEngine(ports: ServicePorts, askRiskOfficer: AskRi
   }
 }
 
-function newEngine({ settings, sha256Binary, stopwatch }: ServicePorts): Engine {
+function newEngine({ settings, blake3, stopwatch }: ServicePorts): Engine {
   const { markAgeMsMax, navAgeMsMax, fxAgeMsMax, borrowAgeMsMax, approvalValidMs, openOrdersPerFundMax } =
     settings.risk;
   return createEngine({
-    sha256: sha256Binary,
+    blake3,
     stopwatch,
     ages: { mark: markAgeMsMax, nav: navAgeMsMax, fx: fxAgeMsMax, borrow: borrowAgeMsMax },
     keyWindowMs,

@@ -1,6 +1,6 @@
 // A small world for tests of the engine: three funds, six instruments, envelopes, marks and valuations, and words to change them. Every
 // helper takes only what a test is about; the rest is ordinary.
-import { systemSha256Binary } from "../../adapters/system-hashing.ts";
+import { systemBlake3 } from "../../adapters/system-hashing.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
@@ -16,7 +16,7 @@ export function moment(milliseconds: number): instant.Instant {
 }
 
 export const engineOptions: EngineOptions = {
-  sha256: systemSha256Binary,
+  blake3: systemBlake3,
   stopwatch: () => 0,
   ages: { mark: 10_000, nav: 60_000, fx: 3_600_000, borrow: 86_400_000 },
   keyWindowMs: 300_000,

@@ -9,7 +9,7 @@ import { type MemoryWorld, memoryWorld } from "../../adapters/memory/world.ts";
 import { paperMarket } from "../../adapters/paper-market.ts";
 import { paperMarketHistory } from "../../adapters/paper-market-history.ts";
 import { systemCipher } from "../../adapters/system-cipher.ts";
-import { systemSha256, systemSha256Binary } from "../../adapters/system-hashing.ts";
+import { systemBlake3, systemSha256 } from "../../adapters/system-hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
 import { mayPublish } from "../../contracts/src/authority.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
@@ -92,7 +92,7 @@ export function serviceRig(seed: number): ServiceRig {
         bus: memoryBus({ ...base, subjectByName, mayPublish: allowed }),
         secrets: notHere("secrets"),
         sha256: systemSha256,
-        sha256Binary: systemSha256Binary,
+        blake3: systemBlake3,
         stopwatch: () => 0,
         riskStore: memoryRiskStore({ process, timers }),
         riskQueries: notHere("queries"),
