@@ -43,7 +43,8 @@ function closableQuantity(view: FundView, direction: 1 | -1): Amount {
 /** What the order would have open: all of a new one; of an amended one what its new quantity leaves after its fills, at least zero. */
 function openQuantity(view: FundView): Amount | undefined {
   const { quantity } = view.terms;
-  if (quantity === undefined) return undefined;
+  // A new order has filled nothing.
+  if (quantity === undefined || view.ownFilled === nothing) return quantity;
   return isMore(quantity, view.ownFilled) ? minus(quantity, view.ownFilled) : nothing;
 }
 

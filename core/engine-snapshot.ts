@@ -167,7 +167,7 @@ function plainTerms(terms: OrderTerms | undefined): OrderTerms | null {
 export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): void {
   const { books, orders } = state;
   if (snapshot.form !== 1) throw new Defect(`a snapshot of form ${String(snapshot.form)} is not known`);
-  if (state.sequence !== 0 || orders.open.size > 0)
+  if (state.sequence !== 0 || orders.open.count() > 0)
     throw new Defect("a snapshot is restored before the first decision");
   state.lastAt = instant.parse(snapshot.at);
   for (const { fund_id, positions, pace } of snapshot.funds) {

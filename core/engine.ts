@@ -176,10 +176,10 @@ function factsOf({ books, orders, keys, halts }: EngineState): EngineFacts {
   for (const strategy of books.strategies.values()) if (!Number.isNaN(strategy.trippedAt)) throttled += 1;
   return {
     funds: books.funds.size,
-    strategies: books.strategies.size,
-    symbols: books.symbols.size,
+    strategies: books.strategies.count(),
+    symbols: books.symbols.count(),
     lines,
-    openOrders: orders.open.size,
+    openOrders: orders.open.count(),
     keys: keys.count(),
     keyBytes: keys.bytes(),
     throttled,

@@ -1,7 +1,7 @@
 // The table of ids against a map of the language, with ids that want the same slots.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createIdMap, createIdTable, hashOfId, noPlace } from "./id-table.ts";
+import { addId, createIdMap, createIdTable, hashOfId, idCount, noPlace, placeOf, removePlace } from "./id-table.ts";
 
 /** Few different hashes, so that nearly all ids want the slots of others; the lowest bits of some lie at the table's end. */
 const crowdedHash = (id: string): number => -1 - (hashOfId(id) & 3);
@@ -16,19 +16,19 @@ test("it knows what a map knows, however crowded it is, and gives no place twice
         const id = `id-${number}`;
         const place = known.get(id);
         if (adds && place === undefined) {
-          const given = table.add(id, hash(id));
+          const given = addId(table, id, hash(id));
           expect([...known.values()]).not.toContain(given);
           known.set(id, given);
         } else if (!adds && place !== undefined) {
-          table.remove(place);
+          removePlace(table, place);
           known.delete(id);
         }
         for (let other = 0; other <= 60; other += 1) {
-          expect(table.find(`id-${other}`, hash(`id-${other}`))).toBe(known.get(`id-${other}`) ?? noPlace);
+          expect(placeOf(table, `id-${other}`, hash(`id-${other}`))).toBe(known.get(`id-${other}`) ?? noPlace);
         }
-        expect(table.size).toBe(known.size);
+        expect(idCount(table)).toBe(known.size);
       }
-      for (const [id, place] of known) expect(table.idAt(place)).toBe(id);
+      for (const [id, place] of known) expect(table.ids[place]).toBe(id);
     }),
     { seed: 61, numRuns: 40 },
   );
@@ -36,12 +36,12 @@ test("it knows what a map knows, however crowded it is, and gives no place twice
 
 test("thousands are found while it grows, and places that are free again are given again", () => {
   const table = createIdTable(2);
-  const places = Array.from({ length: 5_000 }, (_, number) => table.add(`s-${number}`, hashOfId(`s-${number}`)));
+  const places = Array.from({ length: 5_000 }, (_, number) => addId(table, `s-${number}`, hashOfId(`s-${number}`)));
   expect(new Set(places).size).toBe(5_000);
-  expect(places.every((place, number) => table.find(`s-${number}`, hashOfId(`s-${number}`)) === place)).toBe(true);
-  table.remove(places[17] ?? 0);
-  expect(table.find("s-17", hashOfId("s-17"))).toBe(noPlace);
-  expect(table.add("another", hashOfId("another"))).toBe(places[17]);
+  expect(places.every((place, number) => placeOf(table, `s-${number}`, hashOfId(`s-${number}`)) === place)).toBe(true);
+  removePlace(table, places[17] ?? 0);
+  expect(placeOf(table, "s-17", hashOfId("s-17"))).toBe(noPlace);
+  expect(addId(table, "another", hashOfId("another"))).toBe(places[17]);
 });
 
 test("a map of ids is one: what is set is found and listed, what is deleted is not", () => {
@@ -49,8 +49,8 @@ test("a map of ids is one: what is set is found and listed, what is deleted is n
   map.set("a", 1);
   map.set("b", 2);
   map.set("a", 3);
-  expect([map.get("a"), map.find("b", hashOfId("b")), map.get("c"), map.size]).toEqual([3, 2, undefined, 2]);
+  expect([map.get("a"), map.find("b", hashOfId("b")), map.get("c"), map.count()]).toEqual([3, 2, undefined, 2]);
   map.delete("a");
   map.delete("never there");
-  expect([map.get("a"), map.values(), map.size]).toEqual([undefined, [2], 1]);
+  expect([map.get("a"), map.values(), map.count()]).toEqual([undefined, [2], 1]);
 });

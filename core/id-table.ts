@@ -4,17 +4,18 @@
 // Whoever chooses ids could choose them so that all want the same slot. A search therefore ends after a few slots, and ids that find no room
 // in theirs stand in a map beside the table.
 
+/** A record that the functions below change in place. */
 export interface IdTable {
-  /** Ids that have a place. */
-  readonly size: number;
-  /** The place of an id, or `noPlace`; the hash is `hashOfId`'s. */
-  find(id: string, hash: number): number;
-  /** Gives a place, the lowest that was never given or one that is free again, to an id that has none. */
-  add(id: string, hash: number): number;
-  /** Whose place it is. */
-  idAt(place: number): string | undefined;
-  /** Frees the place. */
-  remove(place: number): void;
+  /** At their places; empty where a place is free. */
+  readonly ids: (string | undefined)[];
+  /** Of the ids at the same places. */
+  readonly hashes: number[];
+  readonly free: number[];
+  /** Ids that found no room in the table. */
+  readonly crowded: Map<string, number>;
+  slots: number;
+  table: Int32Array;
+  readonly searchMax: number;
 }
 
 export const noPlace = -1;
@@ -45,89 +46,94 @@ export function hashOfId(id: string): number {
   return hashDone(hash);
 }
 
-// tidy: long because the table is one object whose parts move the same numbers.
 export function createIdTable(searchMax = searchMaxDefault): IdTable {
-  const ids: (string | undefined)[] = [];
-  /** Of the ids at the same places. */
-  const hashes: number[] = [];
-  const free: number[] = [];
-  const crowded = new Map<string, number>();
-  let table = new Int32Array(slotsFirst * slotNumbers);
-  let slots = slotsFirst;
-
-  /** The slot of the id, or the empty one where it would go, or `noSlot`. */
-  function slotOf(id: string, hash: number): number {
-    for (let step = 0; step < searchMax; step += 1) {
-      const slot = (hash + step) & (slots - 1);
-      const number = table[slot * slotNumbers + 1] ?? 0;
-      if (number === 0) return slot;
-      if (table[slot * slotNumbers] === hash && ids[number - 1] === id) return slot;
-    }
-    return noSlot;
-  }
-
-  function put(id: string, hash: number, place: number): void {
-    const slot = slotOf(id, hash);
-    if (slot === noSlot) crowded.set(id, place);
-    else {
-      table[slot * slotNumbers] = hash;
-      table[slot * slotNumbers + 1] = place + 1;
-    }
-  }
-
-  function grow(): void {
-    slots *= 2;
-    table = new Int32Array(slots * slotNumbers);
-    crowded.clear();
-    for (const [place, id] of ids.entries()) if (id !== undefined) put(id, hashes[place] ?? 0, place);
-  }
-
-  /** Empties a slot and moves up those behind it that would no longer be found. */
-  function empty(slot: number): void {
-    const mask = slots - 1;
-    let hole = slot;
-    for (let next = (hole + 1) & mask; table[next * slotNumbers + 1] !== 0; next = (next + 1) & mask) {
-      const home = (table[next * slotNumbers] ?? 0) & mask;
-      if (((next - home) & mask) < ((next - hole) & mask)) continue;
-      table[hole * slotNumbers] = table[next * slotNumbers] ?? 0;
-      table[hole * slotNumbers + 1] = table[next * slotNumbers + 1] ?? 0;
-      hole = next;
-    }
-    table[hole * slotNumbers + 1] = 0;
-  }
-
   return {
-    get size() {
-      return ids.length - free.length;
-    },
-    find(id, hash) {
-      const slot = slotOf(id, hash);
-      const number = slot === noSlot ? 0 : (table[slot * slotNumbers + 1] ?? 0);
-      if (number !== 0) return number - 1;
-      return crowded.size === 0 ? noPlace : (crowded.get(id) ?? noPlace);
-    },
-    add(id, hash) {
-      if ((ids.length - free.length + 1) * 2 > slots) grow();
-      const place = free.pop() ?? ids.length;
-      ids[place] = id;
-      hashes[place] = hash;
-      put(id, hash, place);
-      return place;
-    },
-    idAt: (place) => ids[place],
-    remove(place) {
-      const id = ids[place];
-      if (id === undefined) return;
-      if (crowded.size === 0 || !crowded.delete(id)) empty(slotOf(id, hashes[place] ?? 0));
-      ids[place] = undefined;
-      free.push(place);
-    },
+    ids: [],
+    hashes: [],
+    free: [],
+    crowded: new Map(),
+    slots: slotsFirst,
+    table: new Int32Array(slotsFirst * slotNumbers),
+    searchMax,
   };
+}
+
+/** How many ids have a place. */
+export function idCount({ ids, free }: IdTable): number {
+  return ids.length - free.length;
+}
+
+/** The place of an id, or `noPlace`; the hash is `hashOfId`'s. */
+export function placeOf(into: IdTable, id: string, hash: number): number {
+  const slot = slotOf(into, id, hash);
+  const number = slot === noSlot ? 0 : (into.table[slot * slotNumbers + 1] ?? 0);
+  if (number !== 0) return number - 1;
+  return into.crowded.size === 0 ? noPlace : (into.crowded.get(id) ?? noPlace);
+}
+
+/** Gives a place, one that is free again or the next, to an id that has none. */
+export function addId(into: IdTable, id: string, hash: number): number {
+  if ((idCount(into) + 1) * 2 > into.slots) grow(into);
+  const place = into.free.pop() ?? into.ids.length;
+  into.ids[place] = id;
+  into.hashes[place] = hash;
+  put(into, id, hash, place);
+  return place;
+}
+
+/** Frees the place. */
+export function removePlace(from: IdTable, place: number): void {
+  const id = from.ids[place];
+  if (id === undefined) return;
+  if (from.crowded.size === 0 || !from.crowded.delete(id)) empty(from, slotOf(from, id, from.hashes[place] ?? 0));
+  from.ids[place] = undefined;
+  from.free.push(place);
+}
+
+/** The slot of the id, or the empty one where it would go, or `noSlot`. */
+function slotOf({ table, slots, ids, searchMax }: IdTable, id: string, hash: number): number {
+  for (let step = 0; step < searchMax; step += 1) {
+    const slot = (hash + step) & (slots - 1);
+    const number = table[slot * slotNumbers + 1] ?? 0;
+    if (number === 0) return slot;
+    if (table[slot * slotNumbers] === hash && ids[number - 1] === id) return slot;
+  }
+  return noSlot;
+}
+
+function put(into: IdTable, id: string, hash: number, place: number): void {
+  const slot = slotOf(into, id, hash);
+  if (slot === noSlot) into.crowded.set(id, place);
+  else {
+    into.table[slot * slotNumbers] = hash;
+    into.table[slot * slotNumbers + 1] = place + 1;
+  }
+}
+
+function grow(into: IdTable): void {
+  into.slots *= 2;
+  into.table = new Int32Array(into.slots * slotNumbers);
+  into.crowded.clear();
+  for (const [place, id] of into.ids.entries()) if (id !== undefined) put(into, id, into.hashes[place] ?? 0, place);
+}
+
+/** Empties a slot and moves up those behind it that would no longer be found. */
+function empty({ table, slots }: IdTable, slot: number): void {
+  const mask = slots - 1;
+  let hole = slot;
+  for (let next = (hole + 1) & mask; table[next * slotNumbers + 1] !== 0; next = (next + 1) & mask) {
+    const home = (table[next * slotNumbers] ?? 0) & mask;
+    if (((next - home) & mask) < ((next - hole) & mask)) continue;
+    table[hole * slotNumbers] = table[next * slotNumbers] ?? 0;
+    table[hole * slotNumbers + 1] = table[next * slotNumbers + 1] ?? 0;
+    hole = next;
+  }
+  table[hole * slotNumbers + 1] = 0;
 }
 
 /** What stands under ids, for whoever wants to hand hashes in; else as a map of the language. */
 export interface IdMap<Value> {
-  readonly size: number;
+  count(): number;
   get(id: string): Value | undefined;
   find(id: string, hash: number): Value | undefined;
   set(id: string, value: Value): void;
@@ -139,25 +145,24 @@ export function createIdMap<Value>(): IdMap<Value> {
   const table = createIdTable();
   const list: (Value | undefined)[] = [];
 
-  function valueAt(place: number): Value | undefined {
+  function find(id: string, hash: number): Value | undefined {
+    const place = placeOf(table, id, hash);
     return place === noPlace ? undefined : list[place];
   }
 
   return {
-    get size() {
-      return table.size;
-    },
-    get: (id) => valueAt(table.find(id, hashOfId(id))),
-    find: (id, hash) => valueAt(table.find(id, hash)),
+    count: () => idCount(table),
+    get: (id) => find(id, hashOfId(id)),
+    find,
     set(id, value) {
       const hash = hashOfId(id);
-      const known = table.find(id, hash);
-      list[known === noPlace ? table.add(id, hash) : known] = value;
+      const known = placeOf(table, id, hash);
+      list[known === noPlace ? addId(table, id, hash) : known] = value;
     },
     delete(id) {
-      const place = table.find(id, hashOfId(id));
+      const place = placeOf(table, id, hashOfId(id));
       if (place === noPlace) return;
-      table.remove(place);
+      removePlace(table, place);
       list[place] = undefined;
     },
     values: () => list.filter((value) => value !== undefined),

@@ -5,11 +5,11 @@
 //
 // The newest of those that ended keep their places for a while, with nothing but their ids, because an amendment that comes too late must be
 // known for what it is; so the same look tells that, too. The oldest of them leave when there are more than there is room for.
-import { createIdTable, hashOfId, noPlace, searchMaxDefault } from "./id-table.ts";
+import { addId, createIdTable, hashOfId, noPlace, placeOf, removePlace, searchMaxDefault } from "./id-table.ts";
 import type { OpenOrder } from "./reservations.ts";
 
 export interface OpenOrders {
-  readonly size: number;
+  count(): number;
   get(id: string): OpenOrder | undefined;
   /** Also tells those that ended lately; for whoever knows the id's hash. */
   find(id: string, hash: number): OpenOrder | "ended" | undefined;
@@ -39,8 +39,8 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
   let lastId = "";
   let lastHash = hashOfId("");
 
-  function placeOf(id: string): number {
-    return table.find(id, hashFor(id));
+  function placeIn(id: string): number {
+    return placeOf(table, id, hashFor(id));
   }
 
   function hashFor(id: string): number {
@@ -48,7 +48,7 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
   }
 
   function forget(place: number): void {
-    table.remove(place);
+    removePlace(table, place);
     orders[place] = undefined;
   }
 
@@ -63,36 +63,34 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
   }
 
   return {
-    get size() {
-      return size;
-    },
+    count: () => size,
     get(id) {
-      const place = placeOf(id);
+      const place = placeIn(id);
       return place === noPlace ? undefined : orders[place];
     },
     find(id, hash) {
       lastId = id;
       lastHash = hash;
-      const place = table.find(id, hash);
+      const place = placeOf(table, id, hash);
       return place === noPlace ? undefined : (orders[place] ?? "ended");
     },
     add(order) {
       size += 1;
       const { id } = order;
       const hash = hashFor(id);
-      const known = table.find(id, hash);
-      const place = known === noPlace ? table.add(id, hash) : known;
+      const known = placeOf(table, id, hash);
+      const place = known === noPlace ? addId(table, id, hash) : known;
       orders[place] = order;
       endingOf[place] = notEnded;
     },
     delete(id) {
-      const place = placeOf(id);
+      const place = placeIn(id);
       if (place === noPlace || orders[place] === undefined) return;
       forget(place);
       size -= 1;
     },
     end(id) {
-      const place = placeOf(id);
+      const place = placeIn(id);
       if (place === noPlace || orders[place] === undefined) return;
       orders[place] = undefined;
       size -= 1;
