@@ -44,6 +44,8 @@ export interface FundSheet {
   count: number;
   /** Lines of which something is pending. */
   pendingCount: number;
+  /** Lines whose quantities have digits behind the point, or are not plain. */
+  fineCount: number;
   /** Sectors that there is room for. */
   sectorCount: number;
   /** By slot, and by place in the head. */
@@ -121,6 +123,9 @@ export interface ValueTable {
   /** The value's digits and their place, as plain numbers have them; NaN without a value, infinity for one that is not plain. */
   digits: Float64Array;
   places: Uint8Array;
+  /** How many values stand at each place, and how many need an exchange rate. */
+  readonly placeCounts: Int32Array;
+  ratedCount: number;
 }
 
 export interface Books {
@@ -230,14 +235,23 @@ export function symbolBookOf(books: Books, symbol: string): SymbolBook {
   books.sectorAt[slot] = 0;
   // Whoever had the slot before left its value behind.
   for (const table of books.tables.values()) {
-    table.values[slot] = undefined;
-    table.rates[slot] = undefined;
-    if (slot >= table.digits.length) continue;
-    table.digits[slot] = Number.NaN;
-    table.fxAt[slot] = Number.NaN;
+    if (slot < table.digits.length) forgetValue(table, slot);
   }
   books.symbols.set(symbol, book);
   return book;
+}
+
+/** Nothing is known any more about what the symbol at that slot is worth. */
+export function forgetValue(table: ValueTable, slot: number): void {
+  if (!Number.isNaN(table.digits[slot] ?? Number.NaN)) {
+    const place = table.places[slot] ?? 0;
+    table.placeCounts[place] = (table.placeCounts[place] ?? 0) - 1;
+    if (Number.isFinite(table.fxAt[slot])) table.ratedCount -= 1;
+  }
+  table.values[slot] = undefined;
+  table.rates[slot] = undefined;
+  table.digits[slot] = Number.NaN;
+  table.fxAt[slot] = Number.NaN;
 }
 
 /** Only for a symbol that nobody holds. */

@@ -15,7 +15,6 @@ import * as exact from "./exact.ts";
 import { type Exact, type Worth, worthless } from "./exact.ts";
 import * as sheets from "./fund-sheet.ts";
 import {
-  addUpPlainly,
   clearSectors,
   noRow,
   pendingBuyAt,
@@ -29,6 +28,7 @@ import {
   slotsOf,
   sumOf,
 } from "./fund-sheet.ts";
+import { addUpPlainly } from "./fund-sums.ts";
 import { type Plain, sum } from "./plain.ts";
 import { movePlainly } from "./plain-exposure.ts";
 import { tableOf } from "./value-tables.ts";

@@ -8,10 +8,9 @@
 // themselves because most funds have none at most times: then nobody has to look there.
 import { Defect } from "../contracts/src/fault.ts";
 import { type Amount, nothing, simplified } from "./amount.ts";
-import type { Books, FundBook, FundSheet, WideLine } from "./engine-books.ts";
+import type { FundSheet, WideLine } from "./engine-books.ts";
 import type { Worth } from "./exact.ts";
-import { atPlace, type Plain, packedMax, placeMax, placeOf, unitsBetween } from "./plain.ts";
-import { tableOf } from "./value-tables.ts";
+import { atPlace, type Plain, placeMax, placeOf } from "./plain.ts";
 
 /** The head: the gross sum, and those of positions if every pending buy fills and no sell does, and the other way round. */
 export const gross = 0;
@@ -19,7 +18,7 @@ export const netHigh = 1;
 export const netLow = 2;
 const headLength = 4;
 /** Of a row, and of what is pending of it. */
-const rowLength = 2;
+export const rowLength = 2;
 const rowsFirst = 4;
 /** No row. */
 export const noRow = -1;
@@ -27,7 +26,7 @@ export const noRow = -1;
 export function createFundSheet(): FundSheet {
   const cells = new Float64Array(cellsFor(rowsFirst, 1));
   const wide = { wideLines: new Map(), wideSums: new Map() };
-  return { cells, capacity: rowsFirst, count: 0, pendingCount: 0, sectorCount: 1, ...wide };
+  return { cells, capacity: rowsFirst, count: 0, pendingCount: 0, fineCount: 0, sectorCount: 1, ...wide };
 }
 
 /** For so many rows there are twice as many places in the index, so that a search in it is short. */
@@ -35,11 +34,11 @@ function cellsFor(capacity: number, sectorCount: number): number {
   return headLength + capacity * (2 + 2 * rowLength) + sectorCount;
 }
 
-function rowsAt({ capacity }: FundSheet): number {
+export function rowsAt({ capacity }: FundSheet): number {
   return headLength + capacity * 2;
 }
 
-function sectorsAt({ capacity }: FundSheet): number {
+export function sectorsAt({ capacity }: FundSheet): number {
   return headLength + capacity * (2 + 2 * rowLength);
 }
 
@@ -192,6 +191,7 @@ export function setLine(
   const { cells, wideLines } = sheet;
   const pendings = pendingsOf(sheet, row);
   if (isPending(cells[pendings]) || isPending(cells[pendings + 1])) sheet.pendingCount -= 1;
+  if (quantitiesAt(cells, row) !== 0) sheet.fineCount -= 1;
   const held = simplified(position);
   const buys = simplified(pendingBuy);
   const sells = simplified(pendingSell);
@@ -206,14 +206,19 @@ export function setLine(
       cells[pendings] = second;
       cells[pendings + 1] = third;
       if (isPending(second) || isPending(third)) sheet.pendingCount += 1;
+      if (place !== 0) sheet.fineCount += 1;
       // Nothing at all, at whatever place.
-      if (first === place && second === place && third === place) removeRow(sheet, slot);
+      if (first === place && second === place && third === place) {
+        if (place !== 0) sheet.fineCount -= 1;
+        removeRow(sheet, slot);
+      }
       return;
     }
   }
   cells[row + 1] = Number.NaN;
   cells.fill(Number.NaN, pendings, pendings + rowLength);
   sheet.pendingCount += 1;
+  sheet.fineCount += 1;
   wideLines.set(slot, { position: held, pendingBuy: buys, pendingSell: sells });
 }
 
@@ -243,86 +248,4 @@ export function setSectorSum(sheet: FundSheet, sector: number, sum: Plain): void
 export function clearSectors(sheet: FundSheet, sectorCount: number): void {
   if (sheet.sectorCount === sectorCount) sheet.cells.fill(Number.NaN, sectorsAt(sheet));
   else reshape(sheet, sheet.capacity, sectorCount);
-}
-
-/**
- * The fund's sums from its lines; false when plain numbers cannot keep them, and then only `unpriced` and the oldest inputs are right. All
- * of them are at one place, the finest that a line's value needs: no partial sum is larger than the gross one, so if that is exact in the
- * end, everything was.
- */
-export function addUpPlainly(books: Books, fund: FundBook): boolean {
-  let place = addUpAt(books, fund, fund.sumPlace);
-  if (Number.isNaN(place) && fund.sumPlace > 0) {
-    // The line that needed so fine a place may be gone.
-    fund.sumPlace = 0;
-    place = addUpAt(books, fund, 0);
-  }
-  if (place > fund.sumPlace && place <= placeMax) {
-    fund.sumPlace = place;
-    place = addUpAt(books, fund, place);
-  }
-  return place === fund.sumPlace;
-}
-
-/**
- * Answers the place that the sums need: the given one when they are right, a finer one, or NaN when no place will do. Everything is added as
- * it is packed, less the place: eight times the digits, which are as exact, and need not be unpacked.
- */
-function addUpAt(books: Books, fund: FundBook, sumPlace: number): number {
-  const { sheet } = fund;
-  const { cells } = sheet;
-  const { digits, places, fxAt } = tableOf(books, fund);
-  const { sectorAt, markedAt } = books;
-  const sectors = sectorsAt(sheet);
-  cells.fill(0, sectors);
-  const hasPendings = sheet.pendingCount > 0;
-  let added = 0;
-  let high = 0;
-  let low = 0;
-  let oldestFxAt = Number.POSITIVE_INFINITY;
-  let oldestMarkAt = Number.POSITIVE_INFINITY;
-  let unpriced = false;
-  let finest = sumPlace;
-  const end = rowsAt(sheet) + sheet.count * rowLength;
-  for (let row = rowsAt(sheet); row < end; row += rowLength) {
-    const slot = (cells[row] ?? 0) | 0;
-    const value = digits[slot] ?? Number.NaN;
-    const quoted = fxAt[slot] ?? Number.NaN;
-    const marked = markedAt[slot] ?? Number.NaN;
-    if (quoted < oldestFxAt) oldestFxAt = quoted;
-    if (marked < oldestMarkAt) oldestMarkAt = marked;
-    if (Number.isNaN(value)) {
-      unpriced = true;
-      continue;
-    }
-    const position = (cells[row + 1] ?? Number.NaN) as Plain;
-    const quantityPlace = placeOf(position);
-    const place = quantityPlace + (places[slot] ?? 0);
-    if (place > finest) finest = place;
-    const unitValue = place === sumPlace ? value : value * unitsBetween(place, sumPlace);
-    const held = position - quantityPlace;
-    let most = held * unitValue;
-    let least = most;
-    if (hasPendings) {
-      const pendings = pendingsOf(sheet, row);
-      most = (held + ((cells[pendings] ?? 0) - quantityPlace)) * unitValue;
-      least = (held - ((cells[pendings + 1] ?? 0) - quantityPlace)) * unitValue;
-    }
-    const worst = Math.max(Math.abs(most), Math.abs(least));
-    added += worst;
-    high += most;
-    low += least;
-    const sector = sectors + (sectorAt[slot] ?? 0);
-    cells[sector] = (cells[sector] ?? 0) + worst;
-  }
-  fund.unpriced = unpriced;
-  fund.oldestFxAt = oldestFxAt;
-  fund.oldestMarkAt = oldestMarkAt;
-  if (finest > sumPlace) return finest;
-  if (!(added <= packedMax)) return Number.NaN;
-  setSum(sheet, gross, (added + sumPlace) as Plain);
-  setSum(sheet, netHigh, (high + sumPlace) as Plain);
-  setSum(sheet, netLow, (low + sumPlace) as Plain);
-  for (let sector = sectors; sector < cells.length; sector += 1) cells[sector] = (cells[sector] ?? 0) + sumPlace;
-  return sumPlace;
 }

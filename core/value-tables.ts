@@ -2,8 +2,8 @@
 // whoever is asked about adds up anew. Beside the exact value stand its digits as a plain number, for adding up many at once.
 import * as decimal from "../contracts/src/decimal.ts";
 import { type Amount, amountOf, isPositive, magnitude, oneUnit, simplified, toDecimal } from "./amount.ts";
-import { type Books, type FundBook, type SymbolBook, type ValueTable, widened } from "./engine-books.ts";
-import { digitsOf, placeOf } from "./plain.ts";
+import { type Books, type FundBook, forgetValue, type SymbolBook, type ValueTable, widened } from "./engine-books.ts";
+import { digitsOf, placeMax, placeOf } from "./plain.ts";
 import { unitValueAt } from "./valuation.ts";
 
 /** The table of a fund's currency. */
@@ -22,6 +22,8 @@ function valueTable(books: Books, currency: string): ValueTable {
       fxAt: new Float64Array(0),
       digits: new Float64Array(0),
       places: new Uint8Array(0),
+      placeCounts: new Int32Array(placeMax + 1),
+      ratedCount: 0,
     };
     books.tables.set(currency, table);
     for (const book of books.symbols.values()) evaluate(books, table, book);
@@ -45,19 +47,31 @@ export function noteEveryChange(books: Books): void {
 function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
   const { slot, facts, price } = book;
   makeRoom(books, table, slot);
+  forgetValue(table, slot);
   const quote = facts === undefined ? undefined : rateBetween(books, facts.currency, table.currency);
   table.rates[slot] = quote?.rate;
   table.fxAt[slot] = quote?.at ?? Number.NaN;
-  if (facts === undefined || quote === undefined || price === undefined) {
-    table.values[slot] = undefined;
-    table.digits[slot] = Number.NaN;
-    return;
-  }
+  if (facts === undefined || quote === undefined || price === undefined) return;
   // What is worth less than nothing is still a risk of that size.
   const value = simplified(unitValueAt(magnitude(price), facts, quote.rate));
   table.values[slot] = value;
-  table.places[slot] = typeof value === "number" ? placeOf(value) : 0;
+  const place = typeof value === "number" ? placeOf(value) : 0;
+  table.places[slot] = place;
   table.digits[slot] = typeof value === "number" ? digitsOf(value) : Number.POSITIVE_INFINITY;
+  table.placeCounts[place] = (table.placeCounts[place] ?? 0) + 1;
+  if (Number.isFinite(quote.at)) table.ratedCount += 1;
+}
+
+/** The place that all values stand at, 0 when there are none; NaN when they stand at several. */
+export function placeOfAll({ placeCounts }: ValueTable): number {
+  let found = 0;
+  let several = -1;
+  for (let place = 0; place <= placeMax; place += 1) {
+    if ((placeCounts[place] ?? 0) === 0) continue;
+    found = place;
+    several += 1;
+  }
+  return several > 0 ? Number.NaN : found;
 }
 
 function makeRoom(books: Books, table: ValueTable, slot: number): void {
