@@ -47,7 +47,7 @@ function figureOf(check: GateCheck | undefined, name: string): string | undefine
 
 function adoptTrip({ books }: EngineState, order: Order, at: Instant): void {
   const strategy = strategyBookOf(books, order.strategy_id);
-  if (Number.isNaN(strategy.trippedAt)) strategy.trippedAt = at;
+  strategy.trippedAt ??= at;
 }
 
 /** An id that is open already, which no engine approves as a new order, is held for the larger of the two: never for less. */

@@ -4,7 +4,7 @@
 //  1. What other open orders may still close counts as closed: two orders can never both prove to close the same holding.
 //  2. A REDUCE, filled whole after all of those, never crosses zero.
 //  3. Closing and opening quantity add up to what the order would have open, and the closing part is never above what can be closed.
-import { type Amount, isMore, isNegative, isPositive, larger, minus, negated, nothing } from "./amount.ts";
+import { type Amount, isIdentical, isMore, isNegative, isPositive, larger, minus, negated, nothing } from "./amount.ts";
 import type { FundView } from "./view.ts";
 
 /** Sets classification, closing and opening quantity; undefined and zero when the order names no side or no quantity. */
@@ -44,7 +44,7 @@ function closableQuantity(view: FundView, direction: 1 | -1): Amount {
 function openQuantity(view: FundView): Amount | undefined {
   const { quantity } = view.terms;
   // A new order has filled nothing.
-  if (quantity === undefined || view.ownFilled === nothing) return quantity;
+  if (quantity === undefined || isIdentical(view.ownFilled, nothing)) return quantity;
   return isMore(quantity, view.ownFilled) ? minus(quantity, view.ownFilled) : nothing;
 }
 

@@ -15,6 +15,7 @@ import type { CountedOrder } from "./order-rate.ts";
 import type { Amendment, OpenOrder } from "./reservations.ts";
 import type { CountedApproval } from "./throttle.ts";
 import type { FundView } from "./view.ts";
+import { joinViews, type ViewPacker } from "./view-bytes.ts";
 
 export interface Checked {
   readonly order: Order;
@@ -37,13 +38,16 @@ export interface Checked {
   readonly envelope: Envelope | undefined;
   readonly haltEpoch: number;
   readonly validUntil: instant.Instant | undefined;
-  /** Everything that the gates could look at, for the record. */
-  inputs(): Uint8Array;
   /** The rest is for the core alone. */
   readonly notes: NoteBook;
   readonly generation: number;
   readonly kept: NoteColumns | undefined;
   readonly undo: CheckUndo;
+  /** Where the inputs are, as long as they are still its own; those of a result that has to wait are packed. */
+  readonly source: { readonly view: FundView; readonly packer: ViewPacker };
+  readonly packed: Uint8Array | undefined;
+  /** The first half, of a concluded check. */
+  readonly asked: Checked | undefined;
 }
 
 /** What a check changed, so that it can be taken back. */
@@ -80,8 +84,17 @@ export function notesOf(checked: Checked): NoteColumns {
   return checked.notes;
 }
 
+/** Everything that the gates could look at, for the record; to be asked for before the next check. */
+export function inputsOf(checked: Checked): Uint8Array {
+  const { source, packed, asked } = checked;
+  if (packed !== undefined) return packed;
+  assertCurrent(checked.notes, checked.generation);
+  const own = source.packer.pack(source.view, checked.at);
+  return asked === undefined ? own : joinViews(inputsOf(asked), own);
+}
+
 /** The contract of every result that does not keep its notes. */
-export function assertCurrent(notes: NoteBook, generation: number): void {
+function assertCurrent(notes: NoteBook, generation: number): void {
   if (notes.generation !== generation) {
     throw new Defect("a check's notes were asked for after the next check had written over them");
   }

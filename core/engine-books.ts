@@ -1,10 +1,13 @@
 // What the engine knows, as records that are changed in place: one per symbol, per fund, per strategy and per line (a symbol in a fund).
 // Everything is found by its id in one step, and every record has the same shape from birth, so that a check costs the same with ten
 // funds and with ten thousand.
+import type { Decimal } from "../contracts/src/decimal.ts";
+import type { Instant } from "../contracts/src/instant.ts";
 import type { Amount } from "./amount.ts";
+import { type CellArena, createCellArena } from "./cell-arena.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Exact } from "./exact.ts";
-import { createFundSheet } from "./fund-sheet.ts";
+import { createFundSheet, type FundSheet } from "./fund-sheet.ts";
 import { createIdMap, type IdMap } from "./id-table.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
 import type { NavLimits } from "./nav-limits.ts";
@@ -29,60 +32,25 @@ export interface SymbolBook {
   borrowAt: number;
 }
 
-/** A symbol in a fund: what is held, and what open orders may still do to it; of those that plain numbers cannot keep. */
-export interface WideLine {
-  readonly position: Amount;
-  readonly pendingBuy: Amount;
-  readonly pendingSell: Amount;
-}
-
-/** A fund's sums, lines and sectors as plain numbers; fund-sheet.ts says where each stands. */
-export interface FundSheet {
-  cells: Float64Array;
-  /** Lines that there is room for, a power of two, and lines that there are. */
-  capacity: number;
-  count: number;
-  /** Lines of which something is pending. */
-  pendingCount: number;
-  /** Lines whose quantities have digits behind the point, or are not plain. */
-  fineCount: number;
-  /** Sectors that there is room for. */
-  sectorCount: number;
-  /** By slot, and by place in the head. */
-  readonly wideLines: Map<number, WideLine>;
-  readonly wideSums: Map<number, Exact>;
-}
-
-export interface FundBook {
+/** A fund is its sheet and what does not fit there. Every number that a check looks at stands in the sheet: in a record it would be an object of its own. */
+export interface FundBook extends FundSheet {
   readonly id: string;
   known: boolean;
   currency: string;
   envelope: Envelope | undefined;
-  nav: Amount | undefined;
+  /** A NAV that is not plain; the plain one stands in the sheet. */
+  wideNav: Decimal | undefined;
   navAt: number;
-  /** When the oldest price in it was true: so old is the NAV. */
-  navPricedAt: number;
-  /** Until when it is known from where on its losses are counted; for ever where nobody counts them. */
-  lossesUntil: number;
   /** Whether a loss above its limit waits for its confirmation. */
   lossPending: boolean;
-  /** The envelope's limits at this NAV, or at the one before. */
-  limits: NavLimits | undefined;
-  readonly sheet: FundSheet;
-  /** The finest place that its sums needed so far. */
-  sumPlace: number;
-  /** Gross of the sectors that plain numbers cannot keep, of those that somebody asked about since prices moved. */
-  readonly wideSectors: Map<number, Exact>;
+  /** The envelope's limits at this NAV, if one of them is not plain. */
+  wideLimits: NavLimits | undefined;
+  /** Gross of the sectors that plain numbers cannot keep, of those that somebody asked about since prices moved; undefined while there are none. */
+  wideSectors: Map<number, Exact> | undefined;
   /** What symbols are worth in its currency; undefined until somebody asks. */
   table: ValueTable | undefined;
   /** Whether a line may be without a value. */
   unpriced: boolean;
-  /** The oldest exchange rate in the sums. */
-  oldestFxAt: number;
-  /** The change of prices up to which the sums are right. */
-  changesSeen: number;
-  /** No priced line has an older mark than this; it may be older than all of them. */
-  oldestMarkAt: number;
   openOrders: number;
   readonly pace: InstantRing;
 }
@@ -94,8 +62,8 @@ export interface StrategyBook {
   readonly pace: InstantRing;
   /** Approvals of new risk, by symbol, side and quantity; those that were approved longest ago come first. */
   readonly repeats: Map<bigint, Repeats>;
-  /** When the throttle tripped; NaN while it has not. */
-  trippedAt: number;
+  /** When the throttle tripped; undefined while it has not. */
+  trippedAt: Instant | undefined;
 }
 
 /** Equal approvals. */
@@ -123,12 +91,12 @@ export interface ValueTable {
   /** The value's digits and their place, as plain numbers have them; NaN without a value, infinity for one that is not plain. */
   digits: Float64Array;
   places: Uint8Array;
-  /** How many values stand at each place, and how many need an exchange rate. */
-  readonly placeCounts: Int32Array;
-  ratedCount: number;
+  /** By place, all digits at that place; of the places that some fund's sums have. */
+  scaled: (Float64Array | undefined)[];
 }
 
 export interface Books {
+  readonly arena: CellArena;
   readonly symbols: IdMap<SymbolBook>;
   readonly funds: Map<string, FundBook>;
   readonly strategies: IdMap<StrategyBook>;
@@ -155,6 +123,7 @@ const slotsFirst = 256;
 
 export function createBooks(): Books {
   return {
+    arena: createCellArena(),
     symbols: createIdMap(),
     funds: new Map(),
     strategies: createIdMap(),
@@ -188,33 +157,41 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
   };
 }
 
-function createFundBook(id: string): FundBook {
+/** Written out, so that everything stands in the record itself; what a check looks at comes first. */
+function createFundBook(arena: CellArena, id: string): FundBook {
+  const sheet = createFundSheet(arena);
   return {
+    cells: sheet.cells,
+    words: sheet.words,
+    base: sheet.base,
+    capacity: sheet.capacity,
+    count: sheet.count,
+    pendingCount: sheet.pendingCount,
+    unevenCount: sheet.unevenCount,
+    sectorCount: sheet.sectorCount,
     id,
-    known: false,
-    currency: "",
     envelope: undefined,
-    nav: undefined,
-    navAt: Number.NaN,
-    navPricedAt: Number.NaN,
-    lossesUntil: Number.POSITIVE_INFINITY,
-    lossPending: false,
-    limits: undefined,
-    sheet: createFundSheet(),
-    sumPlace: 0,
-    wideSectors: new Map(),
     table: undefined,
+    pace: createInstantRing(arena),
+    currency: "",
+    known: false,
+    lossPending: false,
     unpriced: false,
-    oldestFxAt: Number.POSITIVE_INFINITY,
-    changesSeen: -1,
-    oldestMarkAt: Number.POSITIVE_INFINITY,
     openOrders: 0,
-    pace: createInstantRing(),
+    wideNav: undefined,
+    wideLimits: undefined,
+    wideSectors: undefined,
+    wideLines: sheet.wideLines,
+    wideSums: sheet.wideSums,
+    navAt: Number.NaN,
+    block: sheet.block,
+    arena,
   };
 }
 
-function createStrategyBook(id: string): StrategyBook {
-  return { id, fund: undefined, pace: createInstantRing(), repeats: new Map(), trippedAt: Number.NaN };
+function createStrategyBook(arena: CellArena, id: string): StrategyBook {
+  const pace = createInstantRing(arena);
+  return { id, fund: undefined, pace, trippedAt: undefined, repeats: new Map() };
 }
 
 /** The book of a symbol that must be there: one is made for whoever holds what the reference data does not know. */
@@ -235,23 +212,15 @@ export function symbolBookOf(books: Books, symbol: string): SymbolBook {
   books.sectorAt[slot] = 0;
   // Whoever had the slot before left its value behind.
   for (const table of books.tables.values()) {
-    if (slot < table.digits.length) forgetValue(table, slot);
+    table.values[slot] = undefined;
+    table.rates[slot] = undefined;
+    if (slot >= table.digits.length) continue;
+    table.digits[slot] = Number.NaN;
+    for (const column of table.scaled) if (column !== undefined) column[slot] = Number.NaN;
+    table.fxAt[slot] = Number.NaN;
   }
   books.symbols.set(symbol, book);
   return book;
-}
-
-/** Nothing is known any more about what the symbol at that slot is worth. */
-export function forgetValue(table: ValueTable, slot: number): void {
-  if (!Number.isNaN(table.digits[slot] ?? Number.NaN)) {
-    const place = table.places[slot] ?? 0;
-    table.placeCounts[place] = (table.placeCounts[place] ?? 0) - 1;
-    if (Number.isFinite(table.fxAt[slot])) table.ratedCount -= 1;
-  }
-  table.values[slot] = undefined;
-  table.rates[slot] = undefined;
-  table.digits[slot] = Number.NaN;
-  table.fxAt[slot] = Number.NaN;
 }
 
 /** Only for a symbol that nobody holds. */
@@ -271,7 +240,7 @@ export function widened(numbers: Float64Array, lengthMin: number): Float64Array<
 export function fundBookOf(books: Books, fundId: string): FundBook {
   let fund = books.funds.get(fundId);
   if (fund === undefined) {
-    fund = createFundBook(fundId);
+    fund = createFundBook(books.arena, fundId);
     books.funds.set(fundId, fund);
   }
   return fund;
@@ -280,7 +249,7 @@ export function fundBookOf(books: Books, fundId: string): FundBook {
 export function strategyBookOf(books: Books, strategyId: string): StrategyBook {
   let strategy = books.strategies.get(strategyId);
   if (strategy === undefined) {
-    strategy = createStrategyBook(strategyId);
+    strategy = createStrategyBook(books.arena, strategyId);
     books.strategies.set(strategyId, strategy);
   }
   return strategy;

@@ -9,7 +9,7 @@ import * as instant from "../contracts/src/instant.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
 import { type Amount, nothing, plus, toDecimal } from "./amount.ts";
 import { classify } from "./classify.ts";
-import { assertCurrent, type Checked, type CheckUndo } from "./decision.ts";
+import type { Checked, CheckUndo } from "./decision.ts";
 import type { FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
 import type { EngineState } from "./engine-state.ts";
 import { fillView } from "./fill-view.ts";
@@ -22,7 +22,6 @@ import { countOrder, ordersInSecond, uncountOrder } from "./order-rate.ts";
 import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "./reservations.ts";
 import { countApproval, uncountApproval } from "./throttle.ts";
 import type { FundView, Verdict } from "./view.ts";
-import { joinViews } from "./view-bytes.ts";
 
 /** Up to and with the static gate; from position_risk on the risk officer's answer makes the gates look again. */
 const earlyGates: readonly Gate[] = gates.slice(0, 3);
@@ -133,7 +132,7 @@ export function withdraw(state: EngineState, checked: Checked): void {
   letGo(state, order, undo);
   uncount(state, order, undo);
   const strategy = state.books.strategies.get(order.strategy_id);
-  if (undo.tripped && strategy !== undefined) strategy.trippedAt = Number.NaN;
+  if (undo.tripped && strategy !== undefined) strategy.trippedAt = undefined;
   undo.tripped = false;
   if (!Number.isNaN(undo.keyAt)) state.keys.forget(checked.keyHash, instant.fromMicroseconds(undo.keyAt));
   undo.keyAt = Number.NaN;
@@ -212,7 +211,7 @@ function countPace(state: EngineState, undo: CheckUndo, at: Instant): void {
 
 function trip(state: EngineState, undo: CheckUndo, at: Instant): void {
   const { strategy } = namedBy(state);
-  if (!Number.isNaN(strategy.trippedAt)) return;
+  if (strategy.trippedAt !== undefined) return;
   strategy.trippedAt = at;
   undo.tripped = true;
 }
@@ -295,16 +294,13 @@ function result(
     envelope: view.envelope,
     haltEpoch: view.haltEpoch,
     validUntil: outcome === "approved" ? instant.plusMilliseconds(at, options.approvalValidMs) : undefined,
-    inputs() {
-      if (packed !== undefined) return packed;
-      assertCurrent(notes, generation);
-      const own = packer.pack(view, at);
-      return asked === undefined ? own : joinViews(asked.inputs(), own);
-    },
     notes,
     generation,
     kept,
     undo,
+    source: state,
+    packed,
+    asked,
   };
 }
 

@@ -15,7 +15,7 @@ import {
   reference,
   transitionOf,
 } from "../testkit/risk/engine-rig.ts";
-import { decisionMessage } from "./decision.ts";
+import { decisionMessage, inputsOf } from "./decision.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { compileEnvelope } from "./envelope.ts";
 import { replayDecision } from "./replay.ts";
@@ -172,7 +172,7 @@ describe("a lower quantity", () => {
     halt(engine);
     const order = amended("500");
     const checked = engine.check(order, moment(1));
-    const record = { order, decision: decisionMessage(checked, "d"), inputs: checked.inputs() };
+    const record = { order, decision: decisionMessage(checked, "d"), inputs: inputsOf(checked) };
     const tight = compileEnvelope(envelopeRecord("alpha", { max_notional: 1, max_position_pct: 0.001 }));
     expect(replayDecision(record, tight)).toMatchObject({ approved: true });
   });

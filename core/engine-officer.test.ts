@@ -12,7 +12,7 @@ import {
   transitionOf,
   valueAll,
 } from "../testkit/risk/engine-rig.ts";
-import { decisionMessage } from "./decision.ts";
+import { decisionMessage, inputsOf } from "./decision.ts";
 import { compileEnvelope } from "./envelope.ts";
 import { replayDecision } from "./replay.ts";
 import type { Verdict } from "./view.ts";
@@ -46,7 +46,7 @@ describe("the risk officer", () => {
     ]);
     expect(decision.checks.at(-1)?.figures).toContainEqual({ name: "model", value: "m", age_ms: undefined });
     expect(decision.warnings.filter((warning) => warning.limit === "max_position_pct")).toHaveLength(1);
-    const record = { order, decision, inputs: done.inputs() };
+    const record = { order, decision, inputs: inputsOf(done) };
     const same = compileEnvelope(envelopeRecord("alpha", on));
     expect(replayDecision(record, same)).toMatchObject({ approved: true });
     const tighter = compileEnvelope(envelopeRecord("alpha", { ...on, max_position_pct: 0.19 }));

@@ -103,9 +103,8 @@ function paceOf(ring: InstantRing, at: instant.Instant): readonly number[] {
 }
 
 function fundSnapshot(books: Books, fund: FundBook, at: instant.Instant): FundSnapshot {
-  const { sheet } = fund;
-  const positions = slotsOf(sheet)
-    .map((slot) => [books.bySlot[slot]?.symbol ?? "", toDecimal(positionAt(sheet, rowOf(sheet, slot)))] as const)
+  const positions = slotsOf(fund)
+    .map((slot) => [books.bySlot[slot]?.symbol ?? "", toDecimal(positionAt(fund, rowOf(fund, slot)))] as const)
     .filter(([, position]) => position !== 0n)
     .map(([symbol, position]) => [symbol, decimal.format(position)] as const)
     .sort(([left], [right]) => byText(left, right));
@@ -126,7 +125,7 @@ function strategySnapshot({ lastAt }: EngineState, strategy: StrategyBook): Stra
   const { trippedAt } = strategy;
   return {
     strategy_id: strategy.id,
-    tripped_at: Number.isNaN(trippedAt) ? null : instant.format(instant.fromMicroseconds(trippedAt)),
+    tripped_at: trippedAt === undefined ? null : instant.format(trippedAt),
     pace: paceOf(strategy.pace, lastAt),
     repeats,
   };
@@ -188,7 +187,7 @@ function refill(ring: InstantRing, moments: readonly number[]): void {
 
 function restoreStrategy({ books }: EngineState, snapshot: StrategySnapshot): void {
   const strategy = strategyBookOf(books, snapshot.strategy_id);
-  strategy.trippedAt = snapshot.tripped_at === null ? Number.NaN : instant.parse(snapshot.tripped_at);
+  strategy.trippedAt = snapshot.tripped_at === null ? undefined : instant.parse(snapshot.tripped_at);
   refill(strategy.pace, snapshot.pace);
   // Those that were approved longest ago come first, as they did.
   const repeats = [...snapshot.repeats].sort((left, right) => (left.at.at(-1) ?? 0) - (right.at.at(-1) ?? 0));

@@ -10,8 +10,10 @@ import { type Books, createBooks, forgetSymbol, fundBookOf, strategyBookOf, symb
 import type { Envelope } from "./envelope.ts";
 
 import { createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
-import { slotsOf } from "./fund-sheet.ts";
+import * as sheets from "./fund-sheet.ts";
+import { setHead, slotsOf } from "./fund-sheet.ts";
 import type { InputAges } from "./gates/gate.ts";
+import { forgetLimits, setNavOf } from "./nav-limits.ts";
 import { createNoteBook, type NoteBook } from "./notes.ts";
 import { createOrderHasher, type OrderHasher } from "./order-hash.ts";
 import { createOrderBook } from "./reservations.ts";
@@ -130,7 +132,7 @@ function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
     fund.known = true;
     if (fund.currency !== reference.currency) {
       // A value in another currency is no value.
-      if (fund.currency !== "") fund.nav = undefined;
+      if (fund.currency !== "") setNavOf(fund, undefined);
       fund.currency = reference.currency;
     }
     for (const strategyId of reference.strategies) strategyBookOf(books, strategyId).fund = fund;
@@ -152,7 +154,7 @@ function setFx(books: Books, rates: readonly FxRate[]): void {
 /** What is neither known nor held leaves, so that years of changing reference data do not pile up. */
 function forgetUnused(books: Books, instruments: ReadonlySet<string>): void {
   const held = new Set<number>();
-  for (const fund of books.funds.values()) for (const slot of slotsOf(fund.sheet)) held.add(slot);
+  for (const fund of books.funds.values()) for (const slot of slotsOf(fund)) held.add(slot);
   for (const book of books.symbols.values()) {
     if (!instruments.has(book.symbol) && !held.has(book.slot)) forgetSymbol(books, book);
   }
@@ -162,6 +164,7 @@ export function setEnvelope({ books, sharedParts }: EngineState, envelope: Envel
   const fund = fundBookOf(books, envelope.fundId);
   if (fund.envelope !== undefined && fund.envelope.version > envelope.version) return;
   fund.envelope = shareParts(sharedParts, envelope);
+  forgetLimits(fund);
 }
 
 export function setNav({ books }: EngineState, nav: NavUpdated): void {
@@ -170,10 +173,10 @@ export function setNav({ books }: EngineState, nav: NavUpdated): void {
   if (at < fund.navAt) return;
   // A value in another currency than the fund's is no value, and neither is the one before it any more.
   const isOwn = fund.currency === "" || fund.currency === nav.currency;
-  fund.nav = isOwn ? parseAmount(nav.nav) : undefined;
+  setNavOf(fund, isOwn ? parseAmount(nav.nav) : undefined);
   fund.navAt = at;
   // A value that was computed just now from old prices is an old one.
-  fund.navPricedAt = instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0);
+  setHead(fund, sheets.navPricedAt, instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0));
 }
 
 /** What a fund's losses mean for new risk. */
@@ -187,7 +190,7 @@ export interface LossStanding {
 
 export function setLosses({ books }: EngineState, { fundId, knownUntil, isPending }: LossStanding): void {
   const fund = fundBookOf(books, fundId);
-  fund.lossesUntil = knownUntil ?? Number.NEGATIVE_INFINITY;
+  setHead(fund, sheets.lossesUntil, knownUntil ?? Number.NEGATIVE_INFINITY);
   fund.lossPending = isPending;
 }
 

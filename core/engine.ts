@@ -160,20 +160,20 @@ function rememberKey({ keys }: EngineState, key: Hash, body: Hash, at: Instant):
 function throttleStatus({ books }: EngineState, strategyId: string): ThrottleStatus | undefined {
   const strategy = books.strategies.get(strategyId);
   if (strategy === undefined) return undefined;
-  const tripped = !Number.isNaN(strategy.trippedAt);
+  const { trippedAt } = strategy;
   return {
     strategy_id: strategyId,
     fund_id: strategy.fund?.id ?? "",
-    tripped,
-    since: tripped ? instant.format(instant.fromMicroseconds(strategy.trippedAt)) : undefined,
+    tripped: trippedAt !== undefined,
+    since: trippedAt === undefined ? undefined : instant.format(trippedAt),
   };
 }
 
 function factsOf({ books, orders, keys, halts }: EngineState): EngineFacts {
   let lines = 0;
-  for (const fund of books.funds.values()) lines += fund.sheet.count;
+  for (const fund of books.funds.values()) lines += fund.count;
   let throttled = 0;
-  for (const strategy of books.strategies.values()) if (!Number.isNaN(strategy.trippedAt)) throttled += 1;
+  for (const strategy of books.strategies.values()) if (strategy.trippedAt !== undefined) throttled += 1;
   return {
     funds: books.funds.size,
     strategies: books.strategies.count(),
@@ -196,9 +196,9 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
     ([sector, number]) => [sector, toExact(sectorGross(books, fund, number))] as const,
   );
   return {
-    gross: toExact(sumOf(fund.sheet, sheets.gross)),
-    netHigh: toExact(sumOf(fund.sheet, sheets.netHigh)),
-    netLow: toExact(sumOf(fund.sheet, sheets.netLow)),
+    gross: toExact(sumOf(fund, sheets.gross)),
+    netHigh: toExact(sumOf(fund, sheets.netHigh)),
+    netLow: toExact(sumOf(fund, sheets.netLow)),
     sectors: new Map(sectors.filter(([, gross]) => gross !== 0n)),
     unpriced: unpricedSymbols(books, fund),
     openOrders: fund.openOrders,
@@ -207,15 +207,15 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
 
 function linesOf({ books }: EngineState): readonly ExposureLine[] {
   const text = (amount: Amount): string => decimal.format(toDecimal(amount));
-  return [...books.funds.values()].flatMap(({ id, sheet }) =>
-    sheets.slotsOf(sheet).map((slot) => {
-      const row = sheets.rowOf(sheet, slot);
+  return [...books.funds.values()].flatMap((fund) =>
+    sheets.slotsOf(fund).map((slot) => {
+      const row = sheets.rowOf(fund, slot);
       return {
-        fund_id: id,
+        fund_id: fund.id,
         symbol: books.bySlot[slot]?.symbol ?? "",
-        quantity: text(sheets.positionAt(sheet, row)),
-        pending_buy: text(sheets.pendingBuyAt(sheet, row)),
-        pending_sell: text(sheets.pendingSellAt(sheet, row)),
+        quantity: text(sheets.positionAt(fund, row)),
+        pending_buy: text(sheets.pendingBuyAt(fund, row)),
+        pending_sell: text(sheets.pendingSellAt(fund, row)),
       };
     }),
   );

@@ -16,12 +16,14 @@ import { type Exact, type Worth, worthless } from "./exact.ts";
 import * as sheets from "./fund-sheet.ts";
 import {
   clearSectors,
+  headOf,
   noRow,
   pendingBuyAt,
   pendingSellAt,
   positionAt,
   rowOf,
   sectorSumOf,
+  setHead,
   setLine,
   setSectorSum,
   setSum,
@@ -35,38 +37,43 @@ import { tableOf } from "./value-tables.ts";
 
 /** Brings the fund's sums up to date with every mark and every change of reference data so far. */
 export function catchUp(books: Books, fund: FundBook): void {
-  if (fund.changesSeen === books.changes) return;
+  if (isCurrent(books, fund)) return;
   const sectorCount = books.sectorNumbers.size + 1;
-  if (fund.sheet.sectorCount !== sectorCount) clearSectors(fund.sheet, sectorCount);
-  if (fund.wideSectors.size > 0) fund.wideSectors.clear();
+  if (fund.sectorCount !== sectorCount) clearSectors(fund, sectorCount);
+  fund.wideSectors = undefined;
   if (!addUpPlainly(books, fund)) addUpExactly(books, fund);
-  fund.changesSeen = books.changes;
+  setHead(fund, sheets.changesSeen, books.changes);
+}
+
+/** Whether the fund's sums have seen every change so far. */
+function isCurrent(books: Books, fund: FundBook): boolean {
+  return headOf(fund, sheets.changesSeen) === books.changes;
 }
 
 /** The long way, for sums that do not fit into plain numbers. */
 function addUpExactly(books: Books, fund: FundBook): void {
   const value: LineValue = { high: worthless, low: worthless, gross: worthless };
-  const { sheet } = fund;
   let gross = worthless;
   let netHigh = worthless;
   let netLow = worthless;
-  clearSectors(sheet, sheet.sectorCount);
-  for (const slot of slotsOf(sheet)) {
-    lineValue(fund, rowOf(sheet, slot), tableOf(books, fund).values[slot], value);
+  clearSectors(fund, fund.sectorCount);
+  for (const slot of slotsOf(fund)) {
+    lineValue(fund, rowOf(fund, slot), tableOf(books, fund).values[slot], value);
     gross = exact.plus(gross, value.gross);
     netHigh = exact.plus(netHigh, value.high);
     netLow = exact.plus(netLow, value.low);
   }
-  setSum(sheet, sheets.gross, gross);
-  setSum(sheet, sheets.netHigh, netHigh);
-  setSum(sheet, sheets.netLow, netLow);
+  setSum(fund, sheets.gross, gross);
+  setSum(fund, sheets.netHigh, netHigh);
+  setSum(fund, sheets.netLow, netLow);
 }
 
 /** The fund's gross exposure to the sector of that number; 0 is none. Its sums are up to date. */
 export function sectorGross(books: Books, fund: FundBook, sector: number): Worth {
   if (sector === 0) return worthless;
-  const plain = sectorSumOf(fund.sheet, sector);
+  const plain = sectorSumOf(fund, sector);
   if (!Number.isNaN(plain)) return plain;
+  fund.wideSectors ??= new Map();
   let gross = fund.wideSectors.get(sector);
   if (gross === undefined) {
     gross = addUpSector(books, fund, sector);
@@ -77,11 +84,10 @@ export function sectorGross(books: Books, fund: FundBook, sector: number): Worth
 
 function addUpSector(books: Books, fund: FundBook, sector: number): Exact {
   const value: LineValue = { high: worthless, low: worthless, gross: worthless };
-  const { sheet } = fund;
   let gross = 0n;
-  for (const slot of slotsOf(sheet)) {
+  for (const slot of slotsOf(fund)) {
     if (books.sectorAt[slot] !== sector) continue;
-    lineValue(fund, rowOf(sheet, slot), tableOf(books, fund).values[slot], value);
+    lineValue(fund, rowOf(fund, slot), tableOf(books, fund).values[slot], value);
     gross += exact.toExact(value.gross);
   }
   return gross as Exact;
@@ -95,23 +101,23 @@ export interface LineValue {
 }
 
 /** The values of a fund's line at that value of a unit; all zero without one. */
-export function lineValue({ sheet }: FundBook, row: number, unitValue: Amount | undefined, into: LineValue): void {
+export function lineValue(fund: FundBook, row: number, unitValue: Amount | undefined, into: LineValue): void {
   if (unitValue === undefined) {
     into.high = worthless;
     into.low = worthless;
     into.gross = worthless;
     return;
   }
-  const position = positionAt(sheet, row);
-  into.high = exact.product(amounts.plus(position, pendingBuyAt(sheet, row)), unitValue);
-  into.low = exact.product(amounts.minus(position, pendingSellAt(sheet, row)), unitValue);
+  const position = positionAt(fund, row);
+  into.high = exact.product(amounts.plus(position, pendingBuyAt(fund, row)), unitValue);
+  into.low = exact.product(amounts.minus(position, pendingSellAt(fund, row)), unitValue);
   into.gross = exact.larger(exact.magnitude(into.high), exact.magnitude(into.low));
 }
 
 /** Adds to what may still be bought, or sold. */
 export function movePending(books: Books, fund: FundBook, book: SymbolBook, direction: 1 | -1, change: Amount): void {
-  const row = rowOf(fund.sheet, book.slot);
-  if (typeof change === "number" && row !== noRow && fund.changesSeen === books.changes) {
+  const row = rowOf(fund, book.slot);
+  if (typeof change === "number" && row !== noRow && isCurrent(books, fund)) {
     const { digits, places } = tableOf(books, fund);
     const value = digits[book.slot] ?? Number.NaN;
     const place = places[book.slot] ?? 0;
@@ -128,17 +134,16 @@ export function movePosition(books: Books, fund: FundBook, book: SymbolBook, cha
 }
 
 function move(books: Books, fund: FundBook, book: SymbolBook, held: Amount, buys: Amount, sells: Amount): void {
-  const { sheet } = fund;
-  const row = rowOf(sheet, book.slot);
-  const before = positionAt(sheet, row);
-  const buysBefore = pendingBuyAt(sheet, row);
-  const sellsBefore = pendingSellAt(sheet, row);
+  const row = rowOf(fund, book.slot);
+  const before = positionAt(fund, row);
+  const buysBefore = pendingBuyAt(fund, row);
+  const sellsBefore = pendingSellAt(fund, row);
   const position = amounts.plus(before, held);
   const pendingBuy = amounts.plus(buysBefore, buys);
   const pendingSell = amounts.plus(sellsBefore, sells);
-  setLine(sheet, book.slot, row, position, pendingBuy, pendingSell);
+  setLine(fund, book.slot, row, position, pendingBuy, pendingSell);
   // Sums that are behind the prices are added up anew anyway, with whatever the line is by then.
-  if (fund.changesSeen !== books.changes) return;
+  if (!isCurrent(books, fund)) return;
   const unitValue = tableOf(books, fund).values[book.slot];
   if (unitValue === undefined) {
     fund.unpriced = true;
@@ -149,8 +154,8 @@ function move(books: Books, fund: FundBook, book: SymbolBook, held: Amount, buys
   addGross(books, fund, book, exact.product(change, unitValue));
   const high = exact.product(amounts.plus(held, buys), unitValue);
   const low = exact.product(amounts.minus(held, sells), unitValue);
-  setSum(sheet, sheets.netHigh, exact.plus(sumOf(sheet, sheets.netHigh), high));
-  setSum(sheet, sheets.netLow, exact.plus(sumOf(sheet, sheets.netLow), low));
+  setSum(fund, sheets.netHigh, exact.plus(sumOf(fund, sheets.netHigh), high));
+  setSum(fund, sheets.netLow, exact.plus(sumOf(fund, sheets.netLow), low));
   noteInputs(books, fund, book);
 }
 
@@ -160,21 +165,21 @@ function worstQuantity(position: Amount, pendingBuy: Amount, pendingSell: Amount
 }
 
 function addGross(books: Books, fund: FundBook, book: SymbolBook, change: Worth): void {
-  const { sheet, wideSectors } = fund;
-  setSum(sheet, sheets.gross, exact.plus(sumOf(sheet, sheets.gross), change));
+  const { wideSectors } = fund;
+  setSum(fund, sheets.gross, exact.plus(sumOf(fund, sheets.gross), change));
   const sector = books.sectorAt[book.slot] ?? 0;
-  const wide = wideSectors.size === 0 ? undefined : wideSectors.get(sector);
-  if (wide !== undefined) wideSectors.set(sector, (wide + exact.toExact(change)) as Exact);
+  const wide = wideSectors?.get(sector);
+  if (wide !== undefined) wideSectors?.set(sector, (wide + exact.toExact(change)) as Exact);
   // What is no longer plain here is added up by whoever asks.
-  const plain = typeof change === "number" ? sum(sectorSumOf(sheet, sector), change) : (Number.NaN as Plain);
-  setSectorSum(sheet, sector, plain);
+  const plain = typeof change === "number" ? sum(sectorSumOf(fund, sector), change) : (Number.NaN as Plain);
+  setSectorSum(fund, sector, plain);
 }
 
 /** A line that is new in the sums may bring an older mark or an older rate. */
 function noteInputs(books: Books, fund: FundBook, { slot, markedAt }: SymbolBook): void {
-  if (markedAt < fund.oldestMarkAt) fund.oldestMarkAt = markedAt;
+  if (markedAt < headOf(fund, sheets.oldestMarkAt)) setHead(fund, sheets.oldestMarkAt, markedAt);
   const fxAt = tableOf(books, fund).fxAt[slot] ?? Number.NaN;
-  if (fxAt < fund.oldestFxAt) fund.oldestFxAt = fxAt;
+  if (fxAt < headOf(fund, sheets.oldestFxAt)) setHead(fund, sheets.oldestFxAt, fxAt);
 }
 
 /**
@@ -183,23 +188,23 @@ function noteInputs(books: Books, fund: FundBook, { slot, markedAt }: SymbolBook
  * than it may lie behind counts as being that old.
  */
 export function oldestMarkAgeMs(books: Books, fund: FundBook, except: number, at: Instant, ageMsMax: number): number {
-  const { count } = fund.sheet;
-  if (count === (rowOf(fund.sheet, except) === noRow ? 0 : 1)) return 0;
-  const ageAtMost = at - fund.oldestMarkAt;
+  const { count } = fund;
+  if (count < 2 && count === (rowOf(fund, except) === noRow ? 0 : 1)) return 0;
+  const ageAtMost = at - headOf(fund, sheets.oldestMarkAt);
   const microsecondsMax = ageMsMax * 1_000;
   if (ageAtMost <= microsecondsMax && books.newestMarkAt - at <= microsecondsMax) {
     return Math.max(0, ageAtMost / 1_000);
   }
   let oldest = Number.POSITIVE_INFINITY;
   let age = 0;
-  for (const slot of slotsOf(fund.sheet)) {
+  for (const slot of slotsOf(fund)) {
     const markedAt = books.markedAt[slot] ?? Number.NaN;
     if (markedAt < oldest) oldest = markedAt;
     if (slot === except) continue;
     const distance = markedAt - at > microsecondsMax ? markedAt - at : at - markedAt;
     if (distance > age) age = distance;
   }
-  fund.oldestMarkAt = oldest;
+  setHead(fund, sheets.oldestMarkAt, oldest);
   return age / 1_000;
 }
 
@@ -220,10 +225,10 @@ export function firstUnpriced(
   fxAgeMsMax: number,
 ): Unpriced | undefined {
   const fxMicrosecondsMax = fxAgeMsMax * 1_000;
-  if (!fund.unpriced && at - fund.oldestFxAt <= fxMicrosecondsMax) return undefined;
+  if (!fund.unpriced && at - headOf(fund, sheets.oldestFxAt) <= fxMicrosecondsMax) return undefined;
   const { values, fxAt } = tableOf(books, fund);
   let first: SymbolBook | undefined;
-  for (const slot of slotsOf(fund.sheet)) {
+  for (const slot of slotsOf(fund)) {
     const book = books.bySlot[slot];
     const isPriced = values[slot] !== undefined && !(at - (fxAt[slot] ?? Number.NaN) > fxMicrosecondsMax);
     if (book === undefined || isPriced || slot === except) continue;
@@ -241,7 +246,7 @@ export function firstUnpriced(
 /** Every symbol of the fund that has no value, by name. */
 export function unpricedSymbols(books: Books, fund: FundBook): readonly string[] {
   const { values } = tableOf(books, fund);
-  return slotsOf(fund.sheet)
+  return slotsOf(fund)
     .filter((slot) => values[slot] === undefined)
     .map((slot) => books.bySlot[slot]?.symbol ?? "")
     .sort();

@@ -9,9 +9,20 @@ import * as exact from "./exact.ts";
 import { worthless } from "./exact.ts";
 import { catchUp, firstUnpriced, type LineValue, lineValue, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
 import * as sheets from "./fund-sheet.ts";
-import { noRow, pendingBuyAt, pendingSellAt, pendingsOf, positionAt, rowOf, sumOf } from "./fund-sheet.ts";
+import {
+  headOf,
+  noRow,
+  pendingBuyAt,
+  pendingSellAt,
+  pendingsOf,
+  positionAt,
+  positionOf,
+  rowOf,
+  sectorsAt,
+  sumOf,
+} from "./fund-sheet.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
-import { navLimits } from "./nav-limits.ts";
+import { type FilledLimits, limitsOf, navOf, noLimits } from "./nav-limits.ts";
 import type { NameHashes } from "./order-hash.ts";
 import { ordersInSecond } from "./order-rate.ts";
 import { leaveOutPlainly } from "./plain-exposure.ts";
@@ -58,13 +69,16 @@ export interface Found {
   open: OpenOrder | undefined;
   /** What the line adds to the fund's sums. */
   readonly value: LineValue;
+  /** The fund's limits, if they are plain. */
+  readonly limits: FilledLimits;
   /** Keeps `touch` from being left out as useless. */
   touched: number;
 }
 
 export function nothingFound(): Found {
   const value: LineValue = { high: worthless, low: worthless, gross: worthless };
-  return { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined, value, touched: 0.5 };
+  const none = { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined };
+  return { ...none, value, limits: noLimits(), touched: 0.5 };
 }
 
 export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };
@@ -145,10 +159,12 @@ export function fillView(
   at: Instant,
 ): void {
   const { books } = source;
-  const strategy = books.strategies.find(order.strategy_id, names.strategyId);
   const book = books.symbols.find(order.symbol, names.symbol);
-  // Mostly the strategy is the fund's, and then it knows where its fund is. Its name is compared after everything was looked at once.
-  found.touched = strategy !== undefined && book !== undefined ? touch(strategy, book.slot) : 0;
+  // Mostly the strategy is the fund's, and then it knows where its fund is. Names are compared after everything was looked at once.
+  const likely = books.strategies.likely(names.strategyId);
+  found.touched = likely !== undefined && book !== undefined ? touch(likely, book.slot) : 0;
+  const isLikely = likely !== undefined && likely.id === order.strategy_id;
+  const strategy = isLikely ? likely : books.strategies.find(order.strategy_id, names.strategyId);
   const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
   const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
   if (fund !== undefined) catchUp(books, fund);
@@ -157,7 +173,7 @@ export function fillView(
   found.fund = fund;
   found.strategy = strategy;
   found.book = book;
-  found.row = fund === undefined || book === undefined ? noRow : rowOf(fund.sheet, book.slot);
+  found.row = fund === undefined || book === undefined ? noRow : rowOf(fund, book.slot);
   found.open = open;
   readTerms(order, view.terms);
   view.ages = source.ages;
@@ -184,22 +200,21 @@ export function fillView(
  * Looks once at everything of a fund and its strategy that a check will need, one right after the other. Where nobody asked about the fund
  * for a while each look waits for memory, and together they wait but once. What it answers means nothing.
  */
-function touch({ pace, fund, trippedAt }: StrategyBook, slot: number): number {
+function touch({ id, pace, fund }: StrategyBook, slot: number): number {
   if (fund === undefined) return 0;
-  const { sheet, limits } = fund;
-  const row = rowOf(sheet, slot);
-  const line = (sheet.cells[row] ?? 0) + (sheet.cells[pendingsOf(sheet, row)] ?? 0) + (sheet.cells[sheets.gross] ?? 0);
-  const paces = (pace.instants[0] ?? 0) + (fund.pace.instants[0] ?? 0);
-  const moments = fund.navPricedAt + fund.oldestMarkAt + fund.oldestFxAt + trippedAt;
-  const touched = line + paces + moments + (fund.envelope?.version ?? 0) + fund.id.length;
-  if (limits === undefined || !amounts.isIdentical(limits.nav, fund.nav)) return touched;
-  return typeof limits.gross === "number" ? touched + limits.gross : touched;
+  const { cells, base, envelope } = fund;
+  const row = rowOf(fund, slot);
+  const head = (cells[base] ?? 0) + (cells[base + sheets.navPricedAt] ?? 0) + (cells[base + sheets.notionalLimit] ?? 0);
+  const line = (cells[positionOf(fund, row)] ?? 0) + (cells[pendingsOf(fund, row)] ?? 0);
+  const paces = (pace.cells[pace.base] ?? 0) + (fund.pace.cells[fund.pace.base] ?? 0);
+  const limits = envelope === undefined ? 0 : envelope.version + envelope.orderRateMaxPerS + envelope.croVetoTimeoutMs;
+  return head + line + paces + limits + fund.id.length + id.length + (cells[sectorsAt(fund)] ?? 0);
 }
 
 function fillPosition(view: FundView, { fund, row, open }: Found, order: Order): void {
-  view.position = fund === undefined ? amounts.nothing : positionAt(fund.sheet, row);
-  view.pendingBuy = fund === undefined ? amounts.nothing : pendingBuyAt(fund.sheet, row);
-  view.pendingSell = fund === undefined ? amounts.nothing : pendingSellAt(fund.sheet, row);
+  view.position = fund === undefined ? amounts.nothing : positionAt(fund, row);
+  view.pendingBuy = fund === undefined ? amounts.nothing : pendingBuyAt(fund, row);
+  view.pendingSell = fund === undefined ? amounts.nothing : pendingSellAt(fund, row);
   view.openOrders = fund?.openOrders ?? 0;
   view.amends = open !== undefined;
   view.amendRefusal = open === undefined ? undefined : amendRefusal(open, order);
@@ -255,8 +270,8 @@ function fillPrices(
 
 function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant): void {
   const { fund } = found;
-  view.nav = fund?.nav;
-  view.navAgeMs = fund === undefined ? Number.NaN : (at - fund.navPricedAt) / 1_000;
+  view.nav = fund === undefined ? undefined : navOf(fund);
+  view.navAgeMs = fund === undefined ? Number.NaN : (at - headOf(fund, sheets.navPricedAt)) / 1_000;
   view.grossOthers = worthless;
   view.netHighOthers = worthless;
   view.netLowOthers = worthless;
@@ -270,10 +285,10 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   view.heldLow = undefined;
   view.lossBlock = undefined;
   if (fund === undefined) return;
-  if (fund.lossPending || at >= fund.lossesUntil) view.lossBlock = fund.lossPending ? "pending" : "missing";
-  if (fund.envelope !== undefined && fund.nav !== undefined) {
-    fund.limits = navLimits(fund.limits, fund.envelope, fund.nav);
-    view.limits = fund.limits;
+  if (fund.lossPending || at >= headOf(fund, sheets.lossesUntil))
+    view.lossBlock = fund.lossPending ? "pending" : "missing";
+  if (fund.envelope !== undefined && view.nav !== undefined) {
+    view.limits = limitsOf(fund, fund.envelope, view.nav, found.limits);
   }
   const { books } = source;
   const slot = found.book?.slot ?? -1;
@@ -289,7 +304,6 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
 
 /** The fund's sums without the line of the order's symbol, and what that line itself is worth. */
 function fillOthers(view: FundView, books: Books, { book, row, value }: Found, fund: FundBook): void {
-  const { sheet } = fund;
   const slot = book?.slot ?? -1;
   const sectorNumber = book === undefined ? 0 : (books.sectorAt[slot] ?? 0);
   if (row !== noRow && !view.amends) {
@@ -299,17 +313,17 @@ function fillOthers(view: FundView, books: Books, { book, row, value }: Found, f
   }
   const sector = sectorGross(books, fund, sectorNumber);
   if (row === noRow) {
-    view.grossOthers = sumOf(sheet, sheets.gross);
-    view.netHighOthers = sumOf(sheet, sheets.netHigh);
-    view.netLowOthers = sumOf(sheet, sheets.netLow);
+    view.grossOthers = sumOf(fund, sheets.gross);
+    view.netHighOthers = sumOf(fund, sheets.netHigh);
+    view.netLowOthers = sumOf(fund, sheets.netLow);
     view.sectorOthers = sector;
     return;
   }
   lineValue(fund, row, view.unitValue, value);
   const { gross, high, low } = value;
-  view.grossOthers = exact.minus(sumOf(sheet, sheets.gross), gross);
-  view.netHighOthers = exact.minus(sumOf(sheet, sheets.netHigh), high);
-  view.netLowOthers = exact.minus(sumOf(sheet, sheets.netLow), low);
+  view.grossOthers = exact.minus(sumOf(fund, sheets.gross), gross);
+  view.netHighOthers = exact.minus(sumOf(fund, sheets.netHigh), high);
+  view.netLowOthers = exact.minus(sumOf(fund, sheets.netLow), low);
   view.sectorOthers = exact.minus(sector, gross);
   if (view.amends) return;
   view.heldHigh = high;
@@ -331,7 +345,7 @@ function fillHalts(view: FundView, halts: HaltBook, order: Order): void {
 function fillPace(view: FundView, fund: FundBook | undefined, strategy: StrategyBook | undefined, at: Instant): void {
   view.fundOrdersInSecond = fund === undefined ? 0 : ordersInSecond(fund, at);
   view.strategyOrdersInSecond = strategy === undefined ? 0 : ordersInSecond(strategy, at);
-  view.throttleTripped = strategy !== undefined && !Number.isNaN(strategy.trippedAt);
+  view.throttleTripped = strategy?.trippedAt !== undefined;
 }
 
 function fillRepeats(

@@ -71,6 +71,17 @@ export function placeOf(into: IdTable, id: string, hash: number): number {
   return into.crowded.size === 0 ? noPlace : (into.crowded.get(id) ?? noPlace);
 }
 
+/** Whoever is most likely meant by a hash, before the id itself was compared; `noPlace` when nobody can be. */
+export function placeLikely({ table, slots, searchMax }: IdTable, hash: number): number {
+  for (let step = 0; step < searchMax; step += 1) {
+    const slot = (hash + step) & (slots - 1);
+    const number = table[slot * slotNumbers + 1] ?? 0;
+    if (number === 0) return noPlace;
+    if (table[slot * slotNumbers] === hash) return number - 1;
+  }
+  return noPlace;
+}
+
 /** Gives a place, one that is free again or the next, to an id that has none. */
 export function addId(into: IdTable, id: string, hash: number): number {
   if ((idCount(into) + 1) * 2 > into.slots) grow(into);
@@ -136,6 +147,8 @@ export interface IdMap<Value> {
   count(): number;
   get(id: string): Value | undefined;
   find(id: string, hash: number): Value | undefined;
+  /** What most likely stands under the id of that hash: for whoever compares the id later. */
+  likely(hash: number): Value | undefined;
   set(id: string, value: Value): void;
   delete(id: string): void;
   values(): Value[];
@@ -154,6 +167,10 @@ export function createIdMap<Value>(): IdMap<Value> {
     count: () => idCount(table),
     get: (id) => find(id, hashOfId(id)),
     find,
+    likely(hash) {
+      const place = placeLikely(table, hash);
+      return place === noPlace ? undefined : list[place];
+    },
     set(id, value) {
       const hash = hashOfId(id);
       const known = placeOf(table, id, hash);

@@ -1,10 +1,13 @@
 // Moments in the order in which they came, those of a window of time and no more: whoever asks "how many within the last second?" gets an
 // exact answer without a timer that forgets. A moment can be taken back, with everything that it pushed out.
 import type { Instant } from "../contracts/src/instant.ts";
+import type { CellArena } from "./cell-arena.ts";
 
 export interface InstantRing {
-  /** Their number is a power of two. */
-  instants: Float64Array;
+  /** They stand in a stretch of these, from `base` on; the number of their places is a power of two. */
+  cells: Float64Array;
+  base: number;
+  slots: number;
   /** Where the next one goes. */
   next: number;
   size: number;
@@ -16,13 +19,15 @@ const slotsFirst = 8;
 /** More than any limit on a pace; beyond it the oldest leave early. */
 const slotsMax = 1_048_576;
 
-export function createInstantRing(): InstantRing {
-  return { instants: new Float64Array(slotsFirst), next: 0, size: 0, version: 0 };
+/** Those of an arena begin near the other figures; one that grows has an array of its own. */
+export function createInstantRing(arena?: CellArena): InstantRing {
+  const block = arena?.take(slotsFirst);
+  const cells = block?.page.cells ?? new Float64Array(slotsFirst);
+  return { cells, base: block?.base ?? 0, slots: slotsFirst, next: 0, size: 0, version: 0 };
 }
 
 function instantAt(ring: InstantRing, fromOldest: number): number {
-  const mask = ring.instants.length - 1;
-  return ring.instants[(ring.next - ring.size + fromOldest) & mask] ?? Number.NaN;
+  return ring.cells[ring.base + ((ring.next - ring.size + fromOldest) & (ring.slots - 1))] ?? Number.NaN;
 }
 
 /**
@@ -49,12 +54,13 @@ export function countWithin(ring: InstantRing, at: number, windowMicroseconds: n
 
 /** Everything that was ever written keeps its neighbours, also what has left: taking back what came later brings it back. */
 function grow(ring: InstantRing): void {
-  const { length } = ring.instants;
-  const larger = new Float64Array(length * 2);
-  for (let index = 0; index < length; index += 1)
-    larger[index] = ring.instants[(ring.next + index) & (length - 1)] ?? 0;
-  ring.instants = larger;
-  ring.next = length;
+  const { cells, base, slots } = ring;
+  const larger = new Float64Array(slots * 2);
+  for (let index = 0; index < slots; index += 1) larger[index] = cells[base + ((ring.next + index) & (slots - 1))] ?? 0;
+  ring.cells = larger;
+  ring.base = 0;
+  ring.slots = slots * 2;
+  ring.next = slots;
 }
 
 /** What must be known to take a moment back. */
@@ -77,13 +83,13 @@ export function addCounted(ring: InstantRing, at: Instant, windowMicroseconds: n
   const newest = sizeBefore === 0 ? at : instantAt(ring, sizeBefore - 1);
   const value = newest > at ? newest : at;
   ring.size = value === at ? counted : countWithin(ring, value, windowMicroseconds);
-  if (ring.size === ring.instants.length) {
+  if (ring.size === ring.slots) {
     if (ring.size < slotsMax) grow(ring);
     else ring.size -= 1;
   }
-  const slots = ring.instants.length;
-  const left = ring.instants[ring.next] ?? 0;
-  ring.instants[ring.next] = value;
+  const { cells, base, slots } = ring;
+  const left = cells[base + ring.next] ?? 0;
+  cells[base + ring.next] = value;
   ring.next = (ring.next + 1) & (slots - 1);
   ring.size += 1;
   ring.version += 1;
@@ -92,10 +98,11 @@ export function addCounted(ring: InstantRing, at: Instant, windowMicroseconds: n
 
 /** Takes a moment back: exactly, when it was the last that was added; else it alone. */
 export function removeInstant(ring: InstantRing, at: Instant, added: AddedInstant): void {
-  const mask = ring.instants.length - 1;
+  const { cells, base } = ring;
+  const mask = ring.slots - 1;
   if (ring.version === added.version) {
     ring.next = (ring.next - 1) & mask;
-    ring.instants[(ring.next - added.slots) & mask] = added.left;
+    cells[base + ((ring.next - added.slots) & mask)] = added.left;
     ring.size = added.sizeBefore;
     ring.version -= 1;
     return;
@@ -105,7 +112,7 @@ export function removeInstant(ring: InstantRing, at: Instant, added: AddedInstan
   if (index < 0 || instantAt(ring, index) !== at) return;
   const start = ring.next - ring.size;
   for (let place = index; place < ring.size - 1; place += 1) {
-    ring.instants[(start + place) & mask] = instantAt(ring, place + 1);
+    cells[base + ((start + place) & mask)] = instantAt(ring, place + 1);
   }
   ring.next = (ring.next - 1) & mask;
   ring.size -= 1;

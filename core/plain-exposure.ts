@@ -3,8 +3,9 @@
 // so; whoever calls it then takes the long way. plain-exposure.test.ts compares them with bigints.
 import type { FundBook } from "./engine-books.ts";
 import type { Worth } from "./exact.ts";
-import { gross, netHigh, netLow, pendingsOf, quantitiesAt, sectorPlace } from "./fund-sheet.ts";
-import { digitsAt, digitsMax, type Plain, placeOf, plainOf, unitsBetween } from "./plain.ts";
+import * as sheets from "./fund-sheet.ts";
+import { headOf, pendingsOf, positionOf, sectorPlace } from "./fund-sheet.ts";
+import { digitsAt, digitsMax, type Plain, placeOf, plainOf, plainZero, unitsBetween } from "./plain.ts";
 import type { FundView } from "./view.ts";
 
 const { abs, max } = Math;
@@ -24,24 +25,26 @@ function valueIn(sumPlace: number, digits: number, place: number): number {
 /** Sets the fund's sums without the line at that row, and what the line is worth; false when that needs the long way. */
 export function leaveOutPlainly(
   view: FundView,
-  { sheet, sumPlace }: FundBook,
+  fund: FundBook,
   row: number,
   sector: number,
   valueDigits: number,
   valuePlace: number,
 ): boolean {
-  const { cells } = sheet;
-  const place = quantitiesAt(cells, row);
+  const { cells, base } = fund;
+  const sumPlace = headOf(fund, sheets.sumPlace);
+  const position = (cells[positionOf(fund, row)] ?? Number.NaN) as Plain;
+  const place = placeOf(position);
   const value = valueIn(sumPlace, valueDigits, place + valuePlace);
-  const held = digitsAt(cells[row + 1] ?? Number.NaN, place);
-  const pendings = pendingsOf(sheet, row);
+  const held = digitsAt(position, place);
+  const pendings = pendingsOf(fund, row);
   const high = (held + digitsAt(cells[pendings] ?? Number.NaN, place)) * value;
   const low = (held - digitsAt(cells[pendings + 1] ?? Number.NaN, place)) * value;
   const worst = max(abs(high), abs(low));
-  const grossOthers = digitsIf(cells[gross], sumPlace) - worst;
-  const sectorOthers = sector === 0 ? -worst : digitsIf(cells[sectorPlace(sheet, sector)], sumPlace) - worst;
-  const highOthers = digitsIf(cells[netHigh], sumPlace) - high;
-  const lowOthers = digitsIf(cells[netLow], sumPlace) - low;
+  const grossOthers = digitsIf(cells[base + sheets.gross], sumPlace) - worst;
+  const sectorOthers = sector === 0 ? -worst : digitsIf(cells[sectorPlace(fund, sector)], sumPlace) - worst;
+  const highOthers = digitsIf(cells[base + sheets.netHigh], sumPlace) - high;
+  const lowOthers = digitsIf(cells[base + sheets.netLow], sumPlace) - low;
   // What is not plain is NaN here and fails the comparison; of the rest none is larger than the two that are looked at.
   if (!(worst <= digitsMax && max(abs(grossOthers), abs(sectorOthers), abs(highOthers), abs(lowOthers)) <= digitsMax)) {
     return false;
@@ -63,7 +66,10 @@ export interface WorstCase {
   readonly inSector: Worth;
 }
 
-/** With an order that adds so much to one end of what is held; undefined when that needs the long way. */
+/** The one that is filled again for every check. */
+const plainCase = { position: plainZero, gross: plainZero, net: plainZero, inSector: plainZero };
+
+/** With an order that adds so much to one end of what is held, until the next is asked for; undefined when that needs the long way. */
 export function worstCasePlainly(view: FundView, own: Worth): WorstCase | undefined {
   if (typeof view.grossOthers !== "number") return undefined;
   const place = placeOf(view.grossOthers);
@@ -76,12 +82,11 @@ export function worstCasePlainly(view: FundView, own: Worth): WorstCase | undefi
   const inSector = digitsIf(view.sectorOthers, place) + position;
   const net = max(abs(digitsIf(view.netHighOthers, place) + high), abs(digitsIf(view.netLowOthers, place) + low));
   if (!(max(position, abs(all), abs(inSector), net) <= digitsMax)) return undefined;
-  return {
-    position: plainOf(position, place),
-    gross: plainOf(all, place),
-    net: plainOf(net, place),
-    inSector: plainOf(inSector, place),
-  };
+  plainCase.position = plainOf(position, place);
+  plainCase.gross = plainOf(all, place);
+  plainCase.net = plainOf(net, place);
+  plainCase.inSector = plainOf(inSector, place);
+  return plainCase;
 }
 
 /**
@@ -89,7 +94,7 @@ export function worstCasePlainly(view: FundView, own: Worth): WorstCase | undefi
  * moved. A line that would be empty needs it.
  */
 export function movePlainly(
-  { sheet, sumPlace }: FundBook,
+  fund: FundBook,
   row: number,
   sector: number,
   direction: 1 | -1,
@@ -97,12 +102,14 @@ export function movePlainly(
   valueDigits: number,
   valuePlace: number,
 ): boolean {
-  const { cells } = sheet;
-  const place = quantitiesAt(cells, row);
+  const { cells, base } = fund;
+  const sumPlace = headOf(fund, sheets.sumPlace);
+  const position = (cells[positionOf(fund, row)] ?? Number.NaN) as Plain;
+  const place = placeOf(position);
   const moved = digitsIf(change, place);
   const value = valueIn(sumPlace, valueDigits, place + valuePlace);
-  const held = digitsAt(cells[row + 1] ?? Number.NaN, place);
-  const pendings = pendingsOf(sheet, row);
+  const held = digitsAt(position, place);
+  const pendings = pendingsOf(fund, row);
   const buys = digitsAt(cells[pendings] ?? Number.NaN, place);
   const sells = digitsAt(cells[pendings + 1] ?? Number.NaN, place);
   const buysAfter = direction === 1 ? buys + moved : buys;
@@ -110,18 +117,18 @@ export function movePlainly(
   const before = max(abs(held + buys), abs(held - sells));
   const worst = (max(abs(held + buysAfter), abs(held - sellsAfter)) - before) * value;
   const ends = moved * value;
-  const all = digitsIf(cells[gross], sumPlace) + worst;
-  const sectorAt = sectorPlace(sheet, sector);
+  const all = digitsIf(cells[base + sheets.gross], sumPlace) + worst;
+  const sectorAt = sectorPlace(fund, sector);
   const inSector = digitsIf(cells[sectorAt], sumPlace) + worst;
-  const netAt = direction === 1 ? netHigh : netLow;
+  const netAt = base + (direction === 1 ? sheets.netHigh : sheets.netLow);
   const net = digitsIf(cells[netAt], sumPlace) + (direction === 1 ? ends : -ends);
   const isEmpty = held === 0 && buysAfter === 0 && sellsAfter === 0;
   const largest = max(abs(all), abs(inSector), abs(net), abs(worst), abs(ends), abs(buysAfter), abs(sellsAfter));
   if (isEmpty || !(largest <= digitsMax)) return false;
   cells[pendings] = plainOf(buysAfter, place);
   cells[pendings + 1] = plainOf(sellsAfter, place);
-  sheet.pendingCount += (buysAfter !== 0 || sellsAfter !== 0 ? 1 : 0) - (buys !== 0 || sells !== 0 ? 1 : 0);
-  cells[gross] = plainOf(all, sumPlace);
+  fund.pendingCount += (buysAfter !== 0 || sellsAfter !== 0 ? 1 : 0) - (buys !== 0 || sells !== 0 ? 1 : 0);
+  cells[base + sheets.gross] = plainOf(all, sumPlace);
   cells[sectorAt] = plainOf(inSector, sumPlace);
   cells[netAt] = plainOf(net, sumPlace);
   return true;

@@ -267,7 +267,7 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   const fund = fundBookOf(books, fill.fund_id);
   const book = symbolBookOf(books, fill.symbol);
   const change = direction === 1 ? quantity : amounts.negated(quantity);
-  const position = toDecimal(amounts.plus(positionAt(fund.sheet, rowOf(fund.sheet, book.slot)), change));
+  const position = toDecimal(amounts.plus(positionAt(fund, rowOf(fund, book.slot)), change));
   const order = orders.open.get(fill.order_id);
   // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.
   const isOwn = order !== undefined && order.fund === fund && order.book === book && order.direction === direction;

@@ -82,8 +82,8 @@ function forgetFirst(strategy: StrategyBook): void {
 
 /** An operator lets the strategy trade again; what was counted before does not count against it any more. */
 export function release(strategy: StrategyBook): boolean {
-  if (Number.isNaN(strategy.trippedAt)) return false;
-  strategy.trippedAt = Number.NaN;
+  if (strategy.trippedAt === undefined) return false;
+  strategy.trippedAt = undefined;
   strategy.repeats.clear();
   return true;
 }

@@ -2,8 +2,8 @@
 // whoever is asked about adds up anew. Beside the exact value stand its digits as a plain number, for adding up many at once.
 import * as decimal from "../contracts/src/decimal.ts";
 import { type Amount, amountOf, isPositive, magnitude, oneUnit, simplified, toDecimal } from "./amount.ts";
-import { type Books, type FundBook, forgetValue, type SymbolBook, type ValueTable, widened } from "./engine-books.ts";
-import { digitsOf, placeMax, placeOf } from "./plain.ts";
+import { type Books, type FundBook, type SymbolBook, type ValueTable, widened } from "./engine-books.ts";
+import { digitsMax, digitsOf, placeOf, unitsBetween } from "./plain.ts";
 import { unitValueAt } from "./valuation.ts";
 
 /** The table of a fund's currency. */
@@ -22,8 +22,7 @@ function valueTable(books: Books, currency: string): ValueTable {
       fxAt: new Float64Array(0),
       digits: new Float64Array(0),
       places: new Uint8Array(0),
-      placeCounts: new Int32Array(placeMax + 1),
-      ratedCount: 0,
+      scaled: [],
     };
     books.tables.set(currency, table);
     for (const book of books.symbols.values()) evaluate(books, table, book);
@@ -47,31 +46,44 @@ export function noteEveryChange(books: Books): void {
 function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
   const { slot, facts, price } = book;
   makeRoom(books, table, slot);
-  forgetValue(table, slot);
   const quote = facts === undefined ? undefined : rateBetween(books, facts.currency, table.currency);
   table.rates[slot] = quote?.rate;
   table.fxAt[slot] = quote?.at ?? Number.NaN;
-  if (facts === undefined || quote === undefined || price === undefined) return;
+  if (facts === undefined || quote === undefined || price === undefined) {
+    table.values[slot] = undefined;
+    table.digits[slot] = Number.NaN;
+    scale(table, slot);
+    return;
+  }
   // What is worth less than nothing is still a risk of that size.
   const value = simplified(unitValueAt(magnitude(price), facts, quote.rate));
   table.values[slot] = value;
-  const place = typeof value === "number" ? placeOf(value) : 0;
-  table.places[slot] = place;
+  table.places[slot] = typeof value === "number" ? placeOf(value) : 0;
   table.digits[slot] = typeof value === "number" ? digitsOf(value) : Number.POSITIVE_INFINITY;
-  table.placeCounts[place] = (table.placeCounts[place] ?? 0) + 1;
-  if (Number.isFinite(quote.at)) table.ratedCount += 1;
+  scale(table, slot);
 }
 
-/** The place that all values stand at, 0 when there are none; NaN when they stand at several. */
-export function placeOfAll({ placeCounts }: ValueTable): number {
-  let found = 0;
-  let several = -1;
-  for (let place = 0; place <= placeMax; place += 1) {
-    if ((placeCounts[place] ?? 0) === 0) continue;
-    found = place;
-    several += 1;
+/** The digits of every value at one place, for sums at that place. */
+export function scaledAt(table: ValueTable, place: number): Float64Array {
+  const known = table.scaled[place];
+  if (known !== undefined) return known;
+  const { digits, places } = table;
+  const column = digits.map((value, slot) => scaledTo(place, value, places[slot]));
+  table.scaled[place] = column;
+  return column;
+}
+
+function scale({ scaled, digits, places }: ValueTable, slot: number): void {
+  for (const [place, column] of scaled.entries()) {
+    if (column !== undefined) column[slot] = scaledTo(place, digits[slot], places[slot]);
   }
-  return several > 0 ? Number.NaN : found;
+}
+
+/** Infinity for what is finer or no longer exact there, so that no sum with it passes for one; NaN without a value. */
+function scaledTo(place: number, value = Number.NaN, own = 0): number {
+  if (Number.isNaN(value)) return value;
+  const digits = own > place ? Number.POSITIVE_INFINITY : value * unitsBetween(own, place);
+  return digits > digitsMax ? Number.POSITIVE_INFINITY : digits;
 }
 
 function makeRoom(books: Books, table: ValueTable, slot: number): void {
@@ -79,6 +91,7 @@ function makeRoom(books: Books, table: ValueTable, slot: number): void {
   const length = Math.max(slot + 1, books.markedAt.length);
   table.digits = widened(table.digits, length);
   table.fxAt = widened(table.fxAt, length);
+  table.scaled = table.scaled.map((column) => column && widened(column, length));
   const places = new Uint8Array(table.digits.length);
   places.set(table.places);
   table.places = places;

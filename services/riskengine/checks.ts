@@ -9,6 +9,7 @@ import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import { type Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import { inputsOf } from "../../core/decision.ts";
 import { createDecisionPacker } from "../../core/decision-bytes.ts";
 import type { Checked, Engine } from "../../core/engine.ts";
 import { bytesOfHash } from "../../core/order-hash.ts";
@@ -152,7 +153,7 @@ export function createChecks(options: ChecksOptions): Checks {
       decisionId,
       approved: checked.outcome === "approved",
       code: checked.code,
-      payload: packRecord(request, encoded, checked.inputs()),
+      payload: packRecord(request, encoded, inputsOf(checked)),
     };
     const lane = lanes.enter();
     commit.add(entry, checked).then(

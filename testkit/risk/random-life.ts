@@ -7,7 +7,7 @@ import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
-import { decisionMessage } from "../../core/decision.ts";
+import { decisionMessage, inputsOf } from "../../core/decision.ts";
 import type { Checked, Engine } from "../../core/engine.ts";
 import { compileEnvelope } from "../../core/envelope.ts";
 import { bytesOfHash } from "../../core/order-hash.ts";
@@ -186,7 +186,7 @@ export function randomLife(dice: Dice): Life {
     if (checked === undefined || decision === undefined) return;
     const envelope = life.world.envelopes.get(order.fund_id);
     const halted = !halts.known || halts.active.some((halt) => covers(halt, order));
-    life.decided.push({ order, checked, decision, twins, inputs: checked.inputs(), envelope, halted, lowers });
+    life.decided.push({ order, checked, decision, twins, inputs: inputsOf(checked), envelope, halted, lowers });
     if (checked.dryRun) return;
     life.entries.push({ kind: "decision", order, decision, at: checked.at });
     if (!recent.includes(order)) remember(checked);
