@@ -12,7 +12,7 @@ import { classify } from "./classify.ts";
 import type { Checked, CheckUndo } from "./decision.ts";
 import type { FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
 import type { EngineState } from "./engine-state.ts";
-import { fillView } from "./fill-view.ts";
+import { type Found, fillView } from "./fill-view.ts";
 import type { Gate } from "./gates/gate.ts";
 import { gates } from "./gates/index.ts";
 import { isNewRisk } from "./gates/new-risk.ts";
@@ -192,17 +192,24 @@ function asksOfficer(view: FundView): boolean {
   return view.envelope?.croVetoEnabled === true && isNewRisk(view);
 }
 
-/** What the order names; it passed the schema gate, so everything is there. */
-function namedBy({ found }: EngineState): { fund: FundBook; strategy: StrategyBook; book: SymbolBook } {
-  const { fund, strategy, book } = found;
-  if (fund === undefined || strategy === undefined || book === undefined) {
+/** What the order names, all of it. */
+interface Named {
+  readonly fund: FundBook;
+  readonly strategy: StrategyBook;
+  readonly book: SymbolBook;
+}
+
+/** It passed the schema gate, so everything is there. */
+function assertNamed(found: Pick<Found, keyof Named>): asserts found is Named {
+  if (found.fund === undefined || found.strategy === undefined || found.book === undefined) {
     throw new Defect("an order passed that names nothing we know");
   }
-  return { fund, strategy, book };
 }
 
 function countPace(state: EngineState, undo: CheckUndo, at: Instant): void {
-  const { fund, strategy } = namedBy(state);
+  const { found } = state;
+  assertNamed(found);
+  const { fund, strategy } = found;
   // The view was filled at this moment, and nothing was counted since. It does not know of a strategy that has left its fund meanwhile.
   const { strategyKnown, fundOrdersInSecond, strategyOrdersInSecond } = state.view;
   const ofStrategy = strategyKnown ? strategyOrdersInSecond : ordersInSecond(strategy, at);
@@ -210,7 +217,8 @@ function countPace(state: EngineState, undo: CheckUndo, at: Instant): void {
 }
 
 function trip(state: EngineState, undo: CheckUndo, at: Instant): void {
-  const { strategy } = namedBy(state);
+  const { strategy } = state.found;
+  if (strategy === undefined) throw new Defect("a throttle tripped of a strategy that nobody knows");
   if (strategy.trippedAt !== undefined) return;
   strategy.trippedAt = at;
   undo.tripped = true;
@@ -221,7 +229,8 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
   const { view, books, orders, found } = state;
   const { direction, quantity } = view.terms;
   if (direction === 0 || quantity === undefined) throw new Defect("an order passed without a side or a quantity");
-  const { fund, strategy, book } = namedBy(state);
+  assertNamed(found);
+  const { fund, strategy, book } = found;
   if (found.open === undefined) {
     undo.reserved = reserve(books, orders, fund, book, order, direction, quantity);
     undo.reserved.terms = rememberTerms(orders, order);

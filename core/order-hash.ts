@@ -31,9 +31,11 @@ export interface Hash {
 const hashBytes = 16;
 /** Stands before the bytes of a hash where it is stored. Hashes without it are of earlier versions, which hashed otherwise. */
 const hashKind = 2;
+/** How many bytes of a hash are stored. */
+export const storedHashBytes = 1 + hashBytes;
 
 export function bytesOfHash({ first, second, third, fourth }: Hash): Uint8Array {
-  const bytes = new Uint8Array(1 + hashBytes);
+  const bytes = new Uint8Array(storedHashBytes);
   const view = new DataView(bytes.buffer);
   bytes[0] = hashKind;
   view.setInt32(1, first, true);
@@ -45,7 +47,7 @@ export function bytesOfHash({ first, second, third, fourth }: Hash): Uint8Array 
 
 /** The hash that `bytesOfHash` made these bytes of; undefined for those of an earlier version. */
 export function hashOfBytes(bytes: Uint8Array): Hash | undefined {
-  return bytes.length === 1 + hashBytes && bytes[0] === hashKind ? hashAt(bytes, 1) : undefined;
+  return bytes.length === storedHashBytes && bytes[0] === hashKind ? hashAt(bytes, 1) : undefined;
 }
 
 function hashAt(bytes: Uint8Array, place: number): Hash {

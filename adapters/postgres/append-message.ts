@@ -1,6 +1,7 @@
 // A batch of the journal as PostgreSQL reads it: the message that binds the batch to `risk_append`. Each entry has the types and lengths of its
 // columns, in the order of the type `risk_entry`.
 import { Defect } from "../../contracts/src/fault.ts";
+import { storedHashBytes } from "../../core/order-hash.ts";
 import type { JournalBatch, JournalEntry, JournalKind } from "../../ports/risk-store.ts";
 import {
   beginCall,
@@ -29,10 +30,9 @@ import { storableId } from "./storable-text.ts";
 export const kindNames: readonly (JournalKind | undefined)[] = [undefined, "decision", "fill", "transition", "release"];
 const kindNumbers: Readonly<Record<JournalKind, number>> = { decision: 1, fill: 2, transition: 3, release: 4 };
 const columnCount = 11;
-const hashBytes = 16;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Everything of an entry whose length is known: heads of columns, numbers, hashes. */
-const entryBytes = rowHeadBytes + columnCount * columnHeadBytes + 2 + 1 + 8 + uuidBytes + 2 * hashBytes;
+const entryBytes = rowHeadBytes + columnCount * columnHeadBytes + 2 + 1 + 8 + uuidBytes + 2 * storedHashBytes;
 
 export interface MessageOptions {
   readonly statement: string;
@@ -59,8 +59,8 @@ function bytesMaxOf({ entries }: JournalBatch): number {
   let bytes = callBytesMax;
   for (const { keyHash, bodyHash, payload, fundId, orderId, code, fillId } of entries) {
     if (keyHash !== undefined || bodyHash !== undefined) {
-      if (keyHash?.length !== hashBytes || bodyHash?.length !== hashBytes) {
-        throw new Defect(`the hashes of a journal entry have ${hashBytes} bytes each`);
+      if (keyHash?.length !== storedHashBytes || bodyHash?.length !== storedHashBytes) {
+        throw new Defect(`the hashes of a journal entry have ${storedHashBytes} bytes each`);
       }
     }
     const units = fundId.length + orderId.length + (code?.length ?? 0) + (fillId?.length ?? 0);

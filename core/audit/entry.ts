@@ -1,5 +1,6 @@
 // An entry of the log: made from its fields, and read back from its text, as docs/audit-format.md says. What is stored, hashed and verified is the
 // text; the record is only ever a reading of it.
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import {
   canonicalJson,
   decodeUtf8,
@@ -279,7 +280,7 @@ export function withHashes(six: Uint8Array, hash: string, prevHash: string): Uin
 /** What the text says; undefined when it is not the canonical text of an entry. Whether its hash is right is not looked at. */
 export function readEntry(text: Uint8Array): EntryRecord | undefined {
   if (layoutOf(text, readEntryLayout) === undefined) return undefined;
-  return JSON.parse(decodeUtf8(text)) as EntryRecord;
+  return parseJson(decodeUtf8(text)) as EntryRecord;
 }
 
 /** The hash that an entry of these six fields after that one has: 64 lower-case hex digits. */

@@ -1,5 +1,6 @@
 // What the suite of the risk engine's store asks of the store that is put under it, and the shape of one check.
 import type { Instant } from "../../contracts/src/instant.ts";
+import { storedHashBytes } from "../../core/order-hash.ts";
 import type { JournalBatch, JournalEntry, RiskStore } from "../../ports/risk-store.ts";
 import type { Outcome, Store } from "../../ports/store.ts";
 import type { Patience } from "./waiting.ts";
@@ -24,9 +25,9 @@ export interface RiskStoreCheck {
   run(rig: RiskStoreRig): Promise<void>;
 }
 
-/** Sixteen bytes that are the same for the same number. */
+/** As many bytes as the engine stores of a hash, the same for the same number. */
 export function hash(n: number): Uint8Array {
-  const bytes = new Uint8Array(16);
+  const bytes = new Uint8Array(storedHashBytes);
   new DataView(bytes.buffer).setUint32(0, n);
   return bytes;
 }
