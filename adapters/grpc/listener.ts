@@ -29,6 +29,8 @@ export interface GrpcListener {
   readonly address: GrpcAddress;
   /** Accepts no more connections; those that exist stay. A unix socket's file is removed. */
   stopAccepting(): void;
+  /** Calls back once there is no connection left: at once when there is none. */
+  whenEmpty(done: () => void): void;
   /** Cuts every connection. */
   cutAll(): void;
 }
@@ -38,12 +40,16 @@ const socketPathBytesMax = 107;
 
 export async function openListener(options: ListenOptions): Promise<GrpcListener> {
   const sockets = new Set<Socket>();
+  const emptied: (() => void)[] = [];
   const { connectionsMax, prefaceMsMax, timers } = options;
   const room = connectionRoom({ connectionsMax, firstMsMax: prefaceMsMax, timers });
   const server = createServer((socket) => {
     if (!room.admit(socket)) return;
     sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    socket.once("close", () => {
+      sockets.delete(socket);
+      if (sockets.size === 0) for (const done of emptied.splice(0)) done();
+    });
     options.onConnection(socket, () => room.prove(socket));
   });
   const address =
@@ -54,6 +60,10 @@ export async function openListener(options: ListenOptions): Promise<GrpcListener
     address,
     stopAccepting: () => {
       server.close();
+    },
+    whenEmpty: (done) => {
+      if (sockets.size === 0) done();
+      else emptied.push(done);
     },
     cutAll: () => {
       for (const socket of sockets) socket.destroy();

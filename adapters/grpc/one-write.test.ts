@@ -139,6 +139,16 @@ it("headers, message and trailers leave together", async () => {
   else expect(together).toEqual([]);
 });
 
+it("a stream that looks otherwise than expected is left as it is", async () => {
+  // What the first stream looked like is remembered, so this asks a module that has seen none.
+  vi.resetModules();
+  const { endInOneWrite, prepareOneWrite } = await import("./one-write.ts");
+  const stream = {} as ServerHttp2Stream;
+  expect(prepareOneWrite(stream)).toBe(false);
+  endInOneWrite(stream);
+  expect(stream).toEqual({});
+});
+
 it("a stream is taken down when its last write has ended, and not before", async () => {
   const finished: boolean[] = [];
   const { createServer: createHttp2Server } = http2;

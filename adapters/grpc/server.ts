@@ -121,10 +121,12 @@ function drainer(server: Server, listener: GrpcListener, health: HealthService, 
         listener.cutAll();
       });
       server.tryShutdown((error) => {
-        cancel();
         if (error !== undefined) ports.log.warn("gRPC server did not shut down cleanly", { error });
-        listener.cutAll();
-        resolve(end);
+        // The library waits for no connection that is being closed already, and from Node 24 on all of them are when it looks. Their calls go on.
+        listener.whenEmpty(() => {
+          cancel();
+          resolve(end);
+        });
       });
     });
     return ending;

@@ -6,6 +6,7 @@
 // draining lets requests in hand finish. Paths are exact: a trailing or doubled slash is not found.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { mayBeMisread, parseJson } from "../../contracts/src/parse-json.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
 import { sampledLines, type WriteSampled } from "../sampled-lines.ts";
@@ -202,10 +203,19 @@ function readJsonStrictly(app: FastifyInstance): void {
     const text = strictText(body);
     let refused: Error | null = null;
     let value: unknown;
-    // It calls back before it returns, and takes whatever is thrown in there for malformed JSON.
-    void parse(request, text, (error, parsed) => {
-      [refused, value] = [error, parsed];
-    });
+    const read = (content: string): void => {
+      // It calls back before it returns, and takes whatever is thrown in there for malformed JSON.
+      void parse(request, content, (error, parsed) => {
+        [refused, value] = [error, parsed];
+      });
+    };
+    read(text);
+    if (refused === null && mayBeMisread(text)) {
+      const careful = parseJson(text.replace(/^\ufeff/, ""));
+      // The names that the library forbids are judged once more, as they are.
+      read(JSON.stringify(careful));
+      value = careful;
+    }
     if (refused === null) refuseLossyJson(text);
     done(refused, value);
   });

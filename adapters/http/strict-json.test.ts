@@ -1,6 +1,7 @@
 // What reading a body would lose in silence is refused before any route sees it, by the place where it stands; everything else is read as ever.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Route } from "../../ports/http.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { refuseLossyJson, strictText } from "./strict-json.ts";
@@ -66,7 +67,7 @@ describe("a text that is JSON", () => {
 
 /** By another way: members are counted in the text and in the value, and the value is written as bytes. */
 function loses(text: string): boolean {
-  const value = JSON.parse(text) as unknown;
+  const value = parseJson(text);
   const bare = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
   const members = (of: unknown): number =>
     typeof of !== "object" || of === null
@@ -117,5 +118,19 @@ describe("a route", () => {
     expect(taken).toEqual([]);
     expect((await send('{"a":"\\ud83d\\ude00"}')).status).toBe(200);
     expect(taken).toEqual([{ a: "😀" }]);
+  });
+
+  it("is asked with the names that were sent, whatever was sent before; and never with one that would be a prototype", async () => {
+    const { server } = await serve([loose]);
+    const send = (body: string) =>
+      ask(server, "/v1/loose", { method: "POST", headers: { "content-type": "application/json" }, body });
+    taken.splice(0);
+    for (const name of ["\\\\", "__pro\\\\", "const\\\\"]) expect((await send(`{"b":1,"${name}":2}`)).status).toBe(200);
+    expect((await send('\ufeff{"b":1,"\\n":2}')).status).toBe(200);
+    expect(taken.at(-1)).toEqual({ b: 1, "\n": 2 });
+    for (const name of ['"__pro\\u0074o__"', '"const\\u0072uctor"']) {
+      expectProblem(await send(`{"b":1,${name}:{"prototype":{}}}`), 400, "INVALID_ARGUMENT", "/v1/loose");
+    }
+    expect(taken).toHaveLength(4);
   });
 });

@@ -1,5 +1,6 @@
 // Events as bytes and back, so that the memory transport hides nothing that a wire would show.
 import { messageOf } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import type { BusEvent, Unread } from "../../ports/bus.ts";
 import type { WrittenEvent } from "./world.ts";
@@ -21,7 +22,7 @@ export function decode(written: WrittenEvent, lookup: SubjectLookup): Decoded {
     return { ok: false, kind: "unknown subject", reason: `nobody knows the subject ${written.subject}` };
   let payload: unknown;
   try {
-    payload = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(written.bytes));
+    payload = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(written.bytes));
   } catch (thrown) {
     return { ok: false, kind: "malformed", reason: `the payload is not JSON: ${messageOf(thrown)}` };
   }

@@ -3,6 +3,7 @@
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { messageOf } from "../../contracts/src/fault.ts";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import type { BusEvent, Claimed, Unread } from "../../ports/bus.ts";
 
@@ -90,7 +91,7 @@ export function decode(arrival: Arrival, lookup: SubjectLookup): Decoded {
     return { ok: false, envelope, kind: "unknown subject", reason: `nobody knows the subject ${name}` };
   let payload: unknown;
   try {
-    payload = JSON.parse(utf8.decode(arrival.data));
+    payload = parseJson(utf8.decode(arrival.data));
   } catch (thrown) {
     return { ok: false, envelope, kind: "malformed", reason: `the payload is not JSON: ${messageOf(thrown)}` };
   }

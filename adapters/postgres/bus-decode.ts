@@ -1,5 +1,6 @@
 // From a row's text to the event that a handler gets, or to the reason why no handler may get it.
 import { messageOf } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import type { BusEvent, Unread } from "../../ports/bus.ts";
 import type { OutboxRow } from "./outbox-reader.ts";
@@ -27,7 +28,7 @@ export function decodeRow(row: Row, subjectByName: SubjectByName): Decoded {
   if (subject === undefined) return { poison: `the subject ${row.subject} is not known`, kind: "unknown subject" };
   let payload: unknown;
   try {
-    payload = JSON.parse(row.payload);
+    payload = parseJson(row.payload);
   } catch (error) {
     return { poison: `the payload is not JSON: ${messageOf(error)}`, kind: "malformed" };
   }

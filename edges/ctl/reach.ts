@@ -31,9 +31,9 @@ function isForeign(error: unknown): boolean {
   }
   if (!(error instanceof Error) || error.name !== "UnreachableError") return false;
   if (error.message.includes("is not JSON")) return true;
-  // What came back is no HTTP: a gRPC port, for example.
+  // What came back is no HTTP: a gRPC port, for example. Not every version of Node gives such an error its code.
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
-    if (String((at as { code?: unknown }).code).startsWith("HPE_")) return true;
+    if (at.name === "HTTPParserError" || String((at as { code?: unknown }).code).startsWith("HPE_")) return true;
   }
   return false;
 }

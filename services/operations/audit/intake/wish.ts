@@ -2,6 +2,7 @@
 import { auditRuleOf } from "../../../../contracts/src/audit-actions.ts";
 import { Defect } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
+import { parseJson } from "../../../../contracts/src/parse-json.ts";
 import { canonicalJson } from "../../../../core/audit/canonical-json.ts";
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
 import { asHash, hexOfHash, type Sha256OfBytes } from "../../../../core/audit/hash.ts";
@@ -76,7 +77,7 @@ function unreadData(unread: Unread, isPersonal: boolean, sha256: Sha256OfBytes):
 function jsonOf(bytes: Uint8Array, sha256: Sha256OfBytes): unknown {
   try {
     // Not UTF-8 is a TypeError, too deep for the stack a RangeError.
-    return fitPayload(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)), sha256);
+    return fitPayload(parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)), sha256);
   } catch (thrown) {
     if (thrown instanceof SyntaxError || thrown instanceof TypeError || thrown instanceof RangeError) return undefined;
     throw thrown;

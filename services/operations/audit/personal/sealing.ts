@@ -7,6 +7,7 @@
 //  3. The nonce is made of the key, the event, the place and the text, so the same event always becomes the same bytes, and no nonce serves two texts.
 //  4. A key is used only after it is durable.
 import { Fault } from "../../../../contracts/src/fault.ts";
+import { parseJson } from "../../../../contracts/src/parse-json.ts";
 import { decodeBase64, decodeBase64Of, encodeBase64, utf8Of } from "../../../../core/audit/base64.ts";
 import { canonicalJson, type JsonObject } from "../../../../core/audit/canonical-json.ts";
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
@@ -152,7 +153,7 @@ function opened(cipher: Cipher, key: OpenKey | "destroyed" | undefined, value: S
   if (key === undefined) return keyMissingText;
   const bytes = decodeBase64(value.sealed);
   const plain = bytes === undefined ? undefined : cipher.open(key.key, bytes, additional(key.id, place));
-  return plain === undefined ? damagedText : (JSON.parse(decoder.decode(plain)) as unknown);
+  return plain === undefined ? damagedText : parseJson(decoder.decode(plain));
 }
 
 /** A copy in which every sealed value is what `replace` makes of it. */
