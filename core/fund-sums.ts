@@ -21,7 +21,7 @@ import { scaledAt, tableOf } from "./value-tables.ts";
 
 const { abs, max } = Math;
 /** What is added up by sector, before it is written down; there are few. */
-let inSectors = new Float64Array(64);
+let sectorSums = new Float64Array(64);
 /** At their places in a sheet's head: gross, and net both ways. */
 const sums = new Float64Array(3);
 
@@ -62,7 +62,8 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
   const values = scaledAt(table, place);
   const { fxAt } = table;
   const { sectorAt, markedAt } = books;
-  if (inSectors.length < sectorCount) inSectors = new Float64Array(sectorCount * 2);
+  if (sectorSums.length < sectorCount) sectorSums = new Float64Array(sectorCount * 2);
+  const inSectors = sectorSums;
   for (let sector = 0; sector < sectorCount; sector += 1) inSectors[sector] = 0;
   const slots = slotsAt(fund);
   const positions = positionOf(fund, 0);
@@ -86,7 +87,7 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
   sums[gross] = added;
   sums[netHigh] = held;
   sums[netLow] = held;
-  if (fund.pendingCount > 0) addPendings(books, fund, values);
+  if (fund.pendingCount > 0) addPendings(books, fund, values, inSectors);
   // A line without a value makes it NaN, and one whose value is not plain, or finer, infinite.
   if (!((sums[gross] ?? Number.NaN) <= packedMax)) return false;
   noteInputs(fund, false, oldestFx, oldestMark);
@@ -97,7 +98,7 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
 }
 
 /** Adds what open orders may do to sums that have what is held. Few lines have any. */
-function addPendings({ sectorAt }: Books, fund: FundBook, values: Float64Array): void {
+function addPendings({ sectorAt }: Books, fund: FundBook, values: Float64Array, inSectors: Float64Array): void {
   const { cells, words, count } = fund;
   const slots = slotsAt(fund);
   const positions = positionOf(fund, 0);
