@@ -50,6 +50,7 @@ test("a map of ids is one: what is set is found and listed, what is deleted is n
   map.set("b", 2);
   map.set("a", 3);
   expect([map.get("a"), map.find("b", hashOfId("b")), map.get("c"), map.count()]).toEqual([3, 2, undefined, 2]);
+  expect([undefined, null, 7].map((id) => map.get(id as never))).toEqual([undefined, undefined, undefined]);
   map.delete("a");
   map.delete("never there");
   expect([map.get("a"), map.values(), map.count()]).toEqual([undefined, [2], 1]);

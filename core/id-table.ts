@@ -165,7 +165,8 @@ export function createIdMap<Value>(): IdMap<Value> {
 
   return {
     count: () => idCount(table),
-    get: (id) => find(id, hashOfId(id)),
+    // A message made from JSON may hold anything: what is no text is nobody's id.
+    get: (id) => (typeof id === "string" ? find(id, hashOfId(id)) : undefined),
     find,
     likely(hash) {
       const place = placeLikely(table, hash);
