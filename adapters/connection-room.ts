@@ -23,6 +23,8 @@ export interface ConnectionRoom {
   admit(socket: Socket): boolean;
   /** The connection speaks our language and keeps its place. */
   prove(socket: Socket): void;
+  /** Cuts every connection without that proof: nobody waits for an answer there. */
+  cutUnproven(): void;
 }
 
 interface Guest {
@@ -85,6 +87,9 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
     prove: (socket) => {
       unproven.get(socket)?.stopClock();
       unproven.delete(socket);
+    },
+    cutUnproven: () => {
+      for (const socket of unproven.keys()) socket.destroy();
     },
   };
 }

@@ -72,7 +72,7 @@ export function placeOf(into: IdTable, id: string, hash: number): number {
 }
 
 /** Whoever is most likely meant by a hash, before the id itself was compared; `noPlace` when nobody can be. */
-export function placeLikely({ table, slots, searchMax }: IdTable, hash: number): number {
+function placeLikely({ table, slots, searchMax }: IdTable, hash: number): number {
   for (let step = 0; step < searchMax; step += 1) {
     const slot = (hash + step) & (slots - 1);
     const number = table[slot * slotNumbers + 1] ?? 0;

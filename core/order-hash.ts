@@ -194,7 +194,7 @@ function writeBody(into: Uint8Array, order: Order, written: WrittenBody): void {
   written.names.symbol = hashes[3] ?? 0;
 }
 
-/** False when one of them is none of those that an order may say. */
+/** False when one of them is none of those below; a word that is missing here costs the way to the library and nothing else. */
 function writeWords(into: Uint8Array, order: Order): boolean {
   const side = sideCode(order.side);
   const type = typeCode(order.order_type);

@@ -27,7 +27,7 @@ export interface ListenOptions {
 export interface GrpcListener {
   /** The real address, also when port 0 was asked for. */
   readonly address: GrpcAddress;
-  /** Accepts no more connections; those that exist stay. A unix socket's file is removed. */
+  /** Accepts no more connections; those that have spoken stay. A unix socket's file is removed. */
   stopAccepting(): void;
   /** Calls back once there is no connection left: at once when there is none. */
   whenEmpty(done: () => void): void;
@@ -60,6 +60,7 @@ export async function openListener(options: ListenOptions): Promise<GrpcListener
     address,
     stopAccepting: () => {
       server.close();
+      room.cutUnproven();
     },
     whenEmpty: (done) => {
       if (sockets.size === 0) done();

@@ -1,4 +1,6 @@
 // Health and reflection as any gRPC tool would ask for them, and what draining does to calls and streams.
+import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, credentials, loadPackageDefinition, type ServiceClientConstructor, status } from "@grpc/grpc-js";
 import { fromJSON } from "@grpc/proto-loader";
@@ -209,6 +211,17 @@ describe("drain", () => {
   it("with only idle connections ends at once", async () => {
     const { server, client } = await serve([]);
     expect((await client.call("Instance", "GetHealth", {})).status).toBe("OK");
+    const startedAt = Date.now();
+    expect(await server.drain(10_000)).toBe("drained");
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it("does not wait for a connection that never said anything", async () => {
+    const { server } = await serve([]);
+    const port = "port" in server.address ? server.address.port : 0;
+    const silent = connect(port, "127.0.0.1");
+    closers.push(() => silent.destroy());
+    await once(silent, "connect");
     const startedAt = Date.now();
     expect(await server.drain(10_000)).toBe("drained");
     expect(Date.now() - startedAt).toBeLessThan(2_000);
