@@ -8,7 +8,7 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
 import {
   type Deadline,
-  type Metadata,
+  Metadata,
   type Responder,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
@@ -108,10 +108,16 @@ class BoundedCall extends ServerInterceptingCall {
 /** Its message is its whole answer, so the status need not wait until the message has left. */
 class BoundedUnaryCall extends BoundedCall {
   private readonly stream: ServerHttp2Stream | undefined;
+  private isBegun = false;
 
   constructor(call: ServerInterceptingCallInterface, responder: Responder, boundMs: number) {
     super(call, responder, boundMs);
     this.stream = streamOf(call);
+  }
+
+  override sendMetadata(metadata: Metadata): void {
+    this.isBegun = true;
+    super.sendMetadata(metadata);
   }
 
   override sendMessage(message: unknown, giveStatus: () => void): void {
@@ -121,12 +127,14 @@ class BoundedUnaryCall extends BoundedCall {
       isGiven = true;
       giveStatus();
     };
-    super.sendMessage(message, giveOnce);
     const { stream } = this;
+    // The library would do it with the message; but the stream is prepared in between.
+    if (!this.isBegun) this.sendMetadata(new Metadata());
+    const isPrepared = stream !== undefined && !stream.destroyed && !stream.closed && prepareOneWrite(stream);
+    super.sendMessage(message, giveOnce);
+    if (!isPrepared) return;
     // What could not be sent has been ended by the library already.
-    if (stream === undefined || stream.destroyed || stream.closed || stream.writableEnded) return;
-    if (!prepareOneWrite(stream)) return;
-    giveOnce();
+    if (!stream.destroyed && !stream.closed && !stream.writableEnded) giveOnce();
     endInOneWrite(stream);
   }
 }

@@ -149,17 +149,39 @@ it("a stream that looks otherwise than expected is left as it is", async () => {
   expect(stream).toEqual({});
 });
 
-it("a stream is taken down when its last write has ended, and not before", async () => {
-  const finished: boolean[] = [];
+/** Tells every stream of the servers that are made from now on. */
+function watchStreams(watch: (stream: ServerHttp2Stream) => void): void {
   const { createServer: createHttp2Server } = http2;
   const spy = vi.spyOn(http2, "createServer").mockImplementation((...given: unknown[]): Http2Server => {
     const made = (createHttp2Server as (...these: unknown[]) => Http2Server)(...given);
-    made.on("stream", (stream: ServerHttp2Stream) => {
-      stream.once("close", () => finished.push(stream.writableFinished));
-    });
-    return made;
+    return made.on("stream", watch);
   });
   closers.push(() => spy.mockRestore());
+}
+
+it("trailers are asked for before the message has left", async () => {
+  const sentBetween: number[] = [];
+  watchStreams((stream) => {
+    const { socket } = stream.session ?? {};
+    if (socket === undefined) throw new Error("the stream has no socket");
+    const { write } = stream;
+    let before = Number.NaN;
+    vi.spyOn(stream, "write").mockImplementation((...given: unknown[]) => {
+      before = socket.bytesWritten;
+      return (write as (...these: unknown[]) => boolean).apply(stream, given);
+    });
+    stream.once("wantTrailers", () => sentBetween.push(socket.bytesWritten - before));
+  });
+  const { port } = await serve();
+  const caller = openCaller(port);
+  for (let call = 0; call < 50; call += 1) expectWhole(await caller.call(100), 100);
+  expect(sentBetween).toHaveLength(50);
+  expect(sentBetween.filter((bytes) => bytes > 0)).toHaveLength(isTriedNode ? 0 : 50);
+});
+
+it("a stream is taken down when its last write has ended, and not before", async () => {
+  const finished: boolean[] = [];
+  watchStreams((stream) => stream.once("close", () => finished.push(stream.writableFinished)));
   const { port } = await serve();
   const caller = openCaller(port);
   for (let count = 0; count < 50; count += 1) expectWhole(await caller.call(100), 100);

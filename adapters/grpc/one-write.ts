@@ -34,7 +34,9 @@ export const isTriedNode = ["20", "22", "24"].includes(versions.node.split(".")[
 /** The same for all streams of a process; looked for in the first one. */
 let found: Symbols | "none" | undefined;
 
-/** Call it before the status of an answer is given. False: nothing was changed, and nothing needs to be. */
+/**
+ * Call it before the message of an answer is written, and `endInOneWrite` in the same turn. False: nothing was changed, and nothing needs to be.
+ */
 export function prepareOneWrite(stream: ServerHttp2Stream): boolean {
   if (!isTriedNode) return false;
   found ??= symbolsOf(stream);
@@ -46,15 +48,16 @@ export function prepareOneWrite(stream: ServerHttp2Stream): boolean {
   if (typeof handle?.trailers !== "function") return false;
   stream.sendTrailers = sendTrailersNow;
   stream.destroy = destroyWhenWritten;
+  // Node looks at its note when the message is written and when that turn ends; without it the stream ends there at once.
+  state.flags &= ~hasTrailers;
   return true;
 }
 
-/** Call it when message and status were given, in the turn in which the message was written. */
+/** Call it when message and status were given, or could not be. */
 export function endInOneWrite(stream: ServerHttp2Stream): void {
   if (found === undefined || found === "none") return;
   const state = (stream as Inside)[found.state] as State;
-  // Node looks at its note when this turn ends, and then ends the stream at once; we are next.
-  state.flags &= ~hasTrailers;
+  // Behind Node's own look at the end of this turn.
   process.nextTick(noteTrailers, state);
 }
 
