@@ -1,8 +1,9 @@
 // The program as its users start, stop and break it: real processes, real database, real signals.
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findNodeRuntime } from "./adapters/node-runtime.ts";
 import { allOr } from "./testkit/full-count.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "./testkit/platform.ts";
 
@@ -46,6 +47,7 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
     // A child's environment is open to whoever runs as the same user, so no setting is in it.
     for (const pid of Object.values(run.processes)) {
       expect(readFileSync(`/proc/${pid}/environ`, "utf8")).not.toMatch(/hunter2|PORTCULLIS_/);
+      expect(realpathSync(`/proc/${pid}/exe`)).toBe(realpathSync(findNodeRuntime()));
     }
     expect(run.database).toMatchObject({ embedded: true, name: "portcullis" });
     expect(await platform.health()).toBe(200);

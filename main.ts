@@ -7,6 +7,7 @@ import { complaintLine } from "./adapters/configuration/complaint.ts";
 import { loadConfiguration } from "./adapters/configuration/load-configuration.ts";
 import { printConfiguration } from "./adapters/configuration/print-configuration.ts";
 import type { Configuration } from "./adapters/configuration/schema.ts";
+import { findNodeRuntime } from "./adapters/node-runtime.ts";
 import { spawnPart } from "./adapters/part-process.ts";
 import { removeRunFile, writeRunFile } from "./adapters/run-file.ts";
 import { systemClock } from "./adapters/system-clock.ts";
@@ -228,12 +229,14 @@ const startHere: Start = (configuration, foundation) => {
 const startProcesses: Start = (configuration, foundation, ports, changed) => {
   const { lifecycle } = configuration;
   const entry = fileURLToPath(new URL("part.js", import.meta.url));
+  const node = findNodeRuntime();
   const addresses: Record<string, string> = {};
   const supervisor: Supervisor = createSupervisor({
     ...ports,
     parts: plans.filter((plan) => configuration.services.includes(plan.name)),
     spawn: (name) =>
       spawnPart({
+        node,
         entry,
         name,
         input: partInput(configuration, foundation, [name as PartName], addresses),

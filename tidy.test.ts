@@ -66,7 +66,7 @@ describe("the repository is tidy", () => {
 
   test("every dependency is pinned exactly and has its line in docs/dependencies.md", () => {
     const manifest = JSON.parse(read("package.json")) as Record<string, Record<string, string>>;
-    const all = { ...manifest["dependencies"], ...manifest["devDependencies"] };
+    const all = { ...manifest["dependencies"], ...manifest["optionalDependencies"], ...manifest["devDependencies"] };
     const documented = read("docs/dependencies.md");
     expect(Object.entries(all).filter(([, version]) => !/^\d/.test(version))).toEqual([]);
     expect(Object.keys(all).filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);

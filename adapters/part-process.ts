@@ -75,6 +75,8 @@ export interface PartProcess {
 }
 
 export interface SpawnPartOptions {
+  /** The Node that runs it. */
+  readonly node: string;
   /** The module that the child runs. */
   readonly entry: string;
   /** Shown in the process list. */
@@ -85,7 +87,7 @@ export interface SpawnPartOptions {
 }
 
 export function spawnPart(options: SpawnPartOptions): PartProcess {
-  const child = spawn(process.execPath, [...nodeFlags, options.entry, options.name], {
+  const child = spawn(options.node, [...nodeFlags, options.entry, options.name], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
     serialization: "json",
