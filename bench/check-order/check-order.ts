@@ -5,10 +5,11 @@ import { fileURLToPath } from "node:url";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import type { BenchResult, Bench as BenchShape } from "../bench.ts";
 import { type DatabasePlace, openDatabasePlace } from "../bus/place.ts";
+import type { GatesTask } from "./check-order-gates.ts";
 import type { Variant } from "./check-order-server.ts";
 import { type Child, startChild } from "./children.ts";
 import { measureCommits } from "./commits.ts";
-import { measureGates, measureScale } from "./gates.ts";
+import type { Speed } from "./gates.ts";
 import { layGround } from "./ground.ts";
 import { openH2load } from "./h2load.ts";
 import { type Judged, judge } from "./judge.ts";
@@ -68,8 +69,16 @@ export async function runCheckOrder(
   const children: Child[] = [];
   try {
     progress("the gates alone");
-    const gates = measureGates(options.gateWindows, options.checksPerWindow);
-    const scale = measureScale(options.scale, options.gateWindows, Math.ceil(options.checksPerWindow / 5));
+    const windows = options.gateWindows;
+    const perWindow = options.checksPerWindow;
+    const gates = await askGates<Speed>({ kind: "speed", windows, perWindow });
+    const sizes = options.scale;
+    const scale = await askGates<Judged["scale"]>({
+      kind: "scale",
+      sizes,
+      windows,
+      perWindow: Math.ceil(perWindow / 5),
+    });
     progress("starting PostgreSQL");
     const place = await openDatabasePlace();
     try {
@@ -92,6 +101,16 @@ function machine() {
 function entryOf(name: string): string {
   const here = import.meta.url;
   return fileURLToPath(new URL(here.endsWith(".ts") ? `./${name}.ts` : `./${name}.js`, here));
+}
+
+/** Each question in a process of its own. */
+async function askGates<Answer>(task: GatesTask): Promise<Answer> {
+  const child = startChild(entryOf("check-order-gates"), "gates");
+  try {
+    return await child.ask<Answer>(task);
+  } finally {
+    await child.stop();
+  }
 }
 
 async function startTarget(variant: Variant, database: DatabaseAddress, children: Child[]): Promise<Target> {
