@@ -7,7 +7,7 @@ import type { Amount } from "./amount.ts";
 import { type CellArena, createCellArena } from "./cell-arena.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Exact } from "./exact.ts";
-import { createFundSheet, type FundSheet } from "./fund-sheet.ts";
+import { createFundSheet, type FundSheet, noSheetPlace, type SheetPlace } from "./fund-sheet.ts";
 import { createIdMap, type IdMap } from "./id-table.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
 import type { NavLimits } from "./nav-limits.ts";
@@ -55,7 +55,8 @@ export interface FundBook extends FundSheet {
   readonly pace: InstantRing;
 }
 
-export interface StrategyBook {
+/** It knows where its fund's sheet stands. */
+export interface StrategyBook extends SheetPlace {
   readonly id: string;
   /** Undefined when no fund has it any more. */
   fund: FundBook | undefined;
@@ -191,7 +192,7 @@ function createFundBook(arena: CellArena, id: string): FundBook {
 
 function createStrategyBook(arena: CellArena, id: string): StrategyBook {
   const pace = createInstantRing(arena);
-  return { id, fund: undefined, pace, trippedAt: undefined, repeats: new Map() };
+  return { id, fund: undefined, ...noSheetPlace(), pace, trippedAt: undefined, repeats: new Map() };
 }
 
 /** The book of a symbol that must be there: one is made for whoever holds what the reference data does not know. */

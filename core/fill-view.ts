@@ -10,15 +10,14 @@ import { worthless } from "./exact.ts";
 import { catchUp, firstUnpriced, type LineValue, lineValue, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
 import * as sheets from "./fund-sheet.ts";
 import {
+  glance,
   headOf,
   noRow,
+  noteSheetPlace,
   pendingBuyAt,
   pendingSellAt,
-  pendingsOf,
   positionAt,
-  positionOf,
   rowOf,
-  sectorsAt,
   sumOf,
 } from "./fund-sheet.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
@@ -196,19 +195,16 @@ export function fillView(
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
 }
 
-/**
- * Looks once at everything of a fund and its strategy that a check will need, one right after the other. Where nobody asked about the fund
- * for a while each look waits for memory, and together they wait but once. What it answers means nothing.
- */
-function touch({ id, pace, fund }: StrategyBook, slot: number): number {
+/** Looks once at everything of a fund and its strategy that a check will need (`glance` says why). What it answers means nothing. */
+function touch(strategy: StrategyBook, slot: number): number {
+  const glanced = glance(strategy, slot);
+  const { id, pace, fund } = strategy;
   if (fund === undefined) return 0;
-  const { cells, base, envelope } = fund;
-  const row = rowOf(fund, slot);
-  const head = (cells[base] ?? 0) + (cells[base + sheets.navPricedAt] ?? 0) + (cells[base + sheets.notionalLimit] ?? 0);
-  const line = (cells[positionOf(fund, row)] ?? 0) + (cells[pendingsOf(fund, row)] ?? 0);
+  noteSheetPlace(strategy, fund);
+  const { envelope } = fund;
   const paces = (pace.cells[pace.base] ?? 0) + (fund.pace.cells[fund.pace.base] ?? 0);
   const limits = envelope === undefined ? 0 : envelope.version + envelope.orderRateMaxPerS + envelope.croVetoTimeoutMs;
-  return head + line + paces + limits + fund.id.length + id.length + (cells[sectorsAt(fund)] ?? 0);
+  return glanced + paces + limits + fund.id.length + id.length;
 }
 
 function fillPosition(view: FundView, { fund, row, open }: Found, order: Order): void {

@@ -72,7 +72,8 @@ interface Batch {
   readonly reject: (fault: Fault) => void;
 }
 
-const batchEntriesMax = 1_000;
+/** One commit that holds all that callers have under way would have the engine, the store and the callers wait for each other in turn. */
+const batchEntriesMax = 192;
 const batchBytesMax = 8 * 1024 * 1024;
 const undecidedBytesMax = 64 * 1024 * 1024;
 const letGoMsMax = 500;
