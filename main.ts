@@ -229,7 +229,7 @@ const startHere: Start = (configuration, foundation) => {
 const startProcesses: Start = (configuration, foundation, ports, changed) => {
   const { lifecycle } = configuration;
   const entry = fileURLToPath(new URL("part.js", import.meta.url));
-  const node = findNodeRuntime();
+  const node = findNodeRuntime(ports.log);
   const addresses: Record<string, string> = {};
   const supervisor: Supervisor = createSupervisor({
     ...ports,

@@ -3,16 +3,25 @@
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { messageOf } from "../contracts/src/fault.ts";
+import type { Log } from "../ports/log.ts";
 
 /** A program that does not answer in this time is not the one we want; it takes 50 ms. */
 const answerMsMax = 10_000;
 
-/** The path of a program; asked for once per process, because it is tried first. */
-export function findNodeRuntime(own: string = process.execPath, find: () => string | undefined = broughtNode): string {
+/** The path of a program; asked for once per process, because it is tried first. That it does not run is told, because then services run on what was not tested here. */
+export function findNodeRuntime(
+  log: Pick<Log, "warn">,
+  own: string = process.execPath,
+  find: () => string | undefined = broughtNode,
+): string {
   const brought = find();
   if (brought === undefined || brought === own) return own;
   const tried = spawnSync(brought, ["--version"], { stdio: "ignore", timeout: answerMsMax });
-  return tried.status === 0 ? brought : own;
+  if (tried.status === 0) return brought;
+  const why = tried.error === undefined ? `it ended with ${tried.status ?? tried.signal}` : messageOf(tried.error);
+  log.warn("the Node that npm brought does not run here, so services run on this one", { brought, own, why });
+  return own;
 }
 
 function broughtNode(): string | undefined {

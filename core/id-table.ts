@@ -154,7 +154,10 @@ export function createIdMap<Value>(): IdMap<Value> {
 
   function gatherNewest(): void {
     newest = Array.from({ length: table.slots * likelyPerSlot }, () => undefined);
-    for (const [place, value] of list.entries()) newest[amongNewest(table.hashes[place] ?? 0)] = value;
+    for (const [place, value] of list.entries()) {
+      // Of places that are free again only the hash is left.
+      if (value !== undefined) newest[amongNewest(table.hashes[place] ?? 0)] = value;
+    }
   }
 
   function amongNewest(hash: number): number {
