@@ -28,7 +28,7 @@ const hasher = createOrderHasher(systemBlake3);
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 /** As it is stored: the kind before the hash. */
 const storedOf = (content: string | Uint8Array): string =>
-  `02${hexOf(blake3(typeof content === "string" ? Buffer.from(content) : content).subarray(0, 16))}`;
+  `03${hexOf(blake3(typeof content === "string" ? Buffer.from(content) : content).subarray(0, 16))}`;
 const keyOf = (order: Order): string => hexOf(bytesOfHash(hasher.read(order).key));
 const bodyOf = (order: Order): string => hexOf(bytesOfHash(hasher.read(order).body));
 
@@ -37,8 +37,11 @@ describe("an order's hashes", () => {
     expect(keyOf(ordinary)).toBe(storedOf("key 1"));
     const order = { ...ordinary, side: "SELL", order_type: "LIMIT", limit_price: "10.5", reduce_only: true };
     const texts = "o-1alphaalpha-aABC1papersomebody";
-    const body = [3, 5, 7, 3, 1, 5, 8, 2, 1, 1, 1, ...Buffer.from(`${texts}l4:10.5r4:true`)];
+    const body = [3, 5, 7, 3, 1, 5, 8, 0x12, 0x11, ...Buffer.from(`${texts}l\u000410.5r\u0004true`)];
     expect(bodyOf(order)).toBe(storedOf(Uint8Array.from(body)));
+    const long = { ...ordinary, thesis: "t".repeat(300) };
+    const head = [3, 5, 7, 3, 1, 5, 8, 0x21, 0x11, ...Buffer.from(`${texts}t`), 0x81, 300 - 256];
+    expect(bodyOf(long)).toBe(storedOf(Uint8Array.from([...head, ...Buffer.from("t".repeat(300))])));
   });
 
   it("are the library's where they are not made here: what is long, not ASCII or no known word", () => {

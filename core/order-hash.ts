@@ -29,8 +29,8 @@ export interface Hash {
 }
 
 const hashBytes = 16;
-/** Stands before the bytes of a hash where it is stored. Hashes without it are of earlier versions, which hashed otherwise. */
-const hashKind = 2;
+/** Stands before the bytes of a hash where it is stored. Others are of earlier versions, which hashed otherwise. */
+const hashKind = 3;
 /** How many bytes of a hash are stored. */
 export const storedHashBytes = 1 + hashBytes;
 
@@ -127,12 +127,10 @@ function libraryHash(text: string): Hash {
 
 /** The size of a body that is not hashed here. */
 const notShort = -1;
-/** The longest text of the fields that every order has: its length is a byte of ASCII. */
+/** The longest text whose length is one byte; no field that every order has may be longer. */
 const lengthMax = 0x7f;
-const codeOfColon = 58;
-const codeOfZero = 48;
-/** What stands before a field's text: its letter, its length of at most three digits and a colon. */
-const fieldHeadMax = 5;
+/** What stands before the text of a field that not every order has: its letter, and its length in one byte or two. */
+const fieldHeadMax = 3;
 
 interface WrittenBody {
   size: number;
@@ -149,18 +147,20 @@ function fixedTexts(order: Order): readonly string[] {
 const firsts = Uint8Array.of(idFirst, idFirst, idFirst, symbolFirst, inAscii, inLine, inLine);
 const rests = Uint8Array.of(idRest, idRest, idRest, symbolRest, inAscii, inLine, inLine);
 const textCount = firsts.length;
-const wordCount = 4;
+/** Bytes of the four words that every order has. */
+const wordsLength = 2;
+const wordBits = 4;
 /** The hashes of an order's texts, while it is read. */
 const hashes = new Int32Array(textCount);
 
 /**
- * Writes a body: the lengths of the texts that every order has, a byte for each of its four words, those texts, and of the fields that not
- * every order has those that were sent. It is one short loop, because there is much to do for every order: written out field by field it is
+ * Writes a body: the lengths of the texts that every order has, its four words, those texts, and of the fields that not every order has
+ * those that were sent. It is short, because every 64 bytes of it cost as much to hash as a gate to pass. It is one short loop, because there is much to do for every order: written out field by field it is
  * faster by itself and makes the whole check slower.
  */
 function writeBody(into: Uint8Array, order: Order, written: WrittenBody): void {
   const texts = fixedTexts(order);
-  let at = textCount + wordCount;
+  let at = textCount + wordsLength;
   let isAscii = inAscii;
   let fit = true;
   for (let field = 0; field < textCount; field += 1) {
@@ -200,10 +200,8 @@ function writeWords(into: Uint8Array, order: Order): boolean {
   const type = typeCode(order.order_type);
   const tif = tifCode(order.tif);
   const assetClass = classCode(order.asset_class);
-  into[textCount] = side;
-  into[textCount + 1] = type;
-  into[textCount + 2] = tif;
-  into[textCount + 3] = assetClass;
+  into[textCount] = side | (type << wordBits);
+  into[textCount + 1] = tif | (assetClass << wordBits);
   return side !== 0 && type !== 0 && tif !== 0 && assetClass !== 0;
 }
 
@@ -255,16 +253,12 @@ function writeField(into: Uint8Array, at: number, letter: string, text: string):
   // What is no text has no length, and fails the comparison.
   if (at === notShort || !(at + fieldHeadMax + length <= contentMax)) return notShort;
   into[at] = letter.charCodeAt(0);
-  const colonAt = writeNumber(into, at + 1, length);
-  into[colonAt] = codeOfColon;
-  return (writeText(into, colonAt + 1, text) & inAscii) === 0 ? notShort : colonAt + 1 + length;
-}
-
-/** Writes its decimal digits and answers where they end. */
-function writeNumber(into: Uint8Array, at: number, number: number): number {
-  const lastAt = number < 10 ? at : writeNumber(into, at, Math.floor(number / 10));
-  into[lastAt] = codeOfZero + (number % 10);
-  return lastAt + 1;
+  const isLong = length > lengthMax;
+  const textAt = at + (isLong ? 3 : 2);
+  // The first of two bytes is never one that stands alone.
+  if (isLong) into[at + 1] = lengthMax + 1 + (length >> 8);
+  into[textAt - 1] = length & 0xff;
+  return (writeText(into, textAt, text) & inAscii) === 0 ? notShort : textAt + length;
 }
 
 /** What the library hashes of a body that is not hashed here: no two orders that differ in a field have the same, whatever they say. */
