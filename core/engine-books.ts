@@ -89,6 +89,8 @@ export interface ValueTable {
   rates: (Amount | undefined)[];
   /** When the rate was true; infinity for what needs none, NaN for what has none. */
   fxAt: Float64Array;
+  /** No rate in it is older than this. */
+  oldestFxAt: number;
   /** The value's digits and their place, as plain numbers have them; NaN without a value, infinity for one that is not plain. */
   digits: Float64Array;
   places: Uint8Array;
@@ -98,6 +100,8 @@ export interface ValueTable {
 
 export interface Books {
   readonly arena: CellArena;
+  /** For the paces alone: beside the sheets, which grow and leave, they would lie far from each other. */
+  readonly rings: CellArena;
   readonly symbols: IdMap<SymbolBook>;
   readonly funds: Map<string, FundBook>;
   readonly strategies: IdMap<StrategyBook>;
@@ -125,6 +129,7 @@ const slotsFirst = 256;
 export function createBooks(): Books {
   return {
     arena: createCellArena(),
+    rings: createCellArena(),
     symbols: createIdMap(),
     funds: new Map(),
     strategies: createIdMap(),
@@ -159,7 +164,7 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
 }
 
 /** Written out, so that everything stands in the record itself; what a check looks at comes first. */
-function createFundBook(arena: CellArena, id: string): FundBook {
+function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBook {
   const sheet = createFundSheet(arena);
   return {
     cells: sheet.cells,
@@ -173,7 +178,7 @@ function createFundBook(arena: CellArena, id: string): FundBook {
     id,
     envelope: undefined,
     table: undefined,
-    pace: createInstantRing(arena),
+    pace: createInstantRing(rings),
     currency: "",
     known: false,
     lossPending: false,
@@ -190,9 +195,21 @@ function createFundBook(arena: CellArena, id: string): FundBook {
   };
 }
 
-function createStrategyBook(arena: CellArena, id: string): StrategyBook {
-  const pace = createInstantRing(arena);
-  return { id, fund: undefined, ...noSheetPlace(), pace, trippedAt: undefined, repeats: new Map() };
+/** Written out as well: what is spread into a record stands outside of it. */
+function createStrategyBook(rings: CellArena, id: string): StrategyBook {
+  const pace = createInstantRing(rings);
+  const { sheetCells, sheetWords, sheetBase, sheetCapacity } = noSheetPlace();
+  return {
+    sheetCells,
+    sheetWords,
+    sheetBase,
+    sheetCapacity,
+    fund: undefined,
+    id,
+    pace,
+    trippedAt: undefined,
+    repeats: new Map(),
+  };
 }
 
 /** The book of a symbol that must be there: one is made for whoever holds what the reference data does not know. */
@@ -241,7 +258,7 @@ export function widened(numbers: Float64Array, lengthMin: number): Float64Array<
 export function fundBookOf(books: Books, fundId: string): FundBook {
   let fund = books.funds.get(fundId);
   if (fund === undefined) {
-    fund = createFundBook(books.arena, fundId);
+    fund = createFundBook(books.arena, books.rings, fundId);
     books.funds.set(fundId, fund);
   }
   return fund;
@@ -250,7 +267,7 @@ export function fundBookOf(books: Books, fundId: string): FundBook {
 export function strategyBookOf(books: Books, strategyId: string): StrategyBook {
   let strategy = books.strategies.get(strategyId);
   if (strategy === undefined) {
-    strategy = createStrategyBook(books.arena, strategyId);
+    strategy = createStrategyBook(books.rings, strategyId);
     books.strategies.set(strategyId, strategy);
   }
   return strategy;

@@ -48,7 +48,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
   }
   notes.reset();
   state.gateEndedUs = Number.NaN;
-  fillView(view, state, state.found, order, names, at);
+  fillView(view, state, state.found, order, names, at, keyHash);
   view.textsFit = textsFit;
   const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
   view.keySeen = Number.isNaN(seenAt) ? "no" : keys.sameBody() ? "same order" : "another order";

@@ -20,6 +20,21 @@ it("names the exchange rate of another holding when that is too old, with its ag
   expect(decision.checks.at(-1)?.figures).toContainEqual({ name: "fx_rate", value: "too old", age_ms: hourMs + 1 });
 });
 
+it("does not mind an old exchange rate of what the fund does not hold, and minds it as soon as it does", () => {
+  const engine = engineRig();
+  hold(engine, "alpha", "MSFT", "10");
+  const old = moment(hourMs + 1);
+  markAll(engine, old);
+  valueAll(engine, old);
+  for (let time = 0; time < 2; time += 1) {
+    expect(engine.check({ ...order, dry_run: true }, old).outcome).toBe("approved");
+  }
+  hold(engine, "alpha", "SAP", "10");
+  expect(engine.check({ ...order, dry_run: true }, old)).toMatchObject({ code: "FX_RATE_STALE" });
+  markAll(engine, moment(hourMs + 2));
+  expect(engine.check(order, moment(hourMs + 2))).toMatchObject({ code: "FX_RATE_STALE" });
+});
+
 it("names the exchange rate of another holding when there is none, and its price when that is missing too", () => {
   const engine = engineRig();
   hold(engine, "alpha", "SAP", "10");

@@ -228,12 +228,17 @@ export function firstUnpriced(
   if (!fund.unpriced && at - headOf(fund, sheets.oldestFxAt) <= fxMicrosecondsMax) return undefined;
   const { values, fxAt } = tableOf(books, fund);
   let first: SymbolBook | undefined;
+  let oldest = Number.POSITIVE_INFINITY;
   for (const slot of slotsOf(fund)) {
     const book = books.bySlot[slot];
-    const isPriced = values[slot] !== undefined && !(at - (fxAt[slot] ?? Number.NaN) > fxMicrosecondsMax);
+    const quotedAt = fxAt[slot] ?? Number.NaN;
+    if (quotedAt < oldest) oldest = quotedAt;
+    const isPriced = values[slot] !== undefined && !(at - quotedAt > fxMicrosecondsMax);
     if (book === undefined || isPriced || slot === except) continue;
     if (first === undefined || book.symbol < first.symbol) first = book;
   }
+  // It may have been another fund's rate that was old.
+  setHead(fund, sheets.oldestFxAt, oldest);
   if (first === undefined) return undefined;
   const { symbol, slot, facts, price } = first;
   if (values[slot] !== undefined) {

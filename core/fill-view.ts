@@ -22,10 +22,11 @@ import {
 } from "./fund-sheet.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
 import { type FilledLimits, limitsOf, navOf, noLimits } from "./nav-limits.ts";
-import type { NameHashes } from "./order-hash.ts";
+import type { Hash, NameHashes } from "./order-hash.ts";
 import { ordersInSecond } from "./order-rate.ts";
 import { leaveOutPlainly } from "./plain-exposure.ts";
 import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reservations.ts";
+import type { SeenKeys } from "./seen-keys.ts";
 import { noTerms, readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
 import { tableOf } from "./value-tables.ts";
@@ -51,6 +52,7 @@ export type SymbolBlocks = Map<string, ReadonlyMap<string, string>>;
 export interface ViewSource {
   readonly books: Books;
   readonly orders: OrderBook;
+  readonly keys: SeenKeys;
   readonly halts: HaltBook;
   readonly symbolBlocks: SymbolBlocks;
   readonly ages: InputAges;
@@ -156,12 +158,15 @@ export function fillView(
   order: Order,
   names: NameHashes,
   at: Instant,
+  key?: Hash,
 ): void {
   const { books } = source;
   const book = books.symbols.find(order.symbol, names.symbol);
   // Mostly the strategy is the fund's, and then it knows where its fund is. Names are compared after everything was looked at once.
   const likely = books.strategies.likely(names.strategyId);
-  found.touched = likely !== undefined && book !== undefined ? touch(likely, book.slot) : 0;
+  // None of these waits for another, so that they wait for memory together.
+  const tables = (key === undefined ? 0 : source.keys.glance(key)) + source.orders.open.glance(names.orderId);
+  found.touched = tables + (likely !== undefined && book !== undefined ? touch(likely, book.slot) : 0);
   const isLikely = likely !== undefined && likely.id === order.strategy_id;
   const strategy = isLikely ? likely : books.strategies.find(order.strategy_id, names.strategyId);
   const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;

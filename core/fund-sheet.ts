@@ -51,7 +51,7 @@ export const sumPlace = 3;
 export const changesSeen = 4;
 /** No priced line has an older mark than this; it may be older than all of them. */
 export const oldestMarkAt = 5;
-/** The oldest exchange rate in the sums. */
+/** No exchange rate in the sums is older than this; it may be older than all of them. */
 export const oldestFxAt = 6;
 /** When the oldest price in the NAV was true: so old is the NAV. */
 export const navPricedAt = 7;

@@ -1,6 +1,7 @@
 // A fund's sums, added up from its lines in plain numbers. Whoever is asked for the first time after prices have moved pays for this, so there
 // are two ways: one for funds whose quantities are all whole, as they mostly are, and one for any.
-import type { Books, FundBook } from "./engine-books.ts";
+import { lineLength } from "./cell-arena.ts";
+import type { Books, FundBook, ValueTable } from "./engine-books.ts";
 import {
   gross,
   headOf,
@@ -24,6 +25,8 @@ const { abs, max } = Math;
 let sectorSums = new Float64Array(64);
 /** At their places in a sheet's head: gross, and net both ways. */
 const sums = new Float64Array(3);
+/** Keeps a look that is only there to be looked from being left out as useless. */
+const near = new Float64Array(1);
 
 /**
  * The fund's sums from its lines; false when plain numbers cannot keep them, and then only `unpriced` and the oldest inputs are right. All
@@ -60,25 +63,22 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
   const { cells, words, count, sectorCount } = fund;
   const table = tableOf(books, fund);
   const values = scaledAt(table, place);
-  const { fxAt } = table;
   const { sectorAt, markedAt } = books;
   if (sectorSums.length < sectorCount) sectorSums = new Float64Array(sectorCount * 2);
   const inSectors = sectorSums;
   for (let sector = 0; sector < sectorCount; sector += 1) inSectors[sector] = 0;
   const slots = slotsAt(fund);
   const positions = positionOf(fund, 0);
+  bringNear(cells, slots >> 1, fund.pendingCount > 0 ? pendingsOf(fund, count) : positionOf(fund, count));
   let added = 0;
   let held = 0;
-  let oldestFx = Number.POSITIVE_INFINITY;
   let oldestMark = Number.POSITIVE_INFINITY;
   for (let row = 0; row < count; row += 1) {
     const slot = words[slots + row] ?? 0;
     const worth = (cells[positions + row] ?? Number.NaN) * (values[slot] ?? Number.NaN);
     const size = abs(worth);
-    const quoted = fxAt[slot] ?? Number.NaN;
     const marked = markedAt[slot] ?? Number.NaN;
     const sector = sectorAt[slot] ?? 0;
-    if (quoted < oldestFx) oldestFx = quoted;
     if (marked < oldestMark) oldestMark = marked;
     added += size;
     held += worth;
@@ -90,11 +90,21 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
   if (fund.pendingCount > 0) addPendings(books, fund, values, inSectors);
   // A line without a value makes it NaN, and one whose value is not plain, or finer, infinite.
   if (!((sums[gross] ?? Number.NaN) <= packedMax)) return false;
-  noteInputs(fund, false, oldestFx, oldestMark);
+  noteInputs(fund, false, table, oldestMark);
   setSums(fund, sums[gross] ?? 0, sums[netHigh] ?? 0, sums[netLow] ?? 0, place);
   const sectors = sectorsAt(fund);
   for (let sector = 0; sector < sectorCount; sector += 1) cells[sectors + sector] = (inSectors[sector] ?? 0) + place;
   return true;
+}
+
+/**
+ * Looks once at every line of the cache in that stretch, one right after the other: memory brings them at the same time, where the addition,
+ * which does much between two lines, would wait for each.
+ */
+function bringNear(cells: Float64Array, from: number, to: number): void {
+  let seen = 0;
+  for (let at = from; at < to; at += lineLength) seen += cells[at] ?? 0;
+  near[0] = seen;
 }
 
 /** Adds what open orders may do to sums that have what is held. Few lines have any. */
@@ -131,7 +141,8 @@ function addPendings({ sectorAt }: Books, fund: FundBook, values: Float64Array, 
  */
 function addUpAt(books: Books, fund: FundBook, sumsAt: number): number {
   const { cells, words, count } = fund;
-  const { digits, places, fxAt } = tableOf(books, fund);
+  const table = tableOf(books, fund);
+  const { digits, places } = table;
   const { sectorAt, markedAt } = books;
   const sectors = sectorsAt(fund);
   const sectorsEnd = sectors + fund.sectorCount;
@@ -141,16 +152,13 @@ function addUpAt(books: Books, fund: FundBook, sumsAt: number): number {
   let added = 0;
   let high = 0;
   let low = 0;
-  let oldestFx = Number.POSITIVE_INFINITY;
   let oldestMark = Number.POSITIVE_INFINITY;
   let unpriced = false;
   let finest = sumsAt;
   for (let row = 0; row < count; row += 1) {
     const slot = words[slots + row] ?? 0;
     const value = digits[slot] ?? Number.NaN;
-    const quoted = fxAt[slot] ?? Number.NaN;
     const marked = markedAt[slot] ?? Number.NaN;
-    if (quoted < oldestFx) oldestFx = quoted;
     if (marked < oldestMark) oldestMark = marked;
     if (Number.isNaN(value)) {
       unpriced = true;
@@ -176,7 +184,7 @@ function addUpAt(books: Books, fund: FundBook, sumsAt: number): number {
     const sector = sectors + (sectorAt[slot] ?? 0);
     cells[sector] = (cells[sector] ?? 0) + worst;
   }
-  noteInputs(fund, unpriced, oldestFx, oldestMark);
+  noteInputs(fund, unpriced, table, oldestMark);
   if (finest > sumsAt) return finest;
   if (!(added <= packedMax)) return Number.NaN;
   setSums(fund, added, high, low, sumsAt);
@@ -184,9 +192,9 @@ function addUpAt(books: Books, fund: FundBook, sumsAt: number): number {
   return sumsAt;
 }
 
-function noteInputs(fund: FundBook, unpriced: boolean, oldestFx: number, oldestMark: number): void {
+function noteInputs(fund: FundBook, unpriced: boolean, table: ValueTable, oldestMark: number): void {
   fund.unpriced = unpriced;
-  setHead(fund, oldestFxAt, oldestFx);
+  setHead(fund, oldestFxAt, table.oldestFxAt);
   setHead(fund, oldestMarkAt, oldestMark);
 }
 

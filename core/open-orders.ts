@@ -5,7 +5,16 @@
 //
 // The newest of those that ended keep their places for a while, with nothing but their ids, because an amendment that comes too late must be
 // known for what it is; so the same look tells that, too. The oldest of them leave when there are more than there is room for.
-import { addId, createIdTable, hashOfId, noPlace, placeOf, removePlace, searchMaxDefault } from "./id-table.ts";
+import {
+  addId,
+  createIdTable,
+  glanceAt,
+  hashOfId,
+  noPlace,
+  placeOf,
+  removePlace,
+  searchMaxDefault,
+} from "./id-table.ts";
 import type { OpenOrder } from "./reservations.ts";
 
 export interface OpenOrders {
@@ -13,6 +22,8 @@ export interface OpenOrders {
   get(id: string): OpenOrder | undefined;
   /** Also tells those that ended lately; for whoever knows the id's hash. */
   find(id: string, hash: number): OpenOrder | "ended" | undefined;
+  /** Looks once where `find` will look, so that it does not wait then. What it answers means nothing. */
+  glance(hash: number): number;
   /** Under an id that is not open. */
   add(order: OpenOrder): void;
   /** As if it had never been. */
@@ -74,6 +85,7 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
       const place = placeOf(table, id, hash);
       return place === noPlace ? undefined : (orders[place] ?? "ended");
     },
+    glance: (hash) => glanceAt(table, hash),
     add(order) {
       size += 1;
       const { id } = order;

@@ -20,6 +20,7 @@ function valueTable(books: Books, currency: string): ValueTable {
       values: [],
       rates: [],
       fxAt: new Float64Array(0),
+      oldestFxAt: Number.POSITIVE_INFINITY,
       digits: new Float64Array(0),
       places: new Uint8Array(0),
       scaled: [],
@@ -49,6 +50,7 @@ function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
   const quote = facts === undefined ? undefined : rateBetween(books, facts.currency, table.currency);
   table.rates[slot] = quote?.rate;
   table.fxAt[slot] = quote?.at ?? Number.NaN;
+  if (quote !== undefined && quote.at < table.oldestFxAt) table.oldestFxAt = quote.at;
   if (facts === undefined || quote === undefined || price === undefined) {
     table.values[slot] = undefined;
     table.digits[slot] = Number.NaN;
