@@ -15,6 +15,8 @@ const base: RiskEnvelope = {
   shorting_enabled: false,
   max_borrow_fee_pct: 0.02,
   halt_allow_reduce_only: false,
+  exit_collar_pct: 0.3,
+  strict_sides: true,
   strategy_loss_halt_pct: 0.02,
   rolling_24h_loss_halt_pct: 0.02,
   rolling_5d_loss_halt_pct: 0.05,
@@ -50,6 +52,7 @@ const table: readonly (readonly [field: string, from: RiskEnvelope, to: RiskEnve
       "max_net_exposure_pct",
       "max_borrow_fee_pct",
       "price_collar_pct",
+      "exit_collar_pct",
       "order_rate_max_per_s",
       "strategy_loss_halt_pct",
       "rolling_24h_loss_halt_pct",
@@ -75,6 +78,7 @@ const table: readonly (readonly [field: string, from: RiskEnvelope, to: RiskEnve
   ["sector_limits_pct.tech", base, { ...base, sector_limits_pct: {} }, "LOOSENS"],
   ["sector_limits_pct.bank", base, { ...base, sector_limits_pct: { tech: 0.3, bank: 9 } }, "TIGHTENS"],
   ["shorting_enabled", base, { ...base, shorting_enabled: true }, "LOOSENS"],
+  ["strict_sides", base, { ...base, strict_sides: false }, "LOOSENS"],
   ["halt_allow_reduce_only", base, { ...base, halt_allow_reduce_only: true }, "LOOSENS"],
   ["cro_veto_enabled", base, { ...base, cro_veto_enabled: false }, "LOOSENS"],
   ["cro_veto_enabled", base, without(base, "cro_veto_enabled"), "LOOSENS"],
@@ -161,6 +165,29 @@ test("a collar that changes loosens either way where it values orders: a narrowe
   expect(collar(0.02, 0.05, ["LIMIT", "STOP_LIMIT"])).toEqual(["LOOSENS"]);
 });
 
+test("22.4: the collar of exits that is not stated moves with the other one, and stating what applies changes nothing", () => {
+  const follows = without(base, "exit_collar_pct");
+  expect(envelopeChanges(follows, { ...follows, exit_collar_pct: 0.2 })).toEqual([]);
+  expect(envelopeChanges(follows, { ...follows, price_collar_pct: 0.04 })).toEqual([
+    { field: "price_collar_pct", before: "0.05", after: "0.04", effect: "TIGHTENS" },
+    { field: "exit_collar_pct", before: "0.2", after: "0.16", effect: "TIGHTENS" },
+  ]);
+  // The other collar wins where it is wider.
+  const narrow = { ...base, exit_collar_pct: 0.01 };
+  expect(envelopeChanges(narrow, { ...narrow, exit_collar_pct: 0.02 })).toEqual([]);
+  expect(envelopeChanges(narrow, { ...narrow, exit_collar_pct: 0.06 })).toMatchObject([
+    { field: "exit_collar_pct", before: "0.05", effect: "LOOSENS" },
+  ]);
+});
+
+test("22.7: an envelope that was stored before there was a switch has strict sides", () => {
+  const old = without(base, "strict_sides");
+  expect(envelopeChanges(old, base)).toEqual([]);
+  expect(envelopeChanges(old, { ...base, strict_sides: false })).toMatchObject([
+    { field: "strict_sides", before: "true", after: "false", effect: "LOOSENS" },
+  ]);
+});
+
 test("one loosened field loosens a mixed update", () => {
   const changes = envelopeChanges(base, { ...base, max_notional: 1, max_position_pct: 0.08 });
   expect(changes.map((change) => change.effect).sort()).toEqual(["LOOSENS", "TIGHTENS"]);
@@ -195,6 +222,8 @@ const anyEnvelope: fc.Arbitrary<RiskEnvelope> = fc
     shorting_enabled: fc.boolean(),
     halt_allow_reduce_only: fc.boolean(),
     price_collar_pct: fraction,
+    exit_collar_pct: fc.option(fc.constantFrom(0.01, 0.2, 0.9), { nil: undefined }),
+    strict_sides: fc.option(fc.boolean(), { nil: undefined }),
     strategy_loss_halt_pct: maybe,
     high_water_loss_halt_pct: maybe,
     cro_veto_enabled: fc.option(fc.boolean(), { nil: undefined }),

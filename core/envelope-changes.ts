@@ -15,7 +15,7 @@ export interface EnvelopeChange {
 
 /** What a field says about two envelopes that differ in it. */
 type Judge = (before: RiskEnvelope, after: RiskEnvelope) => EnvelopeEffect;
-type LimitField = (typeof limits)[number];
+type LimitField = (typeof limits)[number] | "exit_collar_pct";
 type ListField = (typeof lists)[number];
 
 /** A higher one lets more through; one that is absent lets everything through. */
@@ -47,7 +47,9 @@ const lists = [
 const judges: readonly (readonly [field: keyof RiskEnvelope, judge: Judge])[] = [
   ...limits.map((field) => [field, limit(field)] as const),
   ["price_collar_pct", collar],
+  ["exit_collar_pct", limit("exit_collar_pct")],
   ["shorting_enabled", (_before, after) => loosensIf(after.shorting_enabled)],
+  ["strict_sides", (_before, after) => loosensIf(after.strict_sides !== true)],
   ["halt_allow_reduce_only", (_before, after) => loosensIf(after.halt_allow_reduce_only)],
   ["cro_veto_enabled", (_before, after) => loosensIf(after.cro_veto_enabled !== true)],
   ["cro_veto_timeout_ms", croTimeout],

@@ -10,6 +10,7 @@ export const envelopeDefaults = {
   shorting_enabled: false,
   max_borrow_fee_pct: 0,
   price_collar_pct: 0.05,
+  strict_sides: true,
   order_rate_max_per_s: 50,
   halt_allow_reduce_only: true,
   cro_veto_enabled: false,
@@ -18,10 +19,22 @@ export const envelopeDefaults = {
   repeated_execution_window_s: 60,
 } as const;
 
+/** Without a word about it, the collar of exits is this many times the other one, up to the bound. */
+const exitCollarTimes = 4;
+const exitCollarMax = 0.9;
+
+/** How far the price of a marked and proven exit may lie from the market. It is never narrower than that of other orders. */
+export function exitCollarOf(record: Pick<RiskEnvelope, "exit_collar_pct" | "price_collar_pct">): number {
+  const asked = record.exit_collar_pct ?? Math.min(exitCollarTimes * record.price_collar_pct, exitCollarMax);
+  return Math.max(asked, record.price_collar_pct);
+}
+
 /** The same envelope with what applies in place of what is absent; what is off stays absent. */
 export function effective(record: RiskEnvelope): RiskEnvelope {
   return {
     ...record,
+    exit_collar_pct: exitCollarOf(record),
+    strict_sides: record.strict_sides ?? envelopeDefaults.strict_sides,
     cro_veto_enabled: record.cro_veto_enabled ?? envelopeDefaults.cro_veto_enabled,
     cro_veto_timeout_ms: record.cro_veto_timeout_ms ?? envelopeDefaults.cro_veto_timeout_ms,
     cro_veto_on_timeout: record.cro_veto_on_timeout ?? envelopeDefaults.cro_veto_on_timeout,
@@ -30,8 +43,8 @@ export function effective(record: RiskEnvelope): RiskEnvelope {
 }
 
 /**
- * What is asked for, with the defaults in place of what was left out. Settings of a part that is off stay absent. What the engine
- * writes is left behind.
+ * What is asked for, with the defaults in place of what was left out. Settings of a part that is off stay absent, and so does a collar of
+ * exits that is to follow the other one. What the engine writes is left behind.
  */
 export function withDefaults(message: RiskEnvelopeMessage): RiskEnvelopeMessage {
   const { updated_by: _by, updated_at: _at, hash: _hash, ...asked } = message;
@@ -43,6 +56,7 @@ export function withDefaults(message: RiskEnvelopeMessage): RiskEnvelopeMessage 
     shorting_enabled: asked.shorting_enabled ?? envelopeDefaults.shorting_enabled,
     max_borrow_fee_pct: asked.max_borrow_fee_pct ?? envelopeDefaults.max_borrow_fee_pct,
     price_collar_pct: asked.price_collar_pct ?? envelopeDefaults.price_collar_pct,
+    strict_sides: asked.strict_sides ?? envelopeDefaults.strict_sides,
     order_rate_max_per_s: asked.order_rate_max_per_s ?? envelopeDefaults.order_rate_max_per_s,
     halt_allow_reduce_only: asked.halt_allow_reduce_only ?? envelopeDefaults.halt_allow_reduce_only,
     ...(asked.cro_veto_enabled === true && {

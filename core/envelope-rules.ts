@@ -35,6 +35,9 @@ const advice: Readonly<Partial<Record<Field, string>>> = {
   shorting_enabled: yesOrNo,
   max_borrow_fee_pct: "give a yearly fraction from 0 to 1, where 0.03 is 3 % a year",
   price_collar_pct: "give a distance above 0 and below 1 as a fraction of the reference price, where 0.05 is 5 %",
+  exit_collar_pct:
+    "give a distance above 0 and up to 0.9 as a fraction of the reference price, where 0.2 is 20 %, or leave it out to have 4 x price_collar_pct",
+  strict_sides: yesOrNo,
   order_rate_max_per_s: "give a whole number of orders from 1 to 100000",
   halt_allow_reduce_only: yesOrNo,
   strategy_loss_halt_pct: optionalLoss,

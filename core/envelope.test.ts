@@ -49,6 +49,7 @@ test("what is left out gets its default, and what is off stays absent", () => {
     price_collar_pct: 0.05,
     order_rate_max_per_s: 50,
     halt_allow_reduce_only: true,
+    strict_sides: true,
   });
   expect(recordOf({ ...least, max_gross_exposure_pct: 0.5 }).max_net_exposure_pct).toBe(0.5);
   expect(recordOf({ ...least, cro_veto_enabled: true })).toMatchObject({
@@ -93,6 +94,8 @@ const outOfRange: readonly (readonly [keyof RiskEnvelopeMessage, readonly unknow
   ["max_net_exposure_pct", [-1]],
   ["max_borrow_fee_pct", [-0.1, 1.1]],
   ["price_collar_pct", [0, 1]],
+  ["exit_collar_pct", [0, -0.1, 0.91, Number.NaN]],
+  ["strict_sides", ["no", 1]],
   ["order_rate_max_per_s", [0, 1.5, 100_001]],
   ["strategy_loss_halt_pct", [0, 1.1]],
   ["rolling_24h_loss_halt_pct", [0, 1.1]],
@@ -182,6 +185,26 @@ test("whatever is read matches the record's schema, and the message says the sam
   );
 });
 
+test("22.4: the collar of exits is four times the other one, at most 0.9, and never below the other one", () => {
+  const collarOf = (limits: Partial<RiskEnvelopeMessage>) =>
+    decimal.format(toDecimal(compileEnvelope(recordOf({ ...least, ...limits })).exitCollar));
+  expect(collarOf({})).toBe("0.2");
+  expect(collarOf({ price_collar_pct: 0.07 })).toBe("0.28");
+  expect(collarOf({ price_collar_pct: 0.3 })).toBe("0.9");
+  expect(collarOf({ price_collar_pct: 0.95 })).toBe("0.95");
+  expect(collarOf({ exit_collar_pct: 0.06 })).toBe("0.06");
+  expect(collarOf({ exit_collar_pct: 0.01 })).toBe("0.05");
+  // What follows the other collar stays absent, so that it follows.
+  expect(recordOf(least)).not.toHaveProperty("exit_collar_pct");
+});
+
+test("22.7: sides are strict unless somebody says otherwise", () => {
+  expect(compileEnvelope(recordOf(least)).strictSides).toBe(true);
+  expect(compileEnvelope(recordOf({ ...least, strict_sides: false })).strictSides).toBe(false);
+  const { strict_sides: _, ...stored } = recordOf(least);
+  expect(compileEnvelope(stored).strictSides).toBe(true);
+});
+
 test("the gates' form is exact, with the defaults of what is off", () => {
   const compiled = compileEnvelope(recordOf({ ...least, sector_limits_pct: { tech: 0.3 } }));
   expect(compiled).toMatchObject({
@@ -207,7 +230,9 @@ test("the gates' form is exact, with the defaults of what is off", () => {
 });
 
 test("the hash is of sorted JSON, covers who, when and why, and stays what it was", () => {
-  const record = recordOf({ ...least, sector_limits_pct: { tech: 0.3, "10": 0.2, "9": 0.1 }, reason: "calmer" });
+  const asked = recordOf({ ...least, sector_limits_pct: { tech: 0.3, "10": 0.2, "9": 0.1 }, reason: "calmer" });
+  // As it was stored before there was this field.
+  const { strict_sides: _, ...record } = asked;
   const stamped = { ...record, updated_by: "operator:duty", updated_at: "2026-11-16T14:30:00.000000Z" };
   const text = envelopeHashText(stamped);
   expect(text).toBe(

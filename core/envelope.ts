@@ -6,7 +6,7 @@ import type { RiskEnvelope as RiskEnvelopeMessage } from "../contracts/src/gener
 import { type RiskEnvelope, riskEnvelope } from "../contracts/src/records/envelope.ts";
 import { type Amount, amountOf } from "./amount.ts";
 import { changesBetween, type EnvelopeChange, firstChanges } from "./envelope-changes.ts";
-import { effective, envelopeDefaults, withDefaults } from "./envelope-defaults.ts";
+import { effective, envelopeDefaults, exitCollarOf, withDefaults } from "./envelope-defaults.ts";
 import { envelopeMistakes } from "./envelope-rules.ts";
 
 export interface Envelope {
@@ -28,6 +28,10 @@ export interface Envelope {
   readonly maxBorrowFee: Amount;
   /** A fraction of the reference price. */
   readonly priceCollar: Amount;
+  /** The same for the prices of marked and proven exits; never below the other. */
+  readonly exitCollar: Amount;
+  /** Sides must fit the position. */
+  readonly strictSides: boolean;
   readonly orderRateMaxPerS: number;
   readonly haltAllowReduceOnly: boolean;
   /** Undefined is off. */
@@ -58,6 +62,8 @@ export function compileEnvelope(record: RiskEnvelope): Envelope {
     shortingEnabled: record.shorting_enabled,
     maxBorrowFee: amountOf(decimal.fromNumber(record.max_borrow_fee_pct)),
     priceCollar: amountOf(decimal.fromNumber(record.price_collar_pct)),
+    exitCollar: amountOf(decimal.fromNumber(exitCollarOf(record))),
+    strictSides: applies.strict_sides === true,
     orderRateMaxPerS: record.order_rate_max_per_s,
     haltAllowReduceOnly: record.halt_allow_reduce_only,
     repeatedExecutionMax: record.repeated_execution_max,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   countNumber,
   decimalNumber,
+  exitCollarFraction,
   exposureFraction,
   hashText,
   idText,
@@ -38,10 +39,14 @@ export const riskEnvelope = z.strictObject({
   /** Gross exposure per sector as a share of NAV; a sector that is not named has no limit of its own. */
   sector_limits_pct: z.record(nameText, exposureFraction),
   shorting_enabled: z.boolean(),
+  /** Whether a side must fit the position; true when absent. */
+  strict_sides: z.boolean().optional(),
   /** The dearest borrow that is acceptable, as a yearly fraction. */
   max_borrow_fee_pct: unitFraction,
   /** How far a price may lie from a fresh reference price, as a fraction of it. */
   price_collar_pct: lossFraction,
+  /** The same for the prices of a marked and proven exit; 4 x price_collar_pct when absent, and never less than that one. */
+  exit_collar_pct: exitCollarFraction.optional(),
   /** Orders per second, per strategy and for the fund as a whole. */
   order_rate_max_per_s: z.int().min(1).max(100_000),
   /** Whether a proven reduction that is marked reduce_only passes during a halt. */

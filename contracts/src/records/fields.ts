@@ -87,6 +87,9 @@ export const exposureFraction = decimalNumber.min(0).max(10);
 /** A loss or a distance as a fraction above 0 and up to 1: 0.02 is 2 %. */
 export const lossFraction = decimalNumber.gt(0).max(1);
 
+/** How far an exit's price may lie from the market, as a fraction: at 1 a sale would be allowed at nothing. */
+export const exitCollarFraction = decimalNumber.gt(0).max(0.9);
+
 /** A fraction from 0 to 1. */
 export const unitFraction = decimalNumber.min(0).max(1);
 

@@ -5314,10 +5314,14 @@ export interface operations {
                         };
                         /** @description Whether short positions are allowed. */
                         shorting_enabled: boolean;
+                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+                        strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
                         max_borrow_fee_pct: number;
                         /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
                         price_collar_pct: number;
+                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+                        exit_collar_pct?: number;
                         /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
                         order_rate_max_per_s: number;
                         /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
@@ -5397,6 +5401,8 @@ export interface operations {
                     allowed_asset_classes: string[];
                     /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
                     price_collar_pct?: number;
+                    /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+                    exit_collar_pct?: number;
                     /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
                     order_rate_max_per_s?: number;
                     /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
@@ -5405,6 +5411,8 @@ export interface operations {
                     repeated_execution_window_s?: number;
                     /** @description Whether short positions are allowed. */
                     shorting_enabled?: boolean;
+                    /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+                    strict_sides?: boolean;
                     /** @description The dearest borrow that is acceptable, as a yearly fraction. */
                     max_borrow_fee_pct?: number;
                     /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
@@ -5480,10 +5488,14 @@ export interface operations {
                         };
                         /** @description Whether short positions are allowed. */
                         shorting_enabled: boolean;
+                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+                        strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
                         max_borrow_fee_pct: number;
                         /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
                         price_collar_pct: number;
+                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+                        exit_collar_pct?: number;
                         /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
                         order_rate_max_per_s: number;
                         /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
@@ -5569,6 +5581,8 @@ export interface operations {
                         allowed_asset_classes: string[];
                         /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
                         price_collar_pct?: number;
+                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+                        exit_collar_pct?: number;
                         /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
                         order_rate_max_per_s?: number;
                         /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
@@ -5577,6 +5591,8 @@ export interface operations {
                         repeated_execution_window_s?: number;
                         /** @description Whether short positions are allowed. */
                         shorting_enabled?: boolean;
+                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+                        strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
                         max_borrow_fee_pct?: number;
                         /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
@@ -5702,10 +5718,14 @@ export interface operations {
                         };
                         /** @description Whether short positions are allowed. */
                         shorting_enabled: boolean;
+                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+                        strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
                         max_borrow_fee_pct: number;
                         /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
                         price_collar_pct: number;
+                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+                        exit_collar_pct?: number;
                         /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
                         order_rate_max_per_s: number;
                         /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
@@ -5787,6 +5807,8 @@ export interface operations {
                         allowed_asset_classes: string[];
                         /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
                         price_collar_pct?: number;
+                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+                        exit_collar_pct?: number;
                         /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
                         order_rate_max_per_s?: number;
                         /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
@@ -5795,6 +5817,8 @@ export interface operations {
                         repeated_execution_window_s?: number;
                         /** @description Whether short positions are allowed. */
                         shorting_enabled?: boolean;
+                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+                        strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
                         max_borrow_fee_pct?: number;
                         /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */

@@ -131,7 +131,15 @@ export interface RiskEnvelope {
     | number
     | undefined;
   /** Seconds; 60 when absent. */
-  repeated_execution_window_s?: number | undefined;
+  repeated_execution_window_s?:
+    | number
+    | undefined;
+  /** The same distance for the prices of a marked and proven exit, at most 0.9; 4 x price_collar_pct when absent, and never less than that one. */
+  exit_collar_pct?:
+    | number
+    | undefined;
+  /** Whether a side must fit the position: no sale beyond what is held, no cover beyond what is short; true when absent. */
+  strict_sides?: boolean | undefined;
 }
 
 export interface RiskEnvelope_SectorLimitsPctEntry {
@@ -219,6 +227,8 @@ function createBaseRiskEnvelope(): RiskEnvelope {
     hash: undefined,
     repeated_execution_max: undefined,
     repeated_execution_window_s: undefined,
+    exit_collar_pct: undefined,
+    strict_sides: undefined,
   };
 }
 
@@ -319,6 +329,12 @@ export const RiskEnvelope: MessageFns<RiskEnvelope> = {
     }
     if (message.repeated_execution_window_s !== undefined) {
       writer.uint32(256).uint32(message.repeated_execution_window_s);
+    }
+    if (message.exit_collar_pct !== undefined) {
+      writer.uint32(265).double(message.exit_collar_pct);
+    }
+    if (message.strict_sides !== undefined) {
+      writer.uint32(272).bool(message.strict_sides);
     }
     return writer;
   },
@@ -593,6 +609,22 @@ export const RiskEnvelope: MessageFns<RiskEnvelope> = {
             }
 
             message.repeated_execution_window_s = reader.uint32();
+            continue;
+          }
+          case 33: {
+            if (tag !== 265) {
+              break;
+            }
+
+            message.exit_collar_pct = reader.double();
+            continue;
+          }
+          case 34: {
+            if (tag !== 272) {
+              break;
+            }
+
+            message.strict_sides = reader.bool();
             continue;
           }
         }
