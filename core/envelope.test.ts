@@ -233,7 +233,7 @@ test("the hash is of sorted JSON, covers who, when and why, and stays what it wa
   const asked = recordOf({ ...least, sector_limits_pct: { tech: 0.3, "10": 0.2, "9": 0.1 }, reason: "calmer" });
   // As it was stored before there was this field.
   const { strict_sides: _, ...record } = asked;
-  const stamped = { ...record, updated_by: "operator:duty", updated_at: "2026-11-16T14:30:00.000000Z" };
+  const stamped: RiskEnvelope = { ...record, updated_by: "operator:duty", updated_at: "2026-11-16T14:30:00.000000Z" };
   const text = envelopeHashText(stamped);
   expect(text).toBe(
     '{"allowed_asset_classes":["EQUITY"],"allowed_brokers":["paper"],"allowed_order_types":["MARKET","LIMIT"],' +

@@ -244,6 +244,7 @@ function envelope(fundId: string, assetClasses: AssetClass[], limits: Partial<Ri
     max_net_exposure_pct: 1,
     sector_limits_pct: {},
     shorting_enabled: true,
+    strict_sides: true,
     max_borrow_fee_pct: 0.03,
     price_collar_pct: 0.05,
     order_rate_max_per_s: 100,
