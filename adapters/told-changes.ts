@@ -73,7 +73,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
       putEnvelope: (envelope) => after(risk.putEnvelope(envelope), "insert risk_envelope"),
       latchHalt: (halt) => after(risk.latchHalt(halt), "insert halt"),
       liftHalts: (haltIds, at) => after(risk.liftHalts(haltIds, at), "update halt"),
-      putNav: (nav) => after(risk.putNav(nav), "insert risk_nav", (isNewer) => isNewer),
+      putNav: (nav, believedUntil) => after(risk.putNav(nav, believedUntil), "insert risk_nav", (isNewer) => isNewer),
     },
     halts: watchedHalts(unit.halts, after),
     flattens: watchedFlattens(unit.flattens, after),

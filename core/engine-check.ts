@@ -11,7 +11,7 @@ import { type Amount, nothing, plus, toDecimal } from "./amount.ts";
 import { classify } from "./classify.ts";
 import type { Checked, CheckUndo } from "./decision.ts";
 import type { FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
-import type { EngineState } from "./engine-state.ts";
+import { type EngineState, noteClock } from "./engine-state.ts";
 import { type Found, fillView } from "./fill-view.ts";
 import type { Gate } from "./gates/gate.ts";
 import { gates } from "./gates/index.ts";
@@ -35,6 +35,7 @@ const gatesOfProbe: readonly Gate[] = gates.slice(1, 6);
 
 export function check(state: EngineState, order: Order, askedAt: Instant): Checked {
   const { view, notes, keys, hasher } = state;
+  noteClock(state, askedAt);
   const at = askedAt > state.lastAt ? askedAt : state.lastAt;
   const { key: keyHash, body: bodyHash, names, textsFit } = hasher.read(order);
   const dryRun = order.dry_run === true;

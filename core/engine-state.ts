@@ -6,12 +6,13 @@ import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Instrument, Mark } from "../contracts/src/records/market.ts";
 import type { FxRate, ReferenceContents } from "../contracts/src/records/reference.ts";
 import { type Amount, isEqual, parseAmount } from "./amount.ts";
+import { isAhead } from "./dated.ts";
 import { type Books, createBooks, forgetSymbol, fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import type { Envelope } from "./envelope.ts";
 
 import { createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
 import * as sheets from "./fund-sheet.ts";
-import { setHead, slotsOf } from "./fund-sheet.ts";
+import { headOf, setHead, slotsOf } from "./fund-sheet.ts";
 import type { InputAges } from "./gates/gate.ts";
 import { forgetLimits, setNavOf } from "./nav-limits.ts";
 import { createNoteBook, type NoteBook } from "./notes.ts";
@@ -50,6 +51,8 @@ export interface EngineState extends ViewSource {
   readonly sharedParts: SharedParts;
   /** The moment of the newest decision; decisions never go back in time. */
   lastAt: instant.Instant;
+  /** What the clock showed when it was last heard of: it may be set back, the moment of a decision never is. */
+  clockAt: instant.Instant;
   /** Counts decisions. */
   sequence: number;
   /** When the last gate of the check in hand ended, by the stopwatch; NaN before the first. */
@@ -73,6 +76,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     packer: createViewPacker(),
     sharedParts: createSharedParts(),
     lastAt: instant.fromMicroseconds(0),
+    clockAt: instant.fromMicroseconds(0),
     sequence: 0,
     gateEndedUs: Number.NaN,
   };
@@ -211,6 +215,31 @@ export function setMark({ books }: EngineState, mark: Mark): void {
   books.markedAt[book.slot] = at;
   if (at > books.newestMarkAt) books.newestMarkAt = at;
   if (changed) noteChange(books, book);
+}
+
+/** Whoever decides by a clock looks whether it was set back since. */
+export function noteClock(state: EngineState, now: instant.Instant): void {
+  if (isAhead(state.clockAt, now)) clockSetBack(state, now);
+  state.clockAt = now;
+}
+
+/** What a clock that is not trusted any more dated ahead of the new time counts as of now; it ages from here, and the next of its kind replaces it. Decisions
+ *  go on at the moment of the last one, by which all of that is too old until the clock has caught up: no new risk on dates that nobody knows. */
+function clockSetBack({ books }: EngineState, now: instant.Instant): void {
+  books.newestMarkAt = Number.NEGATIVE_INFINITY;
+  for (const book of books.symbols.values()) {
+    if (book.markedAt > now) {
+      book.markedAt = now;
+      books.markedAt[book.slot] = now;
+    }
+    if (book.markedAt > books.newestMarkAt) books.newestMarkAt = book.markedAt;
+  }
+  for (const fund of books.funds.values()) {
+    // What is remembered of the oldest mark holds only while marks grow younger.
+    setHead(fund, sheets.oldestMarkAt, Number.NEGATIVE_INFINITY);
+    if (fund.navAt > now) fund.navAt = now;
+    if (headOf(fund, sheets.navPricedAt) > now) setHead(fund, sheets.navPricedAt, now);
+  }
 }
 
 function parsed(text: string | undefined): Amount | undefined {

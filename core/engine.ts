@@ -27,6 +27,7 @@ import {
   type EngineState,
   type HaltState,
   type LossStanding,
+  noteClock,
   type EngineOptions as Options,
   type SymbolBlock,
   setEnvelope,
@@ -80,6 +81,8 @@ export interface Engine {
   setEnvelope(envelope: Envelope): void;
   setNav(nav: NavUpdated): void;
   setMark(mark: Mark): void;
+  /** What the clock shows. When it was set back, marks and values that are dated later count as of now, so that newer ones take their place. */
+  noteClock(now: Instant): void;
   setHalts(halts: HaltState): void;
   /** Said before a fund's first valuation; a fund of which nobody says anything is not asked about. */
   setLosses(standing: LossStanding): void;
@@ -120,6 +123,7 @@ export function createEngine(options: EngineOptions): Engine {
     setEnvelope: (envelope) => setEnvelope(state, envelope),
     setNav: (nav) => setNav(state, nav),
     setMark: (mark) => setMark(state, mark),
+    noteClock: (now) => noteClock(state, now),
     setHalts: (halts) => setHalts(state, halts),
     setLosses: (standing) => setLosses(state, standing),
     setSymbolBlocks: (blocks) => setSymbolBlocks(state, blocks),

@@ -77,8 +77,11 @@ export interface RiskRecords {
    * the halts locked and has just looked.
    */
   liftHalts(haltIds: readonly string[], at: Instant): Promise<number>;
-  /** Keeps the newest valuation by `as_of`; false when this one is not newer. */
-  putNav(nav: NavUpdated): Promise<boolean>;
+  /**
+   * Keeps the newest valuation by `as_of`; false when this one is not newer. A kept one that is dated after `believedUntil` gives way to any that
+   * is numbered after it: the clock was set back.
+   */
+  putNav(nav: NavUpdated, believedUntil: Instant): Promise<boolean>;
 }
 
 /** One version of one kind of reference data. */

@@ -145,7 +145,7 @@ describe(`the paper treasury, seed ${seed}`, () => {
   it("goes on with the numbering that the risk engine kept", async () => {
     const rig = newRig();
     const kept = { fund_id: "alpha", nav: "1", currency: "USD", as_of: "2026-01-01T00:00:00.000000Z", sequence: 41 };
-    await rig.portsOf("riskengine").store.transact("nav", (unit) => unit.risk.putNav(kept));
+    await rig.portsOf("riskengine").store.transact("nav", (unit) => unit.risk.putNav(kept, rig.time.clock.now()));
     await startPlatform(rig);
     await rig.time.timers.sleep(5_000);
     const numbers = rig.told(subjects.navUpdated).flatMap((nav) => (nav.fund_id === "alpha" ? [nav.sequence] : []));

@@ -89,7 +89,8 @@ async function platform() {
   await seedTreasury(ports);
   await rig.portsOf("riskengine").store.transact("nav", async (unit) => {
     for (const { fundId, amount } of paperCapital) {
-      await unit.risk.putNav({ fund_id: fundId, nav: amount, currency: "USD", as_of: format(ports.clock.now()) });
+      const now = ports.clock.now();
+      await unit.risk.putNav({ fund_id: fundId, nav: amount, currency: "USD", as_of: format(now) }, now);
     }
   });
   await rig.portsOf("oms").store.transact("positions", async (unit) => {

@@ -119,11 +119,14 @@ function riskChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<R
         lifts += 1;
         return epoch();
       }),
-    putNav: (nav) =>
+    putNav: (nav, believedUntil) =>
       inTurn(async () => {
         await lock(`nav ${nav.fund_id}`);
         const known = navs.get(nav.fund_id) ?? world.navs.get(nav.fund_id);
-        if (known !== undefined && parse(known.as_of) >= parse(nav.as_of)) return false;
+        if (known !== undefined && parse(known.as_of) >= parse(nav.as_of)) {
+          const isLater = nav.sequence === undefined || nav.sequence > (known.sequence ?? 0);
+          if (parse(known.as_of) <= believedUntil || !isLater) return false;
+        }
         navs.set(nav.fund_id, structuredClone(nav));
         return true;
       }),

@@ -106,12 +106,13 @@ export function riskRecords(sql: Sql, clock: Clock): RiskRecords {
       lockedEpoch = epoch + 1;
       return epoch + 1;
     },
-    async putNav(nav) {
+    async putNav(nav, believedUntil) {
       const put = await sql.write({
         text: `insert into risk_nav as known (fund_id, as_of_us, content) values ($1, $2, $3)
                on conflict (fund_id) do update set as_of_us = excluded.as_of_us, content = excluded.content
-               where known.as_of_us < excluded.as_of_us`,
-        values: [nav.fund_id, parse(nav.as_of), JSON.stringify(nav)],
+               where known.as_of_us < excluded.as_of_us or (known.as_of_us > $4
+                 and ($5::bigint is null or $5::bigint > coalesce((known.content->>'sequence')::bigint, 0)))`,
+        values: [nav.fund_id, parse(nav.as_of), JSON.stringify(nav), believedUntil, nav.sequence ?? null],
       });
       return put.rowCount === 1;
     },

@@ -101,7 +101,7 @@ export async function putBeginnings(
       }
       for (let fund = 0; fund < fundCount; fund += 1) {
         await unit.risk.putEnvelope(benchEnvelope(fundOf(fund)));
-        await unit.risk.putNav(benchNav(fundOf(fund), at));
+        await unit.risk.putNav(benchNav(fundOf(fund), at), at);
       }
     });
   } finally {

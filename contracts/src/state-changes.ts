@@ -86,7 +86,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "audit.key": tells("operatorAttempted"),
   "audit.erase": tells("operatorAttempted"),
   "audit.alarm": tells("alarmRaised"),
-  "marks.silence": tells("alarmRaised"),
+  "marks.alarm": tells("alarmRaised"),
   "workers.alarm": tells("alarmRaised"),
   "workers.attempt": tells("operatorAttempted"),
   "stops.look": onlyReads,

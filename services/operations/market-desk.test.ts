@@ -25,7 +25,7 @@ async function rig() {
   const time = scheduler({ seed: 1, startAt: noon });
   const stop = time.pump();
   const options = { ...time, seed: 1, quoteEveryMs: 500, listings: paperListings, beganAt: noon };
-  const remembered = rememberQuotes(paperMarket(options));
+  const remembered = rememberQuotes(paperMarket(options), time.clock);
   const desk = marketDesk({ ...time, ...remembered, marketHistory: paperMarketHistory(options), referenceData });
   const ask = <Answer>(
     procedure: string,

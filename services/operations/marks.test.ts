@@ -1,7 +1,7 @@
 // The feed of marks: fresh marks of every instrument soon after the start, nothing made of bad quotes, and an alarm when the market
 // falls silent.
 import { afterEach, describe, expect, it } from "vitest";
-import { format, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
+import { format, millisecondsBetween, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { exampleQuote } from "../../contracts/src/records/examples.ts";
 import type { Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -109,7 +109,7 @@ describe(`the feed of marks, seed ${seed}`, () => {
     const market = puppet();
     const { rig, heard } = await feed({ quotes: market.quotes });
     await list(rig, 1, ["AAPL", "XOM"]);
-    await rig.time.timers.sleep(1_000);
+    await rig.time.timers.sleep(3_000);
     const quote = (symbol: string, bid: string, ask: string, second: number): Quote => ({
       symbol,
       bid,
@@ -125,6 +125,43 @@ describe(`the feed of marks, seed ${seed}`, () => {
       { symbol: "AAPL", price: "3.5", bid: "3", ask: "4", source: "puppet", at: "2026-01-02T00:00:05.000000Z" },
       { symbol: "AAPL", price: "5", bid: "5", ask: "5", source: "puppet", at: "2026-01-02T00:00:07.000000Z" },
     ]);
+  });
+
+  it("23.10: a quote from the future is refused and alarmed, and freezes nothing", async () => {
+    const market = puppet();
+    const { rig, heard } = await feed({ quotes: market.quotes });
+    await list(rig, 1, ["AAPL", "XOM"]);
+    await rig.time.timers.sleep(1_000);
+    const say = async (aheadMs: number, price: string) => {
+      const quoted_at = format(plusMilliseconds(rig.time.clock.now(), aheadMs));
+      market.say({ symbol: "AAPL", bid: price, ask: price, quoted_at });
+      await rig.time.timers.sleep(1_000);
+    };
+    await say(0, "1");
+    for (const aheadMs of [5_001, 60_000, 366 * 86_400_000]) await say(aheadMs, "9");
+    await say(0, "2");
+    await say(5_000, "3");
+    expect(heard.map(({ price }) => price)).toEqual(["1", "2", "3"]);
+    const told = () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "INPUT_DATED_AHEAD");
+    expect(told()).toMatchObject([{ facts: { about: "quotes puppet", symbol: "AAPL" } }]);
+    // Told again only after a minute of honest ones.
+    await rig.time.timers.sleep(62_000);
+    await say(6_000, "9");
+    expect(told()).toHaveLength(2);
+  });
+
+  it("23.10: after the clock was set back the market goes on, and somebody is told", async () => {
+    const { rig, heard } = await feed();
+    await list(rig, 1, ["AAPL"]);
+    await rig.time.timers.sleep(3_000);
+    rig.time.stepClock(-3_600_000);
+    const before = heard.length;
+    await rig.time.timers.sleep(3_000);
+    expect(heard.length).toBeGreaterThan(before + 3);
+    const newest = heard.at(-1)?.at ?? "";
+    expect(Math.abs(millisecondsBetween(parse(newest), rig.time.clock.now()))).toBeLessThan(2_000);
+    const stepped = rig.told(subjects.alarmRaised).filter(({ code }) => code === "CLOCK_STEPPED");
+    expect(stepped).toMatchObject([{ service: "operations", facts: { step_ms: expect.any(Number) } }]);
   });
 
   it("alarms once when the market is silent for 10 s, and again after it spoke in between", async () => {

@@ -1,18 +1,23 @@
 // The feed of marks: listens to the market for every instrument of the reference data and tells the platform the newest price of each,
-// conflated. Marks may be lost; a market that falls silent is an alarm.
-import { alarms } from "../../contracts/src/codes/alarms.ts";
+// conflated. Marks may be lost; a market that falls silent is an alarm, and so is one that dates its quotes ahead of our clock: those are refused,
+// and the next honest quote of the symbol counts.
+import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
 import type { Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { isAhead, isNewest } from "../../core/dated.ts";
 import type { QuoteStream } from "../../ports/quotes.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
+import { setBackSentence, watchClock } from "../clock-steps.ts";
 import type { ServicePorts } from "../service.ts";
 
 /** How often it is asked whether there are other instruments now. */
 const lookEveryMs = 500;
 const silenceMsMax = 10_000;
+/** After so long without a quote from the future the next one is another alarm. */
+const aheadForgottenMs = 60_000;
 
 export interface MarksFeed {
   stop(): Promise<void>;
@@ -39,15 +44,26 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   let heardAt = clock.now();
   let silent = false;
   let troubled = false;
+  /** The newest quote that was dated ahead of our clock, and when it came; told when somebody was notified of it. */
+  let ahead: { readonly quote: Quote; readonly heardAt: Instant } | undefined;
+  let aheadTold = false;
+  const lookAtClock = watchClock(clock);
+  /** Of steps back of the clock that nobody was notified of yet. */
+  let setBackMs = 0;
 
   function hear(heard: readonly Quote[]): void {
-    if (heard.length > 0) heardAt = clock.now();
+    const now = clock.now();
+    if (heard.length > 0) heardAt = now;
     for (const quote of heard) {
       const mark = markOf(quote, quotes.name);
       const at = tryParse(quote.quoted_at);
       if (mark === undefined || at === undefined || !asked.has(quote.symbol)) refused.add(1);
+      else if (isAhead(at, now)) {
+        refused.add(1);
+        ahead = { quote, heardAt: now };
+      }
       // A quote that comes late must not make the price older.
-      else if (at >= (newest.get(quote.symbol) ?? 0)) {
+      else if (isNewest(at, newest.get(quote.symbol), now)) {
         newest.set(quote.symbol, at);
         waiting.set(quote.symbol, mark);
       }
@@ -70,6 +86,7 @@ export function startMarks(ports: MarksPorts): MarksFeed {
       try {
         if ((await ports.referenceData.changed()) !== change) await follow();
         await judgeSilence();
+        await judgeDates();
         if (troubled) log.info("the quotes feed can be followed again");
         troubled = false;
       } catch (error) {
@@ -108,23 +125,37 @@ export function startMarks(ports: MarksPorts): MarksFeed {
       return;
     }
     if (silent) return;
-    await alarm(silentMs);
+    const sentence = `No quote has come from ${quotes.name} for ${Math.round(silentMs / 1_000)} seconds.`;
+    await alarm("QUOTES_SILENT", sentence, { feed: quotes.name, symbols: asked.size });
     silent = true;
   }
 
-  async function alarm(silentMs: number): Promise<void> {
-    const sentence = `No quote has come from ${quotes.name} for ${Math.round(silentMs / 1_000)} seconds.`;
-    log.error("quotes have stopped coming", { feed: quotes.name, silent_ms: Math.round(silentMs) });
-    await ports.store.transact("marks.silence", (unit) =>
-      unit.events.publish(subjects.alarmRaised, {
-        code: "QUOTES_SILENT",
-        level: alarms.QUOTES_SILENT.level,
-        service: "operations",
-        sentence,
-        facts: { feed: quotes.name, symbols: asked.size },
-        at: format(clock.now()),
-      }),
-    );
+  /** Quotes from the future, and a clock that was set back, which makes honest quotes look like that. */
+  async function judgeDates(): Promise<void> {
+    const look = lookAtClock();
+    setBackMs += look.setBackMs;
+    if (setBackMs > 0) {
+      const facts = { about: "operations", step_ms: Math.round(setBackMs) };
+      await alarm("CLOCK_STEPPED", setBackSentence("operations", setBackMs), facts);
+      setBackMs = 0;
+    }
+    if (ahead === undefined) return;
+    const { quote, heardAt: at } = ahead;
+    if (!aheadTold) {
+      const sentence = `${quotes.name} quotes ${quote.symbol} as of ${quote.quoted_at}, which lies ahead of our clock; such quotes are refused.`;
+      await alarm("INPUT_DATED_AHEAD", sentence, { about: `quotes ${quotes.name}`, symbol: quote.symbol });
+      aheadTold = true;
+    }
+    const quietMs = millisecondsBetween(at, look.now);
+    if (quietMs < aheadForgottenMs && quietMs >= 0) return;
+    ahead = undefined;
+    aheadTold = false;
+  }
+
+  async function alarm(code: AlarmCode, sentence: string, facts: Readonly<Record<string, string | number>>) {
+    log.error("an alarm was raised", { code, sentence });
+    const told = { code, level: alarms[code].level, service: "operations", sentence, facts, at: format(clock.now()) };
+    await ports.store.transact("marks.alarm", (unit) => unit.events.publish(subjects.alarmRaised, told));
   }
 
   const looking = look();

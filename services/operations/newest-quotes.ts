@@ -2,6 +2,8 @@
 // has heard, without a second stream.
 import { tryParse } from "../../contracts/src/instant.ts";
 import type { Quote } from "../../contracts/src/records/market.ts";
+import { isNewest } from "../../core/dated.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 
 export interface RememberedQuotes {
@@ -10,7 +12,7 @@ export interface RememberedQuotes {
   readonly newest: ReadonlyMap<string, Quote>;
 }
 
-export function rememberQuotes(from: Quotes): RememberedQuotes {
+export function rememberQuotes(from: Quotes, clock: Clock): RememberedQuotes {
   const newest = new Map<string, Quote>();
   const listeners = new Map<string, number>();
 
@@ -33,11 +35,13 @@ export function rememberQuotes(from: Quotes): RememberedQuotes {
         const own = [...new Set(symbols)];
         count(own, 1);
         const stream = await from.subscribe(symbols, (quotes) => {
+          const now = clock.now();
           for (const quote of quotes) {
-            // A quote that comes late must not make the price older.
-            const at = tryParse(quote.quoted_at) ?? 0;
-            const before = tryParse(newest.get(quote.symbol)?.quoted_at ?? "") ?? 0;
-            if (listeners.has(quote.symbol) && at >= before) newest.set(quote.symbol, quote);
+            if (!listeners.has(quote.symbol)) continue;
+            // A quote that comes late must not make the price older, and one from the future must not shut out what is true.
+            const at = tryParse(quote.quoted_at);
+            const before = tryParse(newest.get(quote.symbol)?.quoted_at ?? "");
+            if (at !== undefined && isNewest(at, before, now)) newest.set(quote.symbol, quote);
           }
           hear(quotes);
         });

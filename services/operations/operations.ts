@@ -38,7 +38,7 @@ export const operations: Service = {
       onDefect: ports.crash.die,
     });
     const leases = watchLeases(ports);
-    const remembered = rememberQuotes(ports.quotes);
+    const remembered = rememberQuotes(ports.quotes, ports.clock);
     const marks = startMarks({ ...ports, quotes: remembered.quotes });
     const workers = await startWorkers(ports, remembered.newest);
     const halts = await startHalts(ports, createWorkerAlarms(ports));

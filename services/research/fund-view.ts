@@ -3,6 +3,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
+import { isAhead } from "../../core/dated.ts";
 import { actorOf } from "../../core/strategy-orders.ts";
 import type { HeldLine } from "../../core/within-envelope.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
@@ -70,8 +71,9 @@ export async function freshNav(
   const nav = (await riskStore.navs()).find((one) => one.fund_id === fundId);
   if (nav === undefined) return undefined;
   // It is as old as the oldest price in it.
+  const now = clock.now();
   const pricedAt = minusMilliseconds(parse(nav.as_of), nav.oldest_price_age_ms ?? 0);
-  if (pricedAt < minusMilliseconds(clock.now(), ageMsMax)) return undefined;
+  if (pricedAt < minusMilliseconds(now, ageMsMax) || isAhead(parse(nav.as_of), now)) return undefined;
   return decimal.parse(nav.nav);
 }
 

@@ -4,6 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, minusMilliseconds, parse, plusMilliseconds, toUnixMs } from "../../contracts/src/instant.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { isAhead, isNewest } from "../../core/dated.ts";
 import type { ServicePorts } from "../service.ts";
 
 export type MarketViewPorts = Pick<ServicePorts, "bus" | "clock" | "marketHistory">;
@@ -47,7 +48,8 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
     const mark = payload as Mark;
     const at = parse(mark.at);
     const before = seen.get(mark.symbol);
-    if (before === undefined ? seen.size >= symbolsMax : at < before.at) return;
+    if (before === undefined && seen.size >= symbolsMax) return;
+    if (!isNewest(at, before?.at, ports.clock.now())) return;
     const price = decimal.parse(mark.price);
     const bid = mark.bid === undefined ? price : decimal.parse(mark.bid);
     const ask = mark.ask === undefined ? price : decimal.parse(mark.ask);
@@ -57,7 +59,8 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
   function price(symbol: string): SeenPrice | undefined {
     const found = seen.get(symbol);
     if (found === undefined || decimal.sign(found.bid) <= 0) return undefined;
-    return found.at < minusMilliseconds(ports.clock.now(), priceAgeMsMax) ? undefined : found;
+    const now = ports.clock.now();
+    return found.at < minusMilliseconds(now, priceAgeMsMax) || isAhead(found.at, now) ? undefined : found;
   }
 
   async function pastMinutes(symbol: string, count: number): Promise<readonly number[]> {

@@ -183,6 +183,28 @@ test("a value dated ahead is not believed: it begins no day, shuts out nothing t
   expect(rig.published(subjects.lossBaseline)).toHaveLength(written);
 });
 
+test("23.10: after the clock was set back values count again at once, somebody is told, and a restart changes nothing", async () => {
+  const [rig, life] = await begin({ settings: { navAgeMsMax: 60_000 } });
+  await value(rig, "10000000", { sequence: 1 });
+  expect(await endOf(rig, life)).toBe("approved");
+  rig.time.stepClock(-3_600_000);
+  await rig.putPrices();
+  await value(rig, "1000", { sequence: 2 });
+  expect(await endOf(rig, life)).not.toBe("approved");
+  expect(rig.world.risk.navs.get("alpha")).toMatchObject({ nav: "1000", sequence: 2 });
+  await value(rig, "10000000", { sequence: 3 });
+  const stepped = rig.published(subjects.alarmRaised).filter(({ code }) => code === "CLOCK_STEPPED");
+  expect(stepped).toMatchObject([{ service: "riskengine", sentence: expect.stringContaining("set back by 3599.9 s") }]);
+  // A value of before the step is none after a restart.
+  rig.time.stepClock(-3_600_000);
+  life.process.kill();
+  const next = await rig.start();
+  await rig.putPrices();
+  expect(await endOf(rig, next)).not.toBe("approved");
+  await value(rig, "10000000", { sequence: 4 });
+  expect(rig.world.risk.navs.get("alpha")).toMatchObject({ sequence: 4 });
+});
+
 test("a deposit or a withdrawal after a loss changes nothing of it", async () => {
   const [rig, life] = await begin();
   await value(rig, "9900000", { net_flows: "0" });

@@ -15,6 +15,7 @@ import type { Baseline, FundValuation, LossState } from "../../contracts/src/los
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { believedUntil } from "../../core/dated.ts";
 import {
   judgeValuation,
   type LossOutcome,
@@ -225,7 +226,8 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
       const valued = heardOf(nav);
       const judged = await transactToKnownEnd(ports, "risk.nav", async (unit): Promise<Judged> => {
         if (mayLatch(nav.fund_id)) await unit.risk.lockHalts();
-        if (!(await unit.risk.putNav(nav))) return { isNewer: false, state: undefined, latched: [] };
+        const isNewer = await unit.risk.putNav(nav, believedUntil(clock.now()));
+        if (!isNewer) return { isNewer: false, state: undefined, latched: [] };
         return judgeIn(unit, nav.fund_id, valued);
       });
       adopt(nav.fund_id, judged, judged.isNewer);

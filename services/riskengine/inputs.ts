@@ -6,23 +6,24 @@
 //     is no reason to put anything aside (promise 5 of the bus).
 //  3. What was heard is a fact: it moves the books in the step in which it goes to the journal, and it stays moved when that fails.
 //     Until it is written the books are ahead of the journal, and no snapshot is taken.
-//  4. What is dated further ahead than clocks may differ is not believed: as the newest it would shut out everything that is true.
+//  4. What is dated further ahead than clocks may differ is not believed: as the newest it would shut out everything that is true. When our own
+//     clock is set back, what is known counts as of now for the same reason.
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { isAhead as isDatedAhead } from "../../core/dated.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import type { JournalEntry, JournalKind } from "../../ports/risk-store.ts";
+import { setBackSentence, watchClock } from "../clock-steps.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Figures } from "./figures.ts";
 import { watchGaps } from "./gaps.ts";
 import type { GroupCommit } from "./group-commit.ts";
 
-/** How far the clock of a publisher may be ahead of ours. */
-const aheadMsMax = 5_000;
 /** One mark per symbol is kept while the engine is busy. */
 const marksMax = 100_000;
 
@@ -106,7 +107,7 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
 
   /** Tells, once per stream, and says whether. */
   function isAhead(text: string, stream: string): boolean {
-    if (instant.parse(text) <= instant.plusMilliseconds(clock.now(), aheadMsMax)) {
+    if (!isDatedAhead(instant.parse(text), clock.now())) {
       alarms.clear("INPUT_DATED_AHEAD", stream);
       return false;
     }
@@ -129,7 +130,20 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
     }
   }
 
+  const lookAtClock = watchClock(clock);
+
+  /** Marks and valuations come several times a second: whoever hears one looks. */
+  function noticeStep(): void {
+    const { now, setBackMs } = lookAtClock();
+    engine.noteClock(now);
+    if (setBackMs === 0) return;
+    alarms.raise("CLOCK_STEPPED", "riskengine", setBackSentence("riskengine", setBackMs));
+    // The next step is another one.
+    alarms.clear("CLOCK_STEPPED", "riskengine");
+  }
+
   async function hearNav(event: BusEvent): Promise<void> {
+    noticeStep();
     const nav = event.payload as NavUpdated;
     figures.heard(event.subject);
     navGaps.heard(nav.fund_id, nav.sequence);
@@ -138,6 +152,7 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
   }
 
   async function hearMark(event: BusEvent): Promise<void> {
+    noticeStep();
     const mark = event.payload as Mark;
     if (!isAhead(mark.at, `prices ${mark.symbol}`)) engine.setMark(mark);
   }

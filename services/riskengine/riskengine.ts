@@ -2,6 +2,8 @@
 // procedures by which it is asked. Here the parts are put together; each of them is a file of its own.
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Exposures, HeadroomRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { parse } from "../../contracts/src/instant.ts";
+import { isAhead } from "../../core/dated.ts";
 import { createEngine, type Engine } from "../../core/engine.ts";
 import { compileEnvelope } from "../../core/envelope.ts";
 import type { Health } from "../../ports/health.ts";
@@ -88,7 +90,9 @@ async function assemble(
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
   stops.push(drawdown.stop);
-  for (const nav of await ports.riskStore.navs()) engine.setNav(nav);
+  // A value from the future was kept before the clock was set back: it is none, and the next one counts.
+  const navs = (await ports.riskStore.navs()).filter(({ as_of }) => !isAhead(parse(as_of), ports.clock.now()));
+  for (const nav of navs) engine.setNav(nav);
   stops.push(await beginVerifying(ports, recovered, watch, alarms));
 
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);

@@ -9,6 +9,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { pricesMax } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { isAhead } from "../../core/dated.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
@@ -18,8 +19,6 @@ import { createValueAlarms, priceAgeMsMax } from "./value-alarms.ts";
 
 /** Less than the second between two values, because timers ring early by a little. */
 const apartMsMin = 900;
-/** A value dated further ahead than this is a mistake of some clock, and nobody waits for it. */
-const aheadMsMax = 5_000;
 /** An older value than this says nothing about where a day began. */
 const closeAgeMsMax = 7 * 86_400_000;
 
@@ -138,8 +137,9 @@ function withRemembered(prices: ReadonlyMap<string, Price>, { newest }: Remember
 
 function isTooSoon({ newest }: RememberedFund, at: Instant): boolean {
   if (newest === undefined) return false;
-  const sinceMs = millisecondsBetween(parse(newest.as_of), at);
-  return sinceMs < apartMsMin && sinceMs > -aheadMsMax;
+  const toldAt = parse(newest.as_of);
+  // Nobody waits for a value from the future: our clock was set back since.
+  return millisecondsBetween(toldAt, at) < apartMsMin && !isAhead(toldAt, at);
 }
 
 /** The last value before the day, as long as it is not from another time altogether; the first of the day where there is none. */

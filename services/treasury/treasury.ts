@@ -10,9 +10,10 @@ import type {
   ReferenceDataRequest,
   ReferenceDocument,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { parse, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { parse } from "../../contracts/src/instant.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { isNewest } from "../../core/dated.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../service.ts";
@@ -62,9 +63,6 @@ export const treasury: Service = {
   },
 };
 
-/** A price dated further ahead than this is not believed: as the newest it would shut out all that is true. */
-const aheadMsMax = 5_000;
-
 /** Keeps the newest price of every instrument that there is; what nobody lists is not kept, so the map stays bounded. */
 function hearMarks(
   { bus, clock }: ServicePorts,
@@ -79,8 +77,8 @@ function hearMarks(
   return bus.listen(options, async (event) => {
     const mark = event.payload as Mark;
     const at = parse(mark.at);
-    if (!reader.current().instruments.has(mark.symbol) || at < (prices.get(mark.symbol)?.at ?? 0)) return;
-    if (at > plusMilliseconds(clock.now(), aheadMsMax)) return;
+    if (!reader.current().instruments.has(mark.symbol)) return;
+    if (!isNewest(at, prices.get(mark.symbol)?.at, clock.now())) return;
     prices.set(mark.symbol, { price: decimal.parse(mark.price), at });
   });
 }

@@ -10,6 +10,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { type NavUpdated, pricesMax } from "../../contracts/src/records/fund.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
+import { ageMsOf } from "../../core/dated.ts";
 import { cost } from "../../core/ledger.ts";
 import { type ReferenceView, rateBetween } from "./reference-view.ts";
 
@@ -111,7 +112,7 @@ function worthOf(holdings: readonly Holding[], input: ValuationInput): Worth | s
     const price = input.prices.get(symbol);
     if (price === undefined) return `${symbol} has no price`;
     prices.set(symbol, { ...price, quantity });
-    const ageMs = Math.max(0, millisecondsBetween(price.at, at));
+    const ageMs = ageMsOf(price.at, at);
     if (ageMs > input.priceAgeMsMax) old.set(symbol, ageMs);
     oldestPriceAgeMs = Math.max(oldestPriceAgeMs, ageMs);
     const value = decimal.multiply(cost(quantity, instrument.multiplier, price.price), found.rate, "half-even");

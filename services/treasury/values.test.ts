@@ -54,6 +54,23 @@ function trade(differs: Partial<Fill>): Promise<boolean> {
 }
 
 describe(`values, seed ${seed}`, () => {
+  it("23.10: go on after the clock was set back, and count no price from the future as fresh", async () => {
+    const valuer = await createValuer(ports);
+    await trade({ symbol: "AAPL", quantity: "1", price: "200" });
+    const later = { price: decimal.parse("200"), at: ports.clock.now() };
+    await valuer.publish(view, new Map([["AAPL", later]]));
+    const before = valuesOf("alpha").length;
+    books.rig.time.stepClock(-3_600_000);
+    // The last price is of no known age now.
+    await valuer.publish(view, new Map([["AAPL", later]]));
+    expect(valuesOf("alpha")).toHaveLength(before + 1);
+    expect(newest("alpha").oldest_price_age_ms).toBeGreaterThan(3_590_000);
+    await sleep(1_000);
+    await valuer.publish(view, pricesOf({ AAPL: "201" }));
+    expect(newest("alpha")).toMatchObject({ oldest_price_age_ms: 0, positions_value: "201" });
+    expect(newest("alpha").sequence).toBe((valuesOf("alpha")[before - 1]?.sequence ?? 0) + 2);
+  });
+
   it("are cash plus positions, and capital plus flows plus what the strategies made, to the last decimal", async () => {
     const thrown = dice(seed);
     const valuer = await createValuer(ports);

@@ -1,7 +1,7 @@
 // Checks of what the risk engine reads back: keys, the decision under a key, snapshots, limits, valuations and halts.
 import { expect } from "vitest";
 import * as instant from "../../contracts/src/instant.ts";
-import { type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
+import { type Instant, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
@@ -237,7 +237,8 @@ export const newestValuation: RiskStoreCheck = {
       currency: "USD",
       as_of: `2026-11-15T10:00:0${second}.000001Z`,
     });
-    const put = (one: NavUpdated) => rig.store.transact("conformance.nav", (unit) => unit.risk.putNav(one));
+    const put = (one: NavUpdated, believedUntil = parse("2026-11-15T10:00:09Z")) =>
+      rig.store.transact("conformance.nav", (unit) => unit.risk.putNav(one, believedUntil));
     expect(await put(nav(2, "10.000000000000000001"))).toBe(true);
     expect(await put(nav(1, "9"))).toBe(false);
     expect(await put(nav(2, "8"))).toBe(false);
@@ -245,6 +246,17 @@ export const newestValuation: RiskStoreCheck = {
     expect(await put(nav(3, "7"))).toBe(true);
     expect(await put({ ...nav(1, "5"), fund_id: "beta" })).toBe(true);
     expect((await rig.risk.navs()).map((one) => one.nav).sort()).toEqual(["5", "7"]);
+    // 23.10: the clock was set back to the second before: what was kept lies ahead, and the next one takes its place.
+    const setBack = parse("2026-11-15T10:00:02Z");
+    expect(await put({ ...nav(1, "4"), sequence: 8 }, setBack)).toBe(true);
+    expect(await put({ ...nav(1, "3"), sequence: 9 }, setBack)).toBe(false);
+    expect(await put({ ...nav(5, "6"), sequence: 12 }, parse("2026-11-15T10:00:05Z"))).toBe(true);
+    // An earlier one that comes late does not.
+    expect(await put({ ...nav(1, "2"), sequence: 11 }, setBack)).toBe(false);
+    expect(await put({ ...nav(1, "2"), sequence: 12 }, setBack)).toBe(false);
+    expect(await put({ ...nav(1, "1"), sequence: 13 }, setBack)).toBe(true);
+    expect(await put(nav(2, "2"), setBack)).toBe(true);
+    expect(await put(nav(1, "1"), parse("2026-11-15T10:00:01Z"))).toBe(true);
   },
 };
 

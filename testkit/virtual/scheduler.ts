@@ -25,6 +25,8 @@ export interface Scheduler {
   readonly dice: Dice;
   /** Milliseconds since the start of the run. */
   elapsedMs(): number;
+  /** Sets the wall clock ahead, or back when negative; timers and elapsed time go on as they were. */
+  stepClock(ms: number): void;
   /** Timers that have fired so far. */
   steps(): number;
   /** Timers that wait. */
@@ -70,6 +72,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
   const tickets = allDice.fork("scheduler.ties");
   const queue = priorityQueue(before);
   let elapsedUs = 0;
+  let steppedUs = 0;
   let sequence = 0;
   let steps = 0;
   let waiting = 0;
@@ -148,10 +151,13 @@ export function scheduler(options: SchedulerOptions): Scheduler {
   };
 
   return {
-    clock: { now: () => (startUs + elapsedUs) as Instant },
+    clock: { now: () => (startUs + elapsedUs + steppedUs) as Instant },
     timers: { after, sleep: (ms, signal) => sleepWith(after, ms, signal), soon: (run) => void after(0, run) },
     dice: allDice,
     elapsedMs: () => elapsedUs / usPerMs,
+    stepClock: (ms) => {
+      steppedUs += Math.round(ms * usPerMs);
+    },
     steps: () => steps,
     pending: () => waiting,
     step,
