@@ -2,7 +2,8 @@
 // USAGE on it here: each migration grants what services may do with what it makes.
 //
 //  1. Forward only, each step in its own transaction together with the row that records it: it is applied or it is not.
-//  2. An applied step whose text has changed since, or that the program does not know, is refused by name.
+//  2. An applied step whose text has changed since, or that the program does not know, is refused by name. A step may name the checksum of
+//     an earlier text of its own that is as good.
 //  3. A database that is newer than the program is refused before anything is changed.
 //  4. Of several starters one does the work and the others wait for it.
 import { createHash } from "node:crypto";
@@ -11,13 +12,18 @@ import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Log } from "../../ports/log.ts";
 import { appRoleName, type ConnectionTarget, openClient, schemaName } from "./connection.ts";
 
-/** One step forward. Its text never changes once it has been released: the checksum of an applied one is compared. */
+/** One step forward. Its text does not change once it has been released: the checksum of an applied one is compared. */
 export interface Migration {
   /** 1, 2, 3 and so on without a gap. */
   readonly number: number;
   readonly name: string;
   /** May hold several statements; unqualified names are in our schema. It must not end the transaction. */
   readonly sql: string;
+  /**
+   * Checksums of texts that this step had before. Only for a text that some servers refused: a database that has it is accepted, and a
+   * later step brings it to where the new text leads.
+   */
+  readonly superseded?: readonly string[];
 }
 
 export interface MigrationResult {
@@ -208,7 +214,7 @@ async function appliedRows(client: pg.Client): Promise<readonly AppliedRow[]> {
 function checkApplied(done: readonly AppliedRow[], migrations: readonly Migration[]): void {
   for (const [index, row] of done.entries()) {
     const known = migrations[index];
-    if (known !== undefined && row.number === known.number && row.checksum === checksumOf(known.sql)) continue;
+    if (known !== undefined && row.number === known.number && isTextOf(known, row.checksum)) continue;
     throw new Fault(
       "STORE_MIGRATION_CHANGED",
       `Migration ${row.number} (${row.name}) was applied to this database with another text than this program has: ` +
@@ -216,6 +222,10 @@ function checkApplied(done: readonly AppliedRow[], migrations: readonly Migratio
       { retry: "never", facts: { number: row.number, name: row.name } },
     );
   }
+}
+
+function isTextOf(migration: Migration, checksum: string): boolean {
+  return checksum === checksumOf(migration.sql) || (migration.superseded ?? []).includes(checksum);
 }
 
 async function apply(client: pg.Client, migration: Migration, log: Log): Promise<void> {

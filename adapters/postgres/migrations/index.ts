@@ -1,4 +1,4 @@
-// Every step of the schema, in order. A released step is never edited; a change is a new file and a new line here.
+// Every step of the schema, in order. A released step is not edited; a change is a new file and a new line here.
 import type { Migration } from "../migrate.ts";
 import { outboxMigration } from "./0001-outbox.ts";
 import { identityMigration } from "./0002-identity.ts";
@@ -18,6 +18,7 @@ import { resumesMigration } from "./0015-resumes.ts";
 import { haltsMigration } from "./0016-halts.ts";
 import { lossesMigration } from "./0017-losses.ts";
 import { flattenMigration } from "./0018-flatten.ts";
+import { auditRepairMigration } from "./0019-audit-repair.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   haltsMigration,
   lossesMigration,
   flattenMigration,
+  auditRepairMigration,
 ];
