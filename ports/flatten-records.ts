@@ -13,11 +13,25 @@ export interface StoredFlatten {
   /** Of the event that told of the first request. */
   readonly auditId: string;
   readonly fundIds: readonly string[];
-  /** Those of which the broker has said what is left, after all of their lines and orders had ended. */
+  /** Those that the broker has called flat, after all of their lines and orders had ended. */
   readonly provedFundIds: readonly string[];
   /** Those that are to be gone; absent in flattens that were begun before there were any. */
   readonly orders?: readonly StoredFlattenOrder[];
+  /** Those that the broker has not called flat when it was asked; absent in flattens that were begun before that was kept. */
+  readonly unflat?: readonly StoredUnflat[];
   readonly doneAt?: Instant;
+}
+
+/** What the broker had left of a fund when it was last asked. */
+export interface StoredUnflat {
+  readonly fundId: string;
+  readonly proofId: string;
+  /** Quantities as decimal text. */
+  readonly left: readonly { readonly symbol: string; readonly quantity: string }[];
+  readonly openOrders: number;
+  /** How often it was asked. */
+  readonly looks: number;
+  readonly at: Instant;
 }
 
 /** An order that was open when it was asked, and is no exit. */

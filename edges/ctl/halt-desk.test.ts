@@ -47,10 +47,16 @@ const orderOf = (state: string) => ({
   ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "ETH-USD", order_id: "o-1", side: "BUY", quantity: "3" },
   ...{ filled_quantity: "0", state, at },
 });
-const flattenOf = (line: string, order: string) => ({
-  ...{ flatten_id: "flatten-1", requested_by: "operator:duty", reason: "", requested_at: at, audit_id: "e-1" },
-  ...{ lines: [lineOf(line)], orders: [orderOf(order)] },
-});
+const flattenOf = (line: string, order: string, fund?: object) => {
+  const isOver = line === "FLAT" && order === "CANCELLED";
+  const state = isOver ? "FLAT" : "OPEN";
+  return {
+    ...{ flatten_id: "flatten-1", requested_by: "operator:duty", reason: "", requested_at: at, audit_id: "e-1" },
+    ...{ lines: [lineOf(line)], orders: [orderOf(order)] },
+    funds: [{ fund_id: "beta", state, left: [], open_orders: 0, ...fund }],
+    ...(isOver && fund === undefined && { done_at: at }),
+  };
+};
 
 const commands = [
   ["cmd cancel-all", "CANCEL", "POST /v1/oms/cancel-all"],
@@ -118,6 +124,28 @@ describe("cmd cancel-all", () => {
     server.on("GET /v1/oms/orders/o-2", { body: statusOf("o-2", "CANCEL_PENDING") });
     const shown = await run("cmd cancel-all --wait 2", ["CANCEL"]);
     expect([shown.exit, shown.stdout.includes("o-2")]).toEqual([8, true]);
+  });
+
+  it("23.9: lines that are flat and a broker that is not are NOT DONE: exit 10, with the next step", async () => {
+    const next_step = "The fund traded on: ctl cmd halt beta, then ctl cmd flatten-paper --fund-id beta";
+    const left = [{ symbol: "BTC-USD", quantity: "2" }];
+    const unflat = flattenOf("FLAT", "CANCELLED", { state: "NOT_FLAT", left, open_orders: 1, next_step });
+    server.on("POST /v1/flatten", { status: 201, body: unflat });
+    server.on("GET /v1/flatten?flatten_id=flatten-1", { body: unflat });
+    const shown = await run("cmd flatten-paper --wait 1 --confirm FLATTEN");
+    expect(shown.exit).toBe(10);
+    expect(shown.stdout).toContain("NOT DONE: the broker does not call it flat: beta (2 BTC-USD, 1 open orders).");
+    expect(shown.stderr).toContain(next_step);
+    const json = await run("cmd flatten-paper --wait 1 --confirm FLATTEN --json");
+    expect([json.exit, JSON.parse(json.stdout)]).toEqual([10, unflat]);
+    // It waits for the broker: what was not flat at first may be.
+    const answers = [unflat, flattenOf("FLAT", "CANCELLED", { state: "UNPROVED" }), flattenOf("FLAT", "CANCELLED")];
+    server.on("GET /v1/flatten?flatten_id=flatten-1", () => ({ body: answers.shift() ?? {} }));
+    expect((await run("cmd flatten-paper --wait 30 --confirm FLATTEN")).exit).toBe(0);
+    // A broker that has not said anything is no proof.
+    const unproved = flattenOf("FLAT", "CANCELLED", { state: "UNPROVED" });
+    server.on("GET /v1/flatten?flatten_id=flatten-1", { body: unproved });
+    expect((await run("cmd flatten-paper --wait 1 --confirm FLATTEN")).exit).toBe(8);
   });
 
   it("that ends pending says that it goes on and how to look again, with CSV on stderr", async () => {

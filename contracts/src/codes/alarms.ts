@@ -29,6 +29,7 @@ export const alarms = {
   ),
   LOSS_PENDING: alarm("critical", "A loss is above its limit and waits for its confirmation."),
   FLATTEN_OPEN: alarm("warning", "A flatten is not finished yet."),
+  FLATTEN_NOT_FLAT: alarm("critical", "Every line of a flatten is closed, and the broker does not call the fund flat."),
   DRILL_FAILED: alarm("critical", "A halt drill did not do what a halt must do."),
   HALT_UNACKNOWLEDGED: alarm("critical", "An engine has not confirmed a halt in time."),
   ORDER_OVERFILLED: alarm("warning", "An order traded more than it asked for."),

@@ -15,13 +15,14 @@ const lookEveryMs = 500;
 type Flatten = AnswerOf<"getFlatten">;
 type Line = Flatten["lines"][number];
 type Order = Flatten["orders"][number];
+type Fund = Flatten["funds"][number];
 
 export const cmdFlattenPaper: Verb = {
   name: "cmd flatten-paper",
   heading: "Halts",
   sentence: "Close every position of the paper funds, and show what became of each.",
   about:
-    "Open orders of those funds that are no exits are cancelled first. Each position is closed by a reduce_only order through all gates; live funds are never touched. What a closed market or a silent broker does not allow yet is tried until it is done, also after this command has ended (exit 8). Strategies that are not halted may trade again at once: halt first if that is not wanted.",
+    "Open orders of those funds that are no exits are cancelled first. Each position is closed by a reduce_only order through all gates; live funds are never touched. What a closed market or a silent broker does not allow yet is tried until it is done, also after this command has ended (exit 8). It is done when the broker says that nothing is left: when every line is closed and the broker has something left, that is exit 10, and the next step is named. Strategies that are not halted may trade again at once: halt first if that is not wanted.",
   arguments: [],
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this paper fund." },
@@ -54,9 +55,9 @@ async function run(context: Context): Promise<Answer> {
   let flatten: Flatten = await client.flattenPaper({ ...scope, confirmation, ...reasonOf(context) });
   const until = context.clock.now() + waitS * 1_000_000;
   let said = -1;
-  while (owed(flatten) > 0 && context.clock.now() < until && !context.signal.aborted) {
+  while (flatten.done_at === undefined && context.clock.now() < until && !context.signal.aborted) {
     const left = owed(flatten);
-    if (left !== said && !context.json) context.terminal.say(`${left} of ${rowsOf(flatten).length} are not done yet.`);
+    if (left !== said && !context.json) context.terminal.say(waitsFor(flatten));
     said = left;
     await context.timers.sleep(lookEveryMs, context.signal);
     flatten = await client.getFlatten({ flattenId: flatten.flatten_id });
@@ -64,8 +65,9 @@ async function run(context: Context): Promise<Answer> {
   const [closed, gone] = [flatten.lines.length - owedLines(flatten), flatten.orders.length - owedOrders(flatten)];
   const positions = `${closed} of ${flatten.lines.length} positions closed`;
   const orders = `${gone} of ${flatten.orders.length} orders gone`;
-  const isDone = owed(flatten) === 0;
-  const told = `${positions}, ${orders}.${isDone ? "" : ` ${goesOn}`}`;
+  const isDone = flatten.done_at !== undefined;
+  const unflat = flatten.funds.filter(({ state }) => state === "NOT_FLAT");
+  const told = `${positions}, ${orders}.${isDone ? "" : ` ${unflat.length > 0 ? unflatWords(unflat) : goesOn}`}`;
   const lead = `${told} Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`;
   // A table has it above; CSV is nothing but rows.
   if (!isDone && !context.json && !isForPeople(context)) context.terminal.say(lead);
@@ -76,7 +78,24 @@ async function run(context: Context): Promise<Answer> {
     data: flatten,
     lead,
   });
-  return isDone ? list : { ...list, exit: exitCodes.pending, next: nextOf(fundId) };
+  if (isDone) return list;
+  if (unflat.length === 0) return { ...list, exit: exitCodes.pending, next: nextOf(fundId) };
+  return { ...list, exit: exitCodes.verificationFailed, next: unflat.map(({ next_step }) => clean(next_step ?? "")) };
+}
+
+function waitsFor(flatten: Flatten): string {
+  const left = owed(flatten);
+  return left > 0
+    ? `${left} of ${rowsOf(flatten).length} are not done yet.`
+    : "Waits for the broker to say what is left.";
+}
+
+function unflatWords(unflat: readonly Fund[]): string {
+  const each = unflat.map(({ fund_id, left, open_orders }) => {
+    const names = left.map(({ symbol, quantity }) => `${clean(quantity)} ${clean(symbol)}`);
+    return `${clean(fund_id)} (${[...names, ...(open_orders > 0 ? [`${open_orders} open orders`] : [])].join(", ")})`;
+  });
+  return `NOT DONE: the broker does not call it flat: ${each.join(", ")}.`;
 }
 
 /** No verb shows a flatten by its name; what it has yet to close and to cancel is seen where positions and orders are. */

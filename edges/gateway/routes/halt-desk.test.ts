@@ -36,6 +36,15 @@ const order = {
 const told = {
   ...{ flatten_id: "flatten-1", requested_by: "operator:duty", reason: "", requested_at: at, audit_id: "e-1" },
   ...{ lines: [line], orders: [order] },
+  funds: [
+    {
+      fund_id: "beta",
+      state: "NOT_FLAT",
+      left: [{ symbol: "BTC-USD", quantity: "2" }],
+      open_orders: 1,
+      next_step: "x",
+    },
+  ],
 };
 const loss = {
   ...{ fund_id: "alpha", limit: "daily", period: "2026-11-15", baseline: "100", value: "99", loss: "1" },

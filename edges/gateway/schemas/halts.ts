@@ -156,7 +156,9 @@ export const flattenAnswer = z.object({
   requested_by: z.string(),
   reason: z.string(),
   requested_at: timeText,
-  done_at: timeText.optional().meta({ description: "Absent while something is owed." }),
+  done_at: timeText.optional().meta({
+    description: "When the broker had called every fund flat; absent until then.",
+  }),
   lines: z.array(
     z.object({
       fund_id: idText,
@@ -186,6 +188,20 @@ export const flattenAnswer = z.object({
       }),
     )
     .meta({ description: "Orders that were open when it was asked and are no exits: they are cancelled." }),
+  funds: z.array(
+    z.object({
+      fund_id: idText,
+      state: z.enum(["OPEN", "UNPROVED", "NOT_FLAT", "FLAT"]).meta({
+        description:
+          "OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when something is.",
+      }),
+      left: z.array(z.object({ symbol: symbolText, quantity: decimalText })),
+      open_orders: countNumber.meta({ description: "Orders that may still trade at the broker." }),
+      proof_id: z.string().optional(),
+      asked_at: timeText.optional().meta({ description: "When the broker was last asked." }),
+      next_step: z.string().optional().meta({ description: "What a person does about a fund that is not flat." }),
+    }),
+  ),
   audit_id: auditId,
 });
 

@@ -3,10 +3,12 @@
 //
 //  1. A line is over when the position that was held when it was asked is gone; what its strategy trades afterwards does not keep it open.
 //  2. What an order that was to go traded before it went is closed by a line of its own. Exits do not wait for orders that cannot be cancelled yet.
-//  3. A flatten is over when all of its lines and orders are and the broker was asked, after that, what is left of every fund.
+//  3. A flatten is over when all of its lines and orders are and the broker, asked after that, has called every fund flat. Until it does, the
+//     flatten is not done, and that is an alarm.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import type { FlatProof } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { Instrument } from "../../../contracts/src/records/market.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
@@ -23,6 +25,7 @@ import { proveFlat } from "../reconcile/prove-flat.ts";
 import { shortHash } from "../short-hash.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { createOrderCanceller, latePositions, owesOrders } from "./flatten-orders.ts";
+import { afterProof, leftWords, mayAskAgain, nextStepOf, unflatOf } from "./unflat-funds.ts";
 
 /** From then on somebody has to know that a flatten is not finished. */
 const openMsMax = 60_000;
@@ -60,7 +63,7 @@ export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }:
   async function prove(flatten: StoredFlatten, fundId: string): Promise<string | undefined> {
     try {
       const question = { fundId, askedBy: flatten.requestedBy, reason: `Flatten ${flatten.flattenId}` };
-      const proof = await proveFlat({ ...ports, broker }, question, (unit, at) => noteProof(unit, fundId, at));
+      const proof = await proveFlat({ ...ports, broker }, question, noteProof);
       if (!proof.flat) log.warn("a flattened fund is not flat", { fund: fundId, proof: proof.proof_id });
       return undefined;
     } catch (thrown) {
@@ -77,6 +80,22 @@ export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }:
     const what = `${positions} positions and ${orders} orders are open`;
     const sentence = `The flatten ${flatten.flattenId} is not finished, ${what}: ${why}.`;
     await alarms.raise("FLATTEN_OPEN", flatten.flattenId, sentence, { positions, orders });
+  }
+
+  /** Says of every fund whether the broker calls it flat, from what the store has: also after a restart. */
+  async function tellUnflat(flatten: StoredFlatten): Promise<void> {
+    for (const fundId of flatten.fundIds) {
+      const about = `${flatten.flattenId} ${fundId}`;
+      const unflat = unflatOf(flatten, fundId);
+      if (unflat === undefined || (await isOwing(store, flatten, fundId))) {
+        alarms.clear("FLATTEN_NOT_FLAT", about);
+        continue;
+      }
+      const next = await store.transact("flatten.look", (unit) => nextStepOf(unit, unflat));
+      const has = `every line is closed, and ${broker.name} still has ${leftWords(unflat)}`;
+      const sentence = `The flatten of ${fundId} is NOT DONE: ${has}. ${next}`;
+      await alarms.raise("FLATTEN_NOT_FLAT", about, sentence, { fund_id: fundId, proof_id: unflat.proofId });
+    }
   }
 
   /** What orders that were to go have traded meanwhile is closed as well. */
@@ -116,12 +135,15 @@ export function createFlattenDriver(options: FlattenDriverOptions, { isEnding }:
       const proved = new Set(flatten.provedFundIds);
       for (const fundId of flatten.fundIds) {
         if (isEnding() || proved.has(fundId) || (await isOwing(store, flatten, fundId))) continue;
+        if (!mayAskAgain(unflatOf(flatten, fundId), clock.now())) continue;
         const unproved = await prove(flatten, fundId);
         complaint ??= unproved;
       }
       const now = await store.transact("flatten.look", (unit) => unit.flattens.find(flatten.flattenId));
+      if (now !== undefined) await tellUnflat(now);
       if (now?.doneAt === undefined) {
-        await tellOpen(flatten, { positions: left, orders }, complaint);
+        const isOnlyUnflat = left + orders === 0 && complaint === undefined && (now?.unflat ?? []).length > 0;
+        if (!isOnlyUnflat) await tellOpen(flatten, { positions: left, orders }, complaint);
         return true;
       }
       alarms.clear("FLATTEN_OPEN", flatten.flattenId);
@@ -140,7 +162,7 @@ function isOwing(store: ServicePorts["store"], flatten: StoredFlatten, fundId: s
   return store.transact("flatten.look", (unit) => owes(unit, flatten, fundId));
 }
 
-async function owes(unit: UnitOfWork, flatten: StoredFlatten, fundId: string): Promise<boolean> {
+export async function owes(unit: UnitOfWork, flatten: StoredFlatten, fundId: string): Promise<boolean> {
   const lines = await unit.flattens.lines(flatten.flattenId);
   if (lines.some((line) => line.fundId === fundId && line.ended === undefined)) return true;
   if (await owesOrders(unit, flatten, fundId)) return true;
@@ -160,13 +182,11 @@ export function lineOf(
 }
 
 /** Somebody may have asked for more while the broker was asked: then this proof is one of a moment, and another one is owed. */
-async function noteProof(unit: UnitOfWork, fundId: string, at: Instant): Promise<void> {
+async function noteProof(unit: UnitOfWork, at: Instant, proof: FlatProof): Promise<void> {
   const flatten = await unit.flattens.lockRunning();
-  if (flatten === undefined || flatten.provedFundIds.includes(fundId)) return;
-  if (await owes(unit, flatten, fundId)) return;
-  const provedFundIds = [...flatten.provedFundIds, fundId];
-  const isDone = flatten.fundIds.every((one) => provedFundIds.includes(one));
-  await unit.flattens.update({ ...flatten, provedFundIds, ...(isDone && { doneAt: at }) });
+  if (flatten === undefined || flatten.provedFundIds.includes(proof.fund_id)) return;
+  if (await owes(unit, flatten, proof.fund_id)) return;
+  await unit.flattens.update(afterProof(flatten, proof, at));
 }
 
 function exitOfLine(line: StoredFlattenLine): OwedExit {

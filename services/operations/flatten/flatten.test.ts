@@ -231,6 +231,103 @@ describe("a flatten", () => {
   });
 });
 
+describe("23.9: a broker that does not call it flat", () => {
+  const unflatAlarms = (rig: WorkerRig) =>
+    rig.told(subjects.alarmRaised).filter(({ code }) => code === "FLATTEN_NOT_FLAT");
+
+  it("keeps the flatten open, alarms once with the next step, and ends it with its own word, over a restart", async () => {
+    const { rig, script } = await open();
+    script.hold("beta", "BTC-USD", "0.5");
+    const first = start(rig, script);
+    const { flatten_id } = await first.flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(3_000);
+    expect((await first.get()).funds).toMatchObject([{ fund_id: "beta", state: "OPEN", left: [] }]);
+    await fillAll(rig);
+    await rig.time.timers.sleep(3_000);
+    const shown = await first.get();
+    expect([states(shown), shown.done_at]).toEqual([["beta FLAT"], undefined]);
+    const next_step = "Our books do not have what the broker has: ctl riskengine reconcile --fund-id beta --force";
+    expect(shown.funds).toMatchObject([
+      { fund_id: "beta", state: "NOT_FLAT", left: [{ symbol: "BTC-USD", quantity: "0.5" }], open_orders: 0, next_step },
+    ]);
+    await rig.time.timers.sleep(600_000);
+    expect(unflatAlarms(rig)).toMatchObject([
+      {
+        ...{ level: "critical", facts: { fund_id: "beta" } },
+        sentence: `The flatten of beta is NOT DONE: every line is closed, and paper still has 0.5 BTC-USD. ${next_step}`,
+      },
+    ]);
+    // The broker is asked again and again, with pauses: each answer is an entry.
+    const asked = rig.told(subjects.flatProved).length;
+    expect(asked).toBeGreaterThan(8);
+    expect(asked).toBeLessThan(20);
+    first.life.kill();
+    const second = start(rig, script);
+    await rig.time.timers.sleep(3_000);
+    expect(unflatAlarms(rig)).toHaveLength(2);
+    expect((await second.get()).done_at).toBeUndefined();
+    script.hold("beta", "BTC-USD", "0");
+    await rig.time.timers.sleep(61_000);
+    expect(await second.get({ flatten_id })).toMatchObject({
+      ...{ done_at: expect.any(String), funds: [{ fund_id: "beta", state: "FLAT", left: [] }] },
+    });
+    await second.stop();
+  });
+
+  it("because the strategy traded on says so, and asking again closes that as well", async () => {
+    const { rig, script } = await open();
+    const { flatten, get, stop } = start(rig, script);
+    await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    await rig.oms.trade("more", { ...beta, quantity: "3", price: "100000" });
+    script.hold("beta", "BTC-USD", "3");
+    await rig.time.timers.sleep(5_000);
+    const next_step = "The fund traded on: ctl cmd halt beta, then ctl cmd flatten-paper --fund-id beta";
+    expect((await get()).funds).toMatchObject([{ state: "NOT_FLAT", next_step }]);
+    expect((await flatten({ fund_id: "beta" })).funds).toMatchObject([{ state: "OPEN" }]);
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    script.hold("beta", "BTC-USD", "0");
+    await rig.time.timers.sleep(3_000);
+    expect((await get()).done_at).toBeDefined();
+    expect(rig.oms.position("beta", "beta-trend", "BTC-USD")).toBe(zero);
+    await stop();
+  });
+
+  it("because of an order that nobody here knows names the orders", async () => {
+    const { rig, script } = await open();
+    const stray = { clientOrderId: "stray", account: "beta", symbol: "ETH-USD", side: "BUY" as const };
+    script.order({ ...stray, filled: "0", quantity: "1", state: "WORKING" });
+    const { flatten, get, stop } = start(rig, script);
+    await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    await rig.time.timers.sleep(3_000);
+    const [fund] = (await get()).funds;
+    expect(fund).toMatchObject({ state: "NOT_FLAT", open_orders: 1, left: [] });
+    expect(fund?.next_step).toContain("ctl oms orders list --open --fund-id beta");
+    expect(unflatAlarms(rig)[0]?.sentence).toContain("paper still has 1 open order.");
+    await stop();
+  });
+
+  it("is no broker that says nothing: unproved is neither flat nor not flat", async () => {
+    const { rig, script } = await open();
+    script.mood = "silent";
+    const { flatten, get, stop } = start(rig, script);
+    await flatten({ fund_id: "beta" });
+    await rig.time.timers.sleep(2_000);
+    await fillAll(rig);
+    await rig.time.timers.sleep(70_000);
+    expect(await get()).toMatchObject({ funds: [{ state: "UNPROVED" }] });
+    expect(alarmsOf(rig)).toEqual(["FLATTEN_OPEN"]);
+    script.mood = "well";
+    await rig.time.timers.sleep(3_000);
+    expect((await get()).done_at).toBeDefined();
+    await stop();
+  });
+});
+
 describe("orders that were open when it was asked", () => {
   const buy: Order = {
     ...{ order_id: "entry", idempotency_key: "entry", fund_id: "beta", strategy_id: "beta-trend", symbol: "ETH-USD" },

@@ -24,8 +24,9 @@ import { transactToKnownEnd } from "../../known-end.ts";
 import type { ServicePorts } from "../../service.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason } from "../worker-verbs.ts";
-import { createFlattenDriver, type FlattenDriver, type FlattenDriverOptions, lineOf } from "./drive-flatten.ts";
+import { createFlattenDriver, type FlattenDriver, type FlattenDriverOptions, lineOf, owes } from "./drive-flatten.ts";
 import { ordersToCancel, shownOrders } from "./flatten-orders.ts";
+import { shownFunds } from "./unflat-funds.ts";
 
 const driveEveryMs = 1_000;
 /** With nothing to do; a request wakes it. */
@@ -148,6 +149,7 @@ async function beginOrJoin(
           ...{ ...before, orders },
           fundIds: [...new Set([...before.fundIds, ...fundIds])],
           provedFundIds: before.provedFundIds.filter((one) => !fundIds.includes(one)),
+          unflat: (before.unflat ?? []).filter((one) => !fundIds.includes(one.fundId)),
         };
   if (before !== undefined) await unit.flattens.update(flatten);
   else if (!(await unit.flattens.insert(flatten))) {
@@ -177,6 +179,7 @@ async function shownFlatten(unit: UnitOfWork, flatten: StoredFlatten, driver: Fl
     ...(flatten.doneAt !== undefined && { done_at: format(flatten.doneAt) }),
     lines: shownLines,
     orders: await shownOrders(unit, flatten, driver.orderComplaint),
+    funds: await shownFunds(unit, flatten, (fundId) => owes(unit, flatten, fundId)),
     audit_id: flatten.auditId,
   };
 }

@@ -41,7 +41,7 @@ export interface FlatQuestion {
 export async function proveFlat(
   { broker, clock, random, store }: ProveFlatPorts,
   { fundId, askedBy, reason }: FlatQuestion,
-  also: (unit: UnitOfWork, at: Instant) => Promise<void>,
+  also: (unit: UnitOfWork, at: Instant, proof: FlatProof) => Promise<void>,
 ): Promise<FlatProof> {
   const askedAt = clock.now();
   const orders = completed(await broker.openOrders(fundId));
@@ -56,19 +56,20 @@ export async function proveFlat(
     open_orders: orders.items.length,
     ...{ asked_by: askedBy, reason, asked: [...asked] },
   };
+  const answer: FlatProof = {
+    ...proof,
+    left: left.map(({ symbol, quantity }) => ({ symbol, quantity: decimal.format(quantity) })),
+  };
   await store.transact("reconcile.flat", async (unit) => {
     const at = clock.now();
     await unit.events.publish(subjects.flatProved, {
       ...proof,
-      left: Object.fromEntries(left.map(({ symbol, quantity }) => [symbol, decimal.format(quantity)])),
+      left: Object.fromEntries(answer.left.map(({ symbol, quantity }) => [symbol, quantity])),
       at: format(at),
     });
-    await also(unit, at);
+    await also(unit, at, answer);
   });
-  return {
-    ...proof,
-    left: left.map(({ symbol, quantity }) => ({ symbol, quantity: decimal.format(quantity) })),
-  };
+  return answer;
 }
 
 function completed<One>(answer: BrokerAnswer<One>): Extract<BrokerAnswer<One>, { readonly complete: true }> {

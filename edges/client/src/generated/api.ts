@@ -2007,7 +2007,7 @@ export interface operations {
                         requested_at: string;
                         /**
                          * Format: date-time
-                         * @description Absent while something is owed.
+                         * @description When the broker had called every fund flat; absent until then.
                          */
                         done_at?: string;
                         lines: {
@@ -2046,6 +2046,28 @@ export interface operations {
                              * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                              */
                             at: string;
+                        }[];
+                        funds: {
+                            fund_id: string;
+                            /**
+                             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when something is.
+                             * @enum {string}
+                             */
+                            state: "OPEN" | "UNPROVED" | "NOT_FLAT" | "FLAT";
+                            left: {
+                                symbol: string;
+                                quantity: string;
+                            }[];
+                            /** @description Orders that may still trade at the broker. */
+                            open_orders: number;
+                            proof_id?: string;
+                            /**
+                             * Format: date-time
+                             * @description When the broker was last asked.
+                             */
+                            asked_at?: string;
+                            /** @description What a person does about a fund that is not flat. */
+                            next_step?: string;
                         }[];
                         /** @description The event whose audit entry tells of this. */
                         audit_id?: string;
@@ -2099,7 +2121,7 @@ export interface operations {
                         requested_at: string;
                         /**
                          * Format: date-time
-                         * @description Absent while something is owed.
+                         * @description When the broker had called every fund flat; absent until then.
                          */
                         done_at?: string;
                         lines: {
@@ -2138,6 +2160,28 @@ export interface operations {
                              * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                              */
                             at: string;
+                        }[];
+                        funds: {
+                            fund_id: string;
+                            /**
+                             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when something is.
+                             * @enum {string}
+                             */
+                            state: "OPEN" | "UNPROVED" | "NOT_FLAT" | "FLAT";
+                            left: {
+                                symbol: string;
+                                quantity: string;
+                            }[];
+                            /** @description Orders that may still trade at the broker. */
+                            open_orders: number;
+                            proof_id?: string;
+                            /**
+                             * Format: date-time
+                             * @description When the broker was last asked.
+                             */
+                            asked_at?: string;
+                            /** @description What a person does about a fund that is not flat. */
+                            next_step?: string;
                         }[];
                         /** @description The event whose audit entry tells of this. */
                         audit_id?: string;

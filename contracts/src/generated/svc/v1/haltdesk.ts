@@ -63,18 +63,46 @@ export interface FlattenOrder {
   at: string;
 }
 
+/** A position that the broker has left of a fund. */
+export interface FlattenLeft {
+  symbol: string;
+  /** Decimal; negative when short. */
+  quantity: string;
+}
+
+/** One fund of a flatten. */
+export interface FlattenFund {
+  fund_id: string;
+  /** OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when it has something left; FLAT. */
+  state: string;
+  left: FlattenLeft[];
+  /** Orders that may still trade at the broker. */
+  open_orders: number;
+  /** The broker's newest answer, when that was not flat. */
+  proof_id?:
+    | string
+    | undefined;
+  /** RFC 3339. */
+  asked_at?:
+    | string
+    | undefined;
+  /** What a person does about a fund that is not flat. */
+  next_step?: string | undefined;
+}
+
 export interface Flatten {
   flatten_id: string;
   requested_by: string;
   reason: string;
   /** RFC 3339. */
   requested_at: string;
-  /** Absent while something is owed. */
+  /** When the broker had called every fund flat; absent until then. */
   done_at?: string | undefined;
   lines: FlattenLine[];
   /** The event whose audit entry tells of the request. */
   audit_id: string;
   orders: FlattenOrder[];
+  funds: FlattenFund[];
 }
 
 export interface RunDrillRequest {
@@ -524,6 +552,183 @@ export const FlattenOrder: MessageFns<FlattenOrder> = {
   },
 };
 
+function createBaseFlattenLeft(): FlattenLeft {
+  return { symbol: "", quantity: "" };
+}
+
+export const FlattenLeft: MessageFns<FlattenLeft> = {
+  encode(message: FlattenLeft, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.symbol !== "") {
+      writer.uint32(10).string(message.symbol);
+    }
+    if (message.quantity !== "") {
+      writer.uint32(18).string(message.quantity);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FlattenLeft {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFlattenLeft();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.quantity = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFlattenFund(): FlattenFund {
+  return {
+    fund_id: "",
+    state: "",
+    left: [],
+    open_orders: 0,
+    proof_id: undefined,
+    asked_at: undefined,
+    next_step: undefined,
+  };
+}
+
+export const FlattenFund: MessageFns<FlattenFund> = {
+  encode(message: FlattenFund, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.state !== "") {
+      writer.uint32(18).string(message.state);
+    }
+    for (const v of message.left) {
+      FlattenLeft.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.open_orders !== 0) {
+      writer.uint32(32).uint32(message.open_orders);
+    }
+    if (message.proof_id !== undefined) {
+      writer.uint32(42).string(message.proof_id);
+    }
+    if (message.asked_at !== undefined) {
+      writer.uint32(50).string(message.asked_at);
+    }
+    if (message.next_step !== undefined) {
+      writer.uint32(58).string(message.next_step);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FlattenFund {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFlattenFund();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.left.push(FlattenLeft.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.open_orders = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.proof_id = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.asked_at = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.next_step = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseFlatten(): Flatten {
   return {
     flatten_id: "",
@@ -534,6 +739,7 @@ function createBaseFlatten(): Flatten {
     lines: [],
     audit_id: "",
     orders: [],
+    funds: [],
   };
 }
 
@@ -562,6 +768,9 @@ export const Flatten: MessageFns<Flatten> = {
     }
     for (const v of message.orders) {
       FlattenOrder.encode(v!, writer.uint32(66).fork()).join();
+    }
+    for (const v of message.funds) {
+      FlattenFund.encode(v!, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -641,6 +850,14 @@ export const Flatten: MessageFns<Flatten> = {
             }
 
             message.orders.push(FlattenOrder.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.funds.push(FlattenFund.decode(reader, reader.uint32()));
             continue;
           }
         }
