@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe("who may halt, resume and co-sign", () => {
+describe("22.5: everybody who carries responsibility may stop, and only operators lift", () => {
   test.each(rows.map((row, place) => [rowText(row), row, place] as const))("%s", async (_text, row, place) => {
     const inTurn = surfaces.map((_, turn) => surfaces[(place + turn) % surfaces.length] as Surface);
     const wanted = allOr(inTurn, inTurn.slice(0, 1)).length;

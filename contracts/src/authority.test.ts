@@ -40,7 +40,7 @@ GetDecisions              .      .      x      x          x         x      x
 ListEnvelopes             .      .      x      x          x         x      x
 DiffEnvelopes             .      .      x      x          x         x      x
 ReplayEnvelope            .      .      .      x          x         x      .
-RequestHalt               .      .      .      x          .         .      x
+RequestHalt               .      .      .      x          x         x      x
 ResumeHalt                .      .      .      x          .         .      .
 ListActiveHalts           .      .      x      x          x         x      x
 GetHaltStatus             .      .      x      x          x         x      x
@@ -186,7 +186,7 @@ describe("operations", () => {
     for (const operation of everyOperation) expect(operations[operation].sentence).toMatch(/^[A-Z].*\.$/);
     expect(whyNot("UpdateEnvelope")).toBe("UpdateEnvelope needs the role risk_officer.");
     expect(whyNot("RequestHalt")).toBe(
-      "RequestHalt needs one of the roles operator, service; a service token must name it.",
+      "RequestHalt needs one of the roles operator, risk_officer, admin, service; a service token must name it.",
     );
     expect(whyNot("LogOut")).toContain("a login");
     // What no token may name is not offered to one.

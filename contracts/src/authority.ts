@@ -40,7 +40,7 @@ export const operations = {
   ReplayEnvelope: rule(["operator", "risk_officer", "admin"], "Run recorded orders against proposed limits."),
 
   // Halts.
-  RequestHalt: rule(["operator", "service"], "Halt a strategy, a fund or the firm."),
+  RequestHalt: rule(["operator", "risk_officer", "admin", "service"], "Halt a strategy, a fund or the firm."),
   ResumeHalt: rule(["operator"], "Lift a halt, or ask for a second operator to lift all of them."),
   ListActiveHalts: rule(readers, "See every halt in force."),
   GetHaltStatus: rule(readers, "See what halts a fund or strategy."),

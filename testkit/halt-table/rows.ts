@@ -66,11 +66,13 @@ const doors = (verb: Verb, level: Level): readonly Row[] => [
   row(verb, level, "UNAUTHENTICATED", { who: "nobody" }),
   row(verb, level, "UNAUTHENTICATED", { who: "somebody with a token that is not ours" }),
   row(verb, level, "PERMISSION_DENIED", { who: "viewer" }),
-  row(verb, level, "PERMISSION_DENIED", { who: "risk_officer" }),
-  row(verb, level, "PERMISSION_DENIED", { who: "admin" }),
   row(verb, level, "PERMISSION_DENIED", { who: "machine for other things" }),
-  // Whatever its token names: a machine never lifts.
-  ...(verb === "halt" ? [] : [row(verb, level, "PERMISSION_DENIED", { who: "machine" })]),
+  // Everybody who carries responsibility may stop; only operators lift, and never a machine, whatever its token names.
+  ...(["risk_officer", "admin", "machine"] as const).map((who) =>
+    verb === "halt"
+      ? row(verb, level, "", { who, ...(who === "machine" ? { word: "missing" } : {}) })
+      : row(verb, level, "PERMISSION_DENIED", { who }),
+  ),
 ];
 
 const words = (verb: Verb, level: Level): readonly Row[] =>
@@ -87,9 +89,11 @@ const halts = levels.flatMap((level) => [
   row("halt", level, ""),
   row("halt", level, "", { reason: "missing" }),
   row("halt", level, "", { code: "none set up" }),
-  row("halt", level, "", { who: "machine", word: "missing" }),
   ...doors("halt", level),
   ...words("halt", level),
+  // A person types the word, whatever their role.
+  row("halt", level, "CONFIRMATION_WRONG", { who: "risk_officer", word: "missing" }),
+  row("halt", level, "CONFIRMATION_WRONG", { who: "admin", word: "wrong" }),
 ]);
 
 const resumes = (["STRATEGY_HALT", "FUND_HALT"] as const).flatMap((level) => [

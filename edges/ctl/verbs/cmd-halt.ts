@@ -1,4 +1,4 @@
-// `ctl cmd halt`: stops everything, a fund or a strategy. A halt is easier than a resume: one operator, one typed word.
+// `ctl cmd halt`: stops everything, a fund or a strategy. A halt is easier than a resume: one person with any role but viewer, one typed word.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import type { Context } from "../context.ts";

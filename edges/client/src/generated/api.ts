@@ -244,7 +244,7 @@ export interface paths {
         put?: never;
         /**
          * Halt everything, a fund or a strategy; it stays halted until people lift it.
-         * @description RequestHalt: Halt a strategy, a fund or the firm. Roles that may: operator, service.
+         * @description RequestHalt: Halt a strategy, a fund or the firm. Roles that may: operator, risk_officer, admin, service.
          */
         post: operations["requestHalt"];
         delete?: never;
