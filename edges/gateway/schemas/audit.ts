@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { countNumber, hashText } from "../../../contracts/src/records/fields.ts";
 import { wholeAsked } from "./asked-numbers.ts";
-import { reasonLine, timeText } from "./fields.ts";
+import { confirmed, reasonLine, timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
 
 const sequenceAsked = wholeAsked(0);
@@ -249,6 +249,7 @@ export const keyChangeAnswer = z.object({
 
 export const erasureBody = z.strictObject({
   subject_id: z.string().min(1).max(256).meta({ description: "The person, as entries name them: operator:ada." }),
+  confirmation: confirmed("ERASE"),
   reason: reasonLine,
   step_up_proof: proofText.optional(),
 });

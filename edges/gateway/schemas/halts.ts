@@ -7,15 +7,8 @@ import { countNumber, decimalText, factsRecord, idText, symbolText } from "../..
 import { haltStepName } from "../../../contracts/src/records/halt.ts";
 import { orderState, severity } from "../../../contracts/src/records/values.ts";
 import { wholeAsked } from "./asked-numbers.ts";
-import { timeText } from "./fields.ts";
+import { confirmed, timeText } from "./fields.ts";
 import { anyFund, reasonBody } from "./orders.ts";
-
-const confirmed = (word: string) =>
-  z
-    .string()
-    .max(100)
-    .optional()
-    .meta({ description: `The word ${word}, as a person typed it.` });
 
 const auditId = z.string().optional().meta({ description: "The event whose audit entry tells of this." });
 

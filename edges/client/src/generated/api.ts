@@ -1797,6 +1797,8 @@ export interface operations {
                      * @enum {string}
                      */
                     retire: "after_overlap" | "at_once";
+                    /** @description The word ROTATE, as a person typed it; needed with at_once. */
+                    confirmation?: string;
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
                 };
@@ -4266,6 +4268,8 @@ export interface operations {
                 "application/json": {
                     /** @description The person, as entries name them: operator:ada. */
                     subject_id: string;
+                    /** @description The word ERASE, as a person typed it. */
+                    confirmation?: string;
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
