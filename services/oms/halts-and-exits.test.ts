@@ -123,7 +123,8 @@ describe("amendments", () => {
     expect(await rig.order("o-1")).not.toHaveProperty("amendment");
     rig.broker.trade("o-1", "4", "230");
     await becomes(rig, "o-1", "PARTIALLY_FILLED");
-    expect(await amend(oms, { quantity: "3" })).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
+    const less = { idempotency_key: "amend-2", quantity: "3" };
+    expect(await amend(oms, less)).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
   });
 
   it("go on after a restart, whether the engine or the broker was silent", async () => {

@@ -92,14 +92,15 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
     const terms = readTerms(request);
     mustBeFree({ idempotency_key: key }, call.identity);
     const told = tells(call, { verb: "AmendOrder", target: orderId, reason });
-    amending.refusal(orderId);
     const answer = await amending.request(orderId, key, terms, told);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;
+    if (answer.stored.amendment?.idempotency_key !== key) return statusOf(answer.stored);
     drivers.wake(orderId);
     await drivers.settled(orderId, ({ amendment }) => amendment?.idempotency_key !== key, answerMsMax);
-    const denial = amending.refusal(orderId);
-    return denial === undefined ? present(orderId) : { denial };
+    const outcome = await amending.outcome(orderId, key, terms);
+    if (outcome === undefined) throw noSuchOrder(orderId);
+    return "denial" in outcome ? outcome : statusOf(outcome.stored);
   }
 
   return { cancelOrder, cancelAll, amendOrder };
