@@ -38,7 +38,7 @@ describe("entries of version 1", () => {
     const tree = createTreeHash(sha256);
     const frontier = createFrontier(tree);
     expect(hexOfHash(frontier.root())).toBe(vectors.roots[0]);
-    expect(vectors.entries).toHaveLength(6);
+    expect(vectors.entries).toHaveLength(7);
     for (const [index, vector] of vectors.entries.entries()) {
       const entry =
         vector.fields === undefined ? makeGenesis(vectors.genesis, sha256) : makeEntry(vector.fields, sha256);

@@ -4051,11 +4051,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description What was done, in lower-case ASCII words with dots, underscores or hyphens between them, such as order.placed; not one of the platform's own. */
+                    /** @description What was done, in 1 to 128 printable characters, such as order.placed; not one of the platform's own, nor what reads as one. */
                     action: string;
                     /** @description What it was done to: an order id, a fund id. */
                     subject_id: string;
-                    /** @description Everything else; money and quantities as text, whole numbers only. Empty when absent. */
+                    /** @description Everything else: any JSON. Money and quantities, and whole numbers beyond 2^53 - 1, as text. Empty when absent. */
                     data?: {
                         [key: string]: unknown;
                     };
