@@ -6,6 +6,7 @@ import { type Amount, parseAmount } from "./amount.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import { amendsFigure, lowersWord, windowFigure } from "./engine-check.ts";
 import type { EngineState } from "./engine-state.ts";
+import { paceFigure } from "./gates/static.ts";
 import { countOrder, ordersInSecond } from "./order-rate.ts";
 import { amend, isSameOrder, rememberTerms, reopen, reserve } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
@@ -18,7 +19,9 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   const limits = decision.checks.find(({ gate }) => gate === "static");
   const amends = figureOf(schema, amendsFigure);
   const addsRisk = decision.classification !== "REDUCE" && amends !== lowersWord;
-  if (addsRisk && limits?.result === "PASSED") {
+  // An unmarked reduction counts since it answers for its pace; that of an earlier version tells of none.
+  const obeys = addsRisk || figureOf(limits, paceFigure) !== undefined;
+  if (obeys && limits?.result === "PASSED") {
     const fund = fundBookOf(state.books, order.fund_id);
     const strategy = strategyBookOf(state.books, order.strategy_id);
     countOrder(fund, strategy, at, ordersInSecond(fund, at), ordersInSecond(strategy, at));
@@ -31,7 +34,7 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   if (amends === undefined) adoptOrder(state, order, quantity);
   else adoptAmendment(state, order, quantity);
   const window = figureOf(limits, windowFigure);
-  if (window === undefined || !addsRisk) return;
+  if (window === undefined || !obeys) return;
   countApproval(strategyBookOf(state.books, order.strategy_id), {
     book: symbolBookOf(state.books, order.symbol),
     side: order.side,

@@ -33,7 +33,7 @@ export interface Checked {
   readonly code: string;
   readonly reason: string;
   readonly classification: Classification | undefined;
-  /** Of a denied flip. */
+  /** Of a denied flip, and of an order whose side does not fit the position. */
   readonly closingQuantityAllowed: Amount | undefined;
   readonly envelope: Envelope | undefined;
   readonly haltEpoch: number;

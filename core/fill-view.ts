@@ -99,6 +99,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     amendsAnother: false,
     amendRefusal: undefined,
     lowers: false,
+    earlierRules: false,
     ages,
     textsFit: undefined,
     classification: undefined,

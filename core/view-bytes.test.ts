@@ -118,8 +118,12 @@ describe("a view as bytes", () => {
     const view = { ...emptyView(), fundKnown: true, repeatedExecutions: 3 };
     const content = packer.pack(view, startOfDay);
     const first = Uint8Array.of(1, ...content.subarray(1, content.length - 1));
-    expect(unpackViews(first)).toEqual(unpackViews(content));
+    const second = Uint8Array.of(2, ...content.subarray(1));
+    expect(unpackViews(first)).toEqual(unpackViews(second));
     expect(unpackViews(first)[0].view).toMatchObject({ fundKnown: true, repeatedExecutions: 3 });
+    // What was recorded by then was decided by other rules.
+    expect(unpackViews(second)[0].view.earlierRules).toBe(true);
+    expect(unpackViews(content)[0].view).toEqual({ ...unpackViews(second)[0].view, earlierRules: false });
   });
 
   it("is refused when it is cut short or of another form", () => {

@@ -11,8 +11,8 @@ import { type Exact, toExact } from "./exact.ts";
 import { emptyView, noVerdict } from "./fill-view.ts";
 import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
 
-/** Form 1 ended before what form 2 says of amendments and of rates. */
-const formVersion = 2;
+/** Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force. */
+const formVersion = 3;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old"];
 const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
@@ -87,6 +87,7 @@ function unpack(content: Uint8Array): RecordedView {
   readSymbol(reader, view);
   readFund(reader, view);
   if (version >= 2) readRest(reader, view);
+  view.earlierRules = version < 3;
   return { at, view };
 }
 

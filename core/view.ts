@@ -68,6 +68,11 @@ export interface FundView {
   amendRefusal?: AmendRefusal | undefined;
   /** An amendment that can only take away from what may fill: it adds no risk, whatever the order itself does to the position. */
   lowers?: boolean;
+  /**
+   * Recorded before unmarked reductions answered for size, price and pace, marked ones for their price, and sides for the position (decision
+   * 0044): a replay judges it by the rules of then. Never so of an order that is being checked.
+   */
+  earlierRules?: boolean;
   ages: InputAges;
 
   // What the order does to the position; set by classify before the first gate.

@@ -70,6 +70,12 @@ export const gateDenials = {
     LOSS_BASELINE_MISSING: denial("It is not known yet from where on the period's losses are counted."),
   },
   short_side: {
+    COVER_EXCEEDS_SHORT: denial("A BUY_TO_COVER is for more than is short and not being bought back already."),
+    SELL_EXCEEDS_LONG: denial(
+      "A SELL is for more than is held and not being sold already; a short sale is a SELL_SHORT.",
+    ),
+    SHORT_WHILE_LONG: denial("A SELL_SHORT, while the fund is long: a SELL closes that first."),
+    BUY_CROSSES_ZERO: denial("A BUY is for more than is short: it would close a short position and open a long one."),
     SHORTING_DISABLED: denial("The envelope does not allow short positions."),
     BORROW_UNAVAILABLE: denial("There is not enough to borrow for the short that could result."),
     BORROW_FEE_EXCEEDED: denial("Borrowing costs more than the envelope allows."),
