@@ -225,7 +225,7 @@ const ways: Ways = {
         return undefined;
       },
     },
-    LOSS_BASELINE_MISSING: {
+    LOSS_NOT_JUDGED: {
       order: { fund_id: "moved" },
       within: async (ground, work) => {
         await value(ground, "moved", "10000000");

@@ -139,6 +139,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     haltId: "",
     haltReason: "",
     lossBlock: undefined,
+    lossReason: "",
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
     throttleTripped: false,
@@ -287,8 +288,10 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   view.heldLow = undefined;
   view.lossBlock = undefined;
   if (fund === undefined) return;
-  if (fund.lossPending || at >= headOf(fund, sheets.lossesUntil))
-    view.lossBlock = fund.lossPending ? "pending" : "missing";
+  if (fund.lossPending || at >= headOf(fund, sheets.lossesUntil)) {
+    view.lossBlock = fund.lossPending ? "pending" : "not judged";
+    view.lossReason = fund.lossPending ? "" : fund.lossReason;
+  }
   if (fund.envelope !== undefined && view.nav !== undefined) {
     view.limits = limitsOf(fund, fund.envelope, view.nav, found.limits);
   }

@@ -71,7 +71,7 @@ const views: fc.Arbitrary<FundView> = fc
     fundOrdersInSecond: fc.nat(),
     throttleTripped: fc.boolean(),
     symbolBlock: fc.option(fc.string(), { nil: undefined }),
-    lossBlock: fc.constantFrom("pending" as const, "missing" as const, undefined),
+    lossBlock: fc.constantFrom("pending" as const, "missing" as const, "not judged" as const, undefined),
     repeatedExecutions: fc.nat(),
     borrowAvailable: maybe(amount),
     borrowFee: maybe(amount),
@@ -81,6 +81,7 @@ const views: fc.Arbitrary<FundView> = fc
     ...emptyView(),
     ...filled,
     unpricedRateAgeMs: filled.unpricedRate === "old" ? 3_600_000.5 : Number.NaN,
+    lossReason: filled.lossBlock === "not judged" ? "daily: no baseline; é" : "",
   }));
 
 describe("a view as bytes", () => {

@@ -15,6 +15,7 @@ import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
 const formVersion = 3;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old"];
+const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
 const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
 const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
 const verdictKinds: readonly Verdict["kind"][] = ["none", "pass", "veto", "timeout", "unreadable"];
@@ -252,11 +253,12 @@ function writeRest(writer: ByteWriter, view: FundView): void {
   const refusal = refusals.indexOf(view.amendRefusal);
   const rate = rateWords.indexOf(view.unpricedRate);
   const isBlocked = view.symbolBlock !== undefined;
-  const losses = view.lossBlock === undefined ? 0 : view.lossBlock === "pending" ? 64 : 128;
+  const losses = lossBlocks.indexOf(view.lossBlock) << 6;
   writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3) | (isBlocked ? 32 : 0) | losses);
   if (view.unpricedRate === "old") writer.number(view.unpricedRateAgeMs ?? Number.NaN);
   // Most are not, and then nothing is written: what was recorded before there were blocks reads as before.
   if (isBlocked) writer.text(view.symbolBlock);
+  if (view.lossBlock === "not judged") writer.text(view.lossReason);
 }
 
 function readRest(reader: ByteReader, view: FundView): void {
@@ -266,5 +268,6 @@ function readRest(reader: ByteReader, view: FundView): void {
   view.unpricedRate = rateWords[(set >> 3) & 3];
   if (view.unpricedRate === "old") view.unpricedRateAgeMs = reader.number();
   if ((set & 32) !== 0) view.symbolBlock = reader.text() ?? "";
-  if ((set & 192) !== 0) view.lossBlock = (set & 64) !== 0 ? "pending" : "missing";
+  view.lossBlock = lossBlocks[set >> 6];
+  if (view.lossBlock === "not judged") view.lossReason = reader.text() ?? "";
 }

@@ -136,8 +136,13 @@ export interface FundView {
   halt: Severity | undefined;
   haltId: string;
   haltReason: string;
-  /** Why the fund's losses let no new risk through: one waits for its confirmation, or it is not known from where on they are counted. */
-  lossBlock?: "pending" | "missing" | undefined;
+  /**
+   * Why the fund's losses let no new risk through: one waits for its confirmation, or a limit is not judged. "missing" stands only in records of
+   * earlier versions, which told a period without a baseline apart.
+   */
+  lossBlock?: "pending" | "not judged" | "missing" | undefined;
+  /** Which limits are not judged, why and what ends it; says something only with "not judged". */
+  lossReason?: string | undefined;
 
   // Pace.
   /** New-risk orders that passed the static gate within the last second. */

@@ -85,7 +85,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
   STRATEGY_HALTED: view({ halt: "STRATEGY_HALT", haltId: "halt-1" }),
   HALT_STATE_UNKNOWN: view({ haltsKnown: false }),
   LOSS_CONFIRMATION_PENDING: view({ lossBlock: "pending" }),
-  LOSS_BASELINE_MISSING: view({ lossBlock: "missing" }),
+  LOSS_NOT_JUDGED: view({ lossBlock: "not judged", lossReason: "daily: no baseline" }),
 
   COVER_EXCEEDS_SHORT: order({ side: "BUY_TO_COVER" }),
   SELL_EXCEEDS_LONG: order({ side: "SELL" }),

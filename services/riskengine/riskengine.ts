@@ -112,7 +112,7 @@ async function assemble(
     ConfirmHalts: halts.confirmHalts,
     GetHeadroom: headroomOf(ports, engine, watch),
     ReleaseThrottle: releaseThrottle,
-    ListLosses: createListLosses({ ports, envelopes, reference }),
+    ListLosses: createListLosses({ ports, envelopes, reference, drawdown }),
     ListExposures: async (): Promise<Exposures> => ({ lines: [...engine.lines()] }),
   } satisfies Record<string, UnaryHandler>;
   const rpc: RpcService = { name: "RiskEngine", handlers };

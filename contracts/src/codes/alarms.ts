@@ -27,6 +27,7 @@ export const alarms = {
     "critical",
     "What follows a halt is not proven yet: orders may still be with a broker, or nobody was told.",
   ),
+  LOSS_LIMIT_NOT_JUDGED: alarm("critical", "A loss limit of a fund is not judged, and the fund takes no new risk."),
   LOSS_PENDING: alarm("critical", "A loss is above its limit and waits for its confirmation."),
   FLATTEN_OPEN: alarm("warning", "A flatten is not finished yet."),
   FLATTEN_NOT_FLAT: alarm("critical", "Every line of a flatten is closed, and the broker does not call the fund flat."),

@@ -67,7 +67,7 @@ export const gateDenials = {
     STRATEGY_HALTED: denial("The strategy is halted."),
     HALT_STATE_UNKNOWN: denial("Whether a halt is in force cannot be known, which counts as halted."),
     LOSS_CONFIRMATION_PENDING: denial("A loss above its limit waits for its confirmation."),
-    LOSS_BASELINE_MISSING: denial("It is not known yet from where on the period's losses are counted."),
+    LOSS_NOT_JUDGED: denial("A loss limit of the envelope is not judged; the reason says which, why and what ends it."),
   },
   short_side: {
     COVER_EXCEEDS_SHORT: denial("A BUY_TO_COVER is for more than is short and not being bought back already."),
@@ -88,6 +88,13 @@ export const gateDenials = {
     RISK_OFFICER_UNREADABLE: denial("The risk officer's answer could not be read as a verdict."),
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, AnswerCode>>>>;
+
+/** Of gates, and said no more: they stand in records of earlier versions, which are read and replayed as they are. */
+export const retiredDenials = {
+  LOSS_BASELINE_MISSING: denial(
+    "It was not known yet from where on the period's losses are counted; now LOSS_NOT_JUDGED.",
+  ),
+} as const satisfies Readonly<Record<string, AnswerCode>>;
 
 export const commandDenials = {
   // Envelopes.
@@ -199,5 +206,6 @@ export const commandDenials = {
 } as const satisfies Readonly<Record<string, AnswerCode>>;
 
 export type CommandDenialCode = keyof typeof commandDenials;
+export type RetiredDenialCode = keyof typeof retiredDenials;
 export type GateDenialCodes = { readonly [Gate in keyof typeof gateDenials]: keyof (typeof gateDenials)[Gate] };
 export type GateDenialCode = GateDenialCodes[keyof GateDenialCodes];

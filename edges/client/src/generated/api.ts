@@ -6109,26 +6109,34 @@ export interface operations {
                         /** @description daily, weekly, monthly, rolling_24h, rolling_5d, high_water or strategy. */
                         limit: string;
                         period: string;
-                        baseline: string;
-                        value: string;
-                        loss: string;
+                        /** @description Absent, like the figures, where nothing can be counted. */
+                        baseline?: string;
+                        value?: string;
+                        loss?: string;
                         /** @description Of the baseline, as a fraction. */
-                        loss_pct: number;
+                        loss_pct?: number;
                         /** @description A loss equal to it halts; absent when the limit is off. */
                         limit_pct?: number;
-                        /** @enum {string} */
-                        state: "JUDGED" | "PENDING" | "BREACHED";
+                        /**
+                         * @description BREACHED while its halt is in force, RESUMED when that was lifted with the baseline kept. With PENDING and NOT_JUDGED the fund takes no new risk.
+                         * @enum {string}
+                         */
+                        state: "JUDGED" | "PENDING" | "BREACHED" | "RESUMED" | "NOT_JUDGED";
+                        /** @description Of RESUMED: the value, or the strategy's profit, with which it halts again. */
+                        halts_again_at?: string;
+                        /** @description Of NOT_JUDGED: why, and what ends it. */
+                        reason?: string;
                         /**
                          * Format: date-time
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
-                        baseline_at: string;
+                        baseline_at?: string;
                         rebased_by?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description The newest valuation; absent while there was none.
                          */
-                        as_of: string;
+                        as_of?: string;
                     }[];
                 };
             };

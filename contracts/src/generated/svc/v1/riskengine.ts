@@ -32,24 +32,38 @@ export interface Loss {
   /**
    * Decimals in the fund's currency: the value that losses are counted from, flows since then added; the value now; their difference
    * when it is a loss, else 0.
+   * Absent with NOT_JUDGED where there is nothing to count from.
    */
-  baseline: string;
-  value: string;
-  loss: string;
+  baseline?: string | undefined;
+  value?: string | undefined;
+  loss?:
+    | string
+    | undefined;
   /** The loss as a fraction of the baseline, and the envelope's limit; a loss equal to its limit halts. No limit when it is off. */
-  loss_pct: number;
+  loss_pct?: number | undefined;
   limit_pct?:
     | number
     | undefined;
-  /** JUDGED, PENDING while a breach waits for its confirmation, BREACHED. */
+  /**
+   * JUDGED; PENDING while a breach waits for its confirmation; BREACHED while the halt that it raised is in force; RESUMED when that was lifted and
+   * the baseline kept; NOT_JUDGED. While one is PENDING or NOT_JUDGED the fund takes no new risk.
+   */
   state: string;
   /** RFC 3339: when the baseline was written, and by whom when a person chose it. */
-  baseline_at: string;
+  baseline_at?: string | undefined;
   rebased_by?:
     | string
     | undefined;
-  /** RFC 3339: the valuation that this is from. */
-  as_of: string;
+  /** RFC 3339: the valuation that this is from; absent while there was none. */
+  as_of?:
+    | string
+    | undefined;
+  /** Of RESUMED: the value (or the strategy's profit) with which it halts again. */
+  halts_again_at?:
+    | string
+    | undefined;
+  /** Of NOT_JUDGED: why, and what ends it. */
+  reason?: string | undefined;
 }
 
 export interface Losses {
@@ -177,15 +191,17 @@ function createBaseLoss(): Loss {
     strategy_id: undefined,
     limit: "",
     period: "",
-    baseline: "",
-    value: "",
-    loss: "",
-    loss_pct: 0,
+    baseline: undefined,
+    value: undefined,
+    loss: undefined,
+    loss_pct: undefined,
     limit_pct: undefined,
     state: "",
-    baseline_at: "",
+    baseline_at: undefined,
     rebased_by: undefined,
-    as_of: "",
+    as_of: undefined,
+    halts_again_at: undefined,
+    reason: undefined,
   };
 }
 
@@ -203,16 +219,16 @@ export const Loss: MessageFns<Loss> = {
     if (message.period !== "") {
       writer.uint32(34).string(message.period);
     }
-    if (message.baseline !== "") {
+    if (message.baseline !== undefined) {
       writer.uint32(42).string(message.baseline);
     }
-    if (message.value !== "") {
+    if (message.value !== undefined) {
       writer.uint32(50).string(message.value);
     }
-    if (message.loss !== "") {
+    if (message.loss !== undefined) {
       writer.uint32(58).string(message.loss);
     }
-    if (message.loss_pct !== 0) {
+    if (message.loss_pct !== undefined) {
       writer.uint32(65).double(message.loss_pct);
     }
     if (message.limit_pct !== undefined) {
@@ -221,14 +237,20 @@ export const Loss: MessageFns<Loss> = {
     if (message.state !== "") {
       writer.uint32(82).string(message.state);
     }
-    if (message.baseline_at !== "") {
+    if (message.baseline_at !== undefined) {
       writer.uint32(90).string(message.baseline_at);
     }
     if (message.rebased_by !== undefined) {
       writer.uint32(98).string(message.rebased_by);
     }
-    if (message.as_of !== "") {
+    if (message.as_of !== undefined) {
       writer.uint32(106).string(message.as_of);
+    }
+    if (message.halts_again_at !== undefined) {
+      writer.uint32(114).string(message.halts_again_at);
+    }
+    if (message.reason !== undefined) {
+      writer.uint32(122).string(message.reason);
     }
     return writer;
   },
@@ -348,6 +370,22 @@ export const Loss: MessageFns<Loss> = {
             }
 
             message.as_of = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.halts_again_at = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.reason = reader.string();
             continue;
           }
         }
