@@ -26,7 +26,6 @@ import {
   type PartInput,
   pinnedPort,
   type Stops,
-  untilEnding,
   worst,
 } from "./compose-shared.ts";
 import { Fault } from "./contracts/src/fault.ts";
@@ -76,7 +75,6 @@ export async function startGateway(
   addresses: Record<string, string>,
   stops: Stops,
   ask: AskRunner | undefined,
-  ending: AbortSignal,
 ): Promise<void> {
   const { ports, metrics, store, secrets } = await openGround(input, log.with({ service: "gateway" }), stops);
   const { configuration, dataFolder, development } = input;
@@ -92,7 +90,7 @@ export async function startGateway(
   const calls = createRpcClient({ targets, clock: ports.clock });
   stops.push(async () => calls.close());
   const restarts = restartsOf({ ...ports, store, ask });
-  const asked = { directory, calls, restarts, ending };
+  const asked = { directory, calls, restarts };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
@@ -117,13 +115,7 @@ function routesOf(
     directory,
     calls,
     restarts,
-    ending,
-  }: {
-    readonly directory: GrpcDirectory;
-    readonly calls: RpcClient;
-    readonly restarts: Restarts;
-    readonly ending: AbortSignal;
-  },
+  }: { readonly directory: GrpcDirectory; readonly calls: RpcClient; readonly restarts: Restarts },
   expectedServices: readonly string[],
   metrics: MetricsRegistry,
   addresses: Readonly<Record<string, string>>,
@@ -138,7 +130,7 @@ function routesOf(
     random: ports.random,
     expectedServices,
     directory,
-    ownHealth: () => worst([untilEnding(ending), expected, identity.health()]),
+    ownHealth: () => worst([expected, identity.health()]),
     collectMetrics: () => directory.collectMetrics(),
     ownMetrics: async () => JSON.stringify(await metrics.json()),
     services: calls,

@@ -331,11 +331,10 @@ export function fillOf(fundId: string, holds: { readonly symbol: string; readonl
     order_id: `${fundId}-before`,
     fund_id: fundId,
     strategy_id: strategyOf(fundId),
-    symbol: holds.symbol,
-    side: holds.quantity.startsWith("-") ? "SELL" : "BUY",
-    quantity: holds.quantity.replace("-", ""),
+    side: "BUY",
     price: "100",
     filled_at: now(),
+    ...holds,
   };
 }
 

@@ -17,7 +17,6 @@ import {
   answerBytes,
   callerOf,
   callObserver,
-  countIfMalformed,
   decode,
   HandledCall,
   type IdentityOf,
@@ -62,7 +61,6 @@ export function bidirectionalMounter(
       call.pause();
       call.emit("error", told);
       report(thrown, procedure, requestId, ports);
-      countIfMalformed(thrown, actor, ports);
     };
     const endWhenAnswered = (): void => {
       if (stream.requestsEnded && stream.inFlightCount === 0 && end("OK")) call.end();

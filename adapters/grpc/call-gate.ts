@@ -14,7 +14,6 @@ import {
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
   type ServerListener,
-  status,
 } from "@grpc/grpc-js";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -34,13 +33,7 @@ export interface GatePorts {
   readonly metrics: Metrics;
 }
 
-/** `tooLarge` is told of requests that the library itself refused for their size, which no handler hears of. */
-export function callGate(
-  ports: GatePorts,
-  limits: GrpcLimits,
-  connections: CallConnections,
-  tooLarge: (metadata: Metadata) => void,
-): ServerInterceptor {
+export function callGate(ports: GatePorts, limits: GrpcLimits, connections: CallConnections): ServerInterceptor {
   const refused = refusedCounter(ports.metrics);
   let inFlightCount = 0;
   return (method, call) => {
@@ -49,12 +42,10 @@ export function callGate(
     let headers: Metadata | undefined;
     let halfClosed = false;
     let gone = false;
-    let answered = false;
     let stopClock: CancelTimer = () => undefined;
     let stopWaiting: CancelTimer = () => undefined;
     const refuse = (fault: Fault): void => {
       refused.add(1, { code: fault.code });
-      answered = true;
       call.sendStatus(statusOf(failure(fault, requestIdFrom(headers?.get(requestIdHeader)[0], ports.random))));
     };
     const listener: ServerListener = {
@@ -79,7 +70,6 @@ export function callGate(
       // The library's word for the end of every call, answered ones included.
       onCancel: () => {
         gone = true;
-        if (!answered && headers !== undefined && isTooLarge(call)) tooLarge(headers);
         stopClock();
         stopWaiting();
         inFlightCount -= 1;
@@ -88,9 +78,8 @@ export function callGate(
         if (!halfClosed) ports.timers.after(0, () => closeStream(call));
       },
     };
-    const sendStatus: Responder["sendStatus"] = (told, next) => {
-      answered = true;
-      next(told);
+    const sendStatus: Responder["sendStatus"] = (status, next) => {
+      next(status);
       if (!method.responseStream || gone) return;
       stopWaiting();
       stopWaiting = ports.timers.after(limits.callMsMax, () => closeStream(call, constants.NGHTTP2_CANCEL));
@@ -148,13 +137,6 @@ class BoundedUnaryCall extends BoundedCall {
     if (!stream.destroyed && !stream.closed && !stream.writableEnded) giveOnce();
     endInOneWrite(stream);
   }
-}
-
-/** The library ends such a call by itself, behind every interceptor: what was sent is all that tells. */
-function isTooLarge(call: ServerInterceptingCallInterface): boolean {
-  const stream = streamOf(call);
-  const sent = stream?.sentTrailers?.["grpc-status"] ?? stream?.sentHeaders?.["grpc-status"];
-  return Number(sent ?? Number.NaN) === status.RESOURCE_EXHAUSTED;
 }
 
 /** The one counter of all that is refused, whichever gate refuses it. */

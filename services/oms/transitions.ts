@@ -23,7 +23,6 @@ export type OrderChanges = Partial<
     | "brokerOrderId"
     | "cancelReason"
     | "amendment"
-    | "settledAmendments"
     | "sliced"
     | "code"
     | "reason"
