@@ -26,6 +26,7 @@ import {
   type PartInput,
   pinnedPort,
   type Stops,
+  untilEnding,
   worst,
 } from "./compose-shared.ts";
 import { Fault } from "./contracts/src/fault.ts";
@@ -75,6 +76,7 @@ export async function startGateway(
   addresses: Record<string, string>,
   stops: Stops,
   ask: AskRunner | undefined,
+  ending: AbortSignal,
 ): Promise<void> {
   const { ports, metrics, store, secrets } = await openGround(input, log.with({ service: "gateway" }), stops);
   const { configuration, dataFolder, development } = input;
@@ -90,7 +92,7 @@ export async function startGateway(
   const calls = createRpcClient({ targets, clock: ports.clock });
   stops.push(async () => calls.close());
   const restarts = restartsOf({ ...ports, store, ask });
-  const asked = { directory, calls, restarts };
+  const asked = { directory, calls, restarts, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
@@ -115,7 +117,13 @@ function routesOf(
     directory,
     calls,
     restarts,
-  }: { readonly directory: GrpcDirectory; readonly calls: RpcClient; readonly restarts: Restarts },
+    ending,
+  }: {
+    readonly directory: GrpcDirectory;
+    readonly calls: RpcClient;
+    readonly restarts: Restarts;
+    readonly ending: AbortSignal;
+  },
   expectedServices: readonly string[],
   metrics: MetricsRegistry,
   addresses: Readonly<Record<string, string>>,
@@ -130,7 +138,7 @@ function routesOf(
     random: ports.random,
     expectedServices,
     directory,
-    ownHealth: () => worst([expected, identity.health()]),
+    ownHealth: () => worst([untilEnding(ending), expected, identity.health()]),
     collectMetrics: () => directory.collectMetrics(),
     ownMetrics: async () => JSON.stringify(await metrics.json()),
     services: calls,

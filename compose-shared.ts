@@ -78,6 +78,11 @@ export function addressText(address: GrpcAddress): string {
   return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
 
+/** A process that was asked to end is not well any more, from that moment on, however long its end takes. */
+export function untilEnding(ending: AbortSignal): Health {
+  return ending.aborted ? { status: "failing", complaint: "it was asked to end" } : { status: "ok" };
+}
+
 export function worst(healths: readonly Health[]): Health {
   const rank = { ok: 0, starting: 1, failing: 2 };
   // Among those that are equally well, one that has something to say comes first.

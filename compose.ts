@@ -35,6 +35,7 @@ import {
   type PartName,
   pinnedPort,
   type Stops,
+  untilEnding,
   worst,
 } from "./compose-shared.ts";
 import { messageOf } from "./contracts/src/fault.ts";
@@ -63,9 +64,11 @@ export async function compose(input: PartInput, ask?: AskRunner): Promise<Compos
   const log = logFor(input.configuration);
   const stops: (() => Promise<void>)[] = [];
   const addresses: Record<string, string> = { ...input.addresses };
+  const ending = new AbortController();
   const composition: Composition = {
     addresses,
     stop: async () => {
+      ending.abort();
       // In reverse, each in its turn; one that fails to stop must not keep the others from stopping.
       for (const stop of stops.splice(0).reverse()) {
         await stop().catch((error: unknown) => log.error("a part did not stop cleanly", { error: messageOf(error) }));
@@ -74,11 +77,11 @@ export async function compose(input: PartInput, ask?: AskRunner): Promise<Compos
   };
   try {
     const chosen = services.filter((service) => input.parts.includes(service.name));
-    if (chosen.length > 0) await startServices(chosen, input, log, addresses, stops);
+    if (chosen.length > 0) await startServices(chosen, input, log, addresses, stops, ending.signal);
     if (input.parts.includes("gateway")) {
       // Its routes and pages are much code that no other part needs to read.
       const { startGateway } = await import("./compose-gateway.ts");
-      await startGateway(input, log, addresses, stops, ask);
+      await startGateway(input, log, addresses, stops, ask, ending.signal);
     }
     return composition;
   } catch (error) {
@@ -93,6 +96,7 @@ async function startServices(
   log: Log,
   addresses: Record<string, string>,
   stops: Stops,
+  ending: AbortSignal,
 ): Promise<void> {
   const name = chosen.map((service) => service.name).join("+");
   const base = await basePorts(name, input, log.with({ service: name }));
@@ -134,9 +138,7 @@ async function startServices(
     stopwatch: systemStopwatch,
     ...paper,
     chat: openChat({ ...base.ports, configuration, secrets }),
-    languageModel: chosen.some(isRiskEngine)
-      ? await openLanguageModel(configuration.language_model, base.ports.timers)
-      : undefined,
+    languageModel: await modelFor(chosen, input, base.ports.timers),
     settings,
   };
   const { verifier, platformToken } = await openVerifier({ ...base.ports, configuration, store, secrets });
@@ -145,6 +147,7 @@ async function startServices(
   stops.push(() => refused.close());
   const readiness = watchReadiness({ ...base.ports, store, bus });
   stops.push(() => readiness.stop());
+  const shared = () => worst([untilEnding(ending), readiness.health()]);
   for (const service of chosen) {
     const peers = openPeers({ service: service.name, input, addresses, clock: base.ports.clock, platformToken });
     stops.push(async () => peers.close());
@@ -152,9 +155,14 @@ async function startServices(
     const asking = { riskChecks, orderDesk, riskBooks, haltsConfirmer };
     const own = { log: log.with({ service: service.name }), secrets, ...asking };
     const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools };
-    const around = { verifier, metrics: base.metrics, shared: readiness.health, tellRefusal: refused.tell };
+    const around = { verifier, metrics: base.metrics, shared, tellRefusal: refused.tell };
     await startService(service, ports, around, input, addresses, stops);
   }
+}
+
+/** Only the risk engine asks one. */
+async function modelFor(chosen: readonly Service[], { configuration }: PartInput, timers: ServicePorts["timers"]) {
+  return chosen.some(isRiskEngine) ? openLanguageModel(configuration.language_model, timers) : undefined;
 }
 
 const isRiskEngine = (service: Service): boolean => service.name === "riskengine";

@@ -45,6 +45,7 @@ const plan: GroundPlan = {
     net: { envelope: { max_net_exposure_pct: 0.01 }, holds: { symbol: "HLD", quantity: "900" } },
     sector: { envelope: { sector_limits_pct: { ground: 0.01 } }, holds: { symbol: "HLD", quantity: "900" } },
     long: { envelope: { shorting_enabled: false } },
+    owing: { holds: { symbol: "HLD", quantity: "-2" } },
     officer: { envelope: { cro_veto_enabled: true, cro_veto_timeout_ms: 400, cro_veto_on_timeout: "DENY" } },
     stopped: {},
     partly: {},
@@ -224,7 +225,7 @@ const ways: Ways = {
         return undefined;
       },
     },
-    LOSS_BASELINE_MISSING: {
+    LOSS_NOT_JUDGED: {
       order: { fund_id: "moved" },
       within: async (ground, work) => {
         await value(ground, "moved", "10000000");
@@ -236,6 +237,10 @@ const ways: Ways = {
     },
   },
   short_side: {
+    COVER_EXCEEDS_SHORT: { order: { side: "BUY_TO_COVER" } },
+    SELL_EXCEEDS_LONG: { order: { side: "SELL" } },
+    SHORT_WHILE_LONG: { order: { fund_id: "net", symbol: "HLD", side: "SELL_SHORT" } },
+    BUY_CROSSES_ZERO: { order: { fund_id: "owing", symbol: "HLD", quantity: "3" } },
     SHORTING_DISABLED: { order: { fund_id: "long", side: "SELL_SHORT" } },
     BORROW_UNAVAILABLE: { order: { symbol: "FEW", side: "SELL_SHORT", quantity: "11" } },
     BORROW_FEE_EXCEEDED: { order: { symbol: "FEE", side: "SELL_SHORT" } },

@@ -72,7 +72,8 @@ function randomData(dice: Dice): string {
     const kind = dice.below(levels > 0 ? 7 : 5);
     if (kind === 0) return dice.below(1_000_000) - 500_000;
     if (kind === 1) return pick(dice, ["", "é", "\u0001", "😀", '"', "\\", "\ue000", "a\nb", "\u2028", "\u007f"]);
-    if (kind === 2) return pick(dice, [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0, 10, 2 ** 52]);
+    if (kind === 2)
+      return pick(dice, [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0, 10, 2 ** 52, 0.5, 1e21, -2.5e-9]);
     if (kind < 5) return pick(dice, [true, false, null]);
     const items = Array.from({ length: dice.below(4) }, () => value(levels - 1));
     if (kind === 5) return items;
@@ -122,7 +123,7 @@ function rotation(n: number, from: Signer, to: Signer): Fields {
 
 function revocation(n: number, dice: Dice): Fields {
   const key = pick(dice, keys);
-  const data = { key: key.vkey, trusted_size: dice.below(n + 4) - (dice.chance(0.05) ? 5 : 0) };
+  const data = { key: key.vkey, trusted_size: dice.below(n + 4) - (dice.chance(0.05) ? 5.5 : 0) };
   return { ...ordinary(n), action: "key.revoked", subject_id: key.id, data };
 }
 

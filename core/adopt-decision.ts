@@ -2,11 +2,11 @@
 import { Defect } from "../contracts/src/fault.ts";
 import type { GateCheck, Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
-import * as instant from "../contracts/src/instant.ts";
 import { type Amount, parseAmount } from "./amount.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import { amendsFigure, lowersWord, windowFigure } from "./engine-check.ts";
 import type { EngineState } from "./engine-state.ts";
+import { paceFigure } from "./gates/static.ts";
 import { countOrder, ordersInSecond } from "./order-rate.ts";
 import { amend, isSameOrder, rememberTerms, reopen, reserve } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
@@ -19,7 +19,9 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   const limits = decision.checks.find(({ gate }) => gate === "static");
   const amends = figureOf(schema, amendsFigure);
   const addsRisk = decision.classification !== "REDUCE" && amends !== lowersWord;
-  if (addsRisk && limits?.result === "PASSED") {
+  // An unmarked reduction counts since it answers for its pace; that of an earlier version tells of none.
+  const obeys = addsRisk || figureOf(limits, paceFigure) !== undefined;
+  if (obeys && limits?.result === "PASSED") {
     const fund = fundBookOf(state.books, order.fund_id);
     const strategy = strategyBookOf(state.books, order.strategy_id);
     countOrder(fund, strategy, at, ordersInSecond(fund, at), ordersInSecond(strategy, at));
@@ -29,11 +31,10 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   if (trips) adoptTrip(state, order, at);
   if (!decision.approved) return;
   const quantity = parseAmount(order.quantity);
-  const unsentUntil = decision.valid_until === undefined ? Number.NaN : instant.parse(decision.valid_until);
-  if (amends === undefined) adoptOrder(state, order, quantity, unsentUntil);
-  else adoptAmendment(state, order, quantity, unsentUntil);
+  if (amends === undefined) adoptOrder(state, order, quantity);
+  else adoptAmendment(state, order, quantity);
   const window = figureOf(limits, windowFigure);
-  if (window === undefined || !addsRisk) return;
+  if (window === undefined || !obeys) return;
   countApproval(strategyBookOf(state.books, order.strategy_id), {
     book: symbolBookOf(state.books, order.symbol),
     side: order.side,
@@ -53,7 +54,7 @@ function adoptTrip({ books }: EngineState, order: Order, at: Instant): void {
 }
 
 /** An id that is open already, which no engine approves as a new order, is held for the larger of the two: never for less. */
-function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amount, unsentUntil: number): void {
+function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amount): void {
   const direction = directionOf(order.side);
   if (direction === 0) throw new Defect(`an approved order in the journal has the side ${JSON.stringify(order.side)}`);
   const open = orders.open.get(order.order_id);
@@ -63,18 +64,18 @@ function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amou
         `the journal approves ${JSON.stringify(order.order_id)} again with another fund, symbol or side`,
       );
     }
-    amend(books, orders, open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
+    amend(books, orders, open, { quantity, terms: rememberTerms(orders, order) });
     return;
   }
   const fund = fundBookOf(books, order.fund_id);
   const book = symbolBookOf(books, order.symbol);
-  reserve(books, orders, fund, book, order, direction, quantity, unsentUntil).terms = rememberTerms(orders, order);
+  reserve(books, orders, fund, book, order, direction, quantity).terms = rememberTerms(orders, order);
 }
 
 /** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
-function adoptAmendment(state: EngineState, order: Order, quantity: Amount, unsentUntil: number): void {
+function adoptAmendment(state: EngineState, order: Order, quantity: Amount): void {
   const { books, orders } = state;
   const open = orders.open.get(order.order_id) ?? reopen(books, orders, order.order_id);
-  if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, quantity, unsentUntil);
-  else amend(books, orders, open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
+  if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, quantity);
+  else amend(books, orders, open, { quantity, terms: rememberTerms(orders, order) });
 }

@@ -128,7 +128,6 @@ export interface ByteReader {
   number(): number;
   integer(): bigint | undefined;
   text(): string | undefined;
-  isAtEnd(): boolean;
 }
 
 /** What was not written by the writer above is a Defect: nobody else writes these. */
@@ -144,7 +143,6 @@ export function createByteReader(content: Uint8Array): ByteReader {
   }
 
   return {
-    isAtEnd: () => place >= content.length,
     byte: () => view.getUint8(advance(1)),
     number: () => view.getFloat64(advance(8), true),
     integer() {

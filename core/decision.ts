@@ -33,7 +33,7 @@ export interface Checked {
   readonly code: string;
   readonly reason: string;
   readonly classification: Classification | undefined;
-  /** Of a denied flip. */
+  /** Of a denied flip, and of an order whose side does not fit the position. */
   readonly closingQuantityAllowed: Amount | undefined;
   readonly envelope: Envelope | undefined;
   readonly haltEpoch: number;
@@ -60,8 +60,6 @@ export interface CheckUndo {
   approval: CountedApproval | undefined;
   tripped: boolean;
   reserved: OpenOrder | undefined;
-  /** An expired order of the same id that the reservation took the place of. */
-  replaced: OpenOrder | undefined;
   amended: Amendment | undefined;
   /** The clock of the engine before and after. */
   sequence: number;

@@ -104,7 +104,7 @@ describe("periods", () => {
       "2027-01-02T00:00:00Z",
     ],
   ] as const)("%s", (_name, calendar, at, daily, weekly, monthly, until) => {
-    expect(lossDayAt(calendar, parse(at))).toEqual({ daily, weekly, monthly, until: parse(until) });
+    expect(lossDayAt(calendar, parse(at))).toMatchObject({ daily, weekly, monthly, until: parse(until) });
   });
 });
 

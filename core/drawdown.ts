@@ -14,7 +14,8 @@
 //  7. What has halted halts once for its limit, period and version while that halt is in force. After a person lifted it and kept the
 //     baseline, it halts again when the loss has grown by a tenth of the limit beyond what it was then, or when it had fallen below
 //     nine tenths of the limit and reaches the limit anew.
-//  8. A valuation that is not newer changes nothing, and neither does one that was made from old prices: what those would halt is only told.
+//  8. A valuation that is not newer changes nothing, unless the newest is from the future because the clock was set back; and neither does one
+//     that was made from old prices: what those would halt is only told.
 //  9. What is remembered is bounded, and the same calls give the same state.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
@@ -25,12 +26,13 @@ import {
   millisecondsBetween,
   plusMilliseconds,
 } from "../contracts/src/instant.ts";
-import type { Baseline, FundValuation, LossSample, LossState, LossTrip, PendingLoss } from "../contracts/src/losses.ts";
-import { roll } from "./loss-baselines.ts";
+import type { Baseline, FundValuation, LossSample, LossState, PendingLoss } from "../contracts/src/losses.ts";
+import { isAhead } from "./dated.ts";
+import { redate, roll } from "./loss-baselines.ts";
 import {
   always,
   baselinesAt,
-  calendarLimits,
+  type Counted,
   figureOf,
   type LossFigure,
   type LossFractions,
@@ -38,6 +40,7 @@ import {
   type WindowSamples,
 } from "./loss-figures.ts";
 import type { LossDay } from "./loss-periods.ts";
+import { hasGrown, isRemembered, tripAfter } from "./loss-trips.ts";
 import { countUnits, unitCount, withFlows } from "./loss-units.ts";
 
 export interface LossRules {
@@ -71,8 +74,6 @@ export interface LossOutcome {
 }
 
 const sampleEveryMs = 5 * 60_000;
-/** A tenth. */
-const step = decimal.fromNumber(0.1);
 const machine = "riskengine";
 
 /** What one more valuation makes of it; undefined when it changes nothing (invariant 8). */
@@ -82,9 +83,10 @@ export function judgeValuation(
   rules: LossRules,
 ): LossOutcome | undefined {
   if (known === undefined) return begin(heard, rules);
-  if (heard.at <= known.newest.at) return undefined;
+  if (heard.at <= known.newest.at && !isAhead(known.newest.at, rules.at)) return undefined;
   if (heard.currency !== known.newest.currency) return beginAnew(known, heard, rules);
-  const counted = countUnits(known, heard, rules.fractions.daily);
+  const redated = redate(known, rules.dayAt(rules.at), rules.at);
+  const counted = countUnits(redated.state, heard, rules.fractions.daily);
   if (counted === undefined) return undefined;
   const { state: restated, valuation } = counted;
   const periods = rules.dayAt(valuation.at);
@@ -96,7 +98,7 @@ export function judgeValuation(
   const isDue = state.steady.at === valuation.at && millisecondsBetween(state.sampledAt, valuation.at) >= sampleEveryMs;
   return {
     state: isDue ? { ...state, sampledAt: valuation.at } : state,
-    baselines: rolled.baselines,
+    baselines: [...redated.baselines, ...rolled.baselines],
     sample: isDue ? sampleOf(valuation) : undefined,
     breaches: judged.breaches,
   };
@@ -112,31 +114,27 @@ export function suspectedLosses(known: LossState, heard: FundValuation, rules: L
     const figure = figureOf(judged, valuation, rules.fractions);
     if (figure?.isBreach !== true) return [];
     const trip = state.trips.find((one) => lossKey(one) === lossKey(judged.baseline));
-    return trip === undefined || hasGrown(trip, figure, rules) ? [figure] : [];
+    return trip === undefined || hasGrown(trip, figure, rules.haltsInForce) ? [figure] : [];
   });
 }
 
 /** What the passing of time makes of it: another period, a breach that nobody contradicted; undefined when nothing does. */
 export function passTime(known: LossState, rules: LossRules): LossOutcome | undefined {
-  const rolled = roll(known, rules.dayAt(rules.at), undefined, rules.at);
-  const { newest, jump, higher } = known;
-  const due = known.pending.filter((pending) => isOverdue(pending, rules));
+  const day = rules.dayAt(rules.at);
+  const redated = redate(known, day, rules.at);
+  const rolled = roll(redated.state, day, undefined, rules.at);
+  const baselines = [...redated.baselines, ...rolled.baselines];
+  const { newest, jump, higher, datedBy } = known;
+  const due = redated.state.pending.filter((pending) => isOverdue(pending, rules));
   const jumped = jump !== undefined && isOverdue(jump, rules);
   const raised = higher !== undefined && isOverdue(higher, rules);
-  if (rolled.baselines.length === 0 && due.length === 0 && !jumped && !raised) return undefined;
+  const isSame = datedBy === day.by && baselines.length === 0;
+  if (isSame && due.length === 0 && !jumped && !raised) return undefined;
   const judged = judgeAll(rolled.state, newest, rules, due, due);
   let { state } = judged;
   if (jumped) state = without({ ...state, steady: newest }, "jump");
   if (raised) state = without({ ...state, peak: peakOf(higher) }, "higher");
-  return { state, baselines: rolled.baselines, sample: undefined, breaches: judged.breaches };
-}
-
-/** Until when new risk may be decided on what is known: not at all while a period has no baseline. */
-export function lossesKnownUntil(state: LossState, day: LossDay): Instant | undefined {
-  const isKnown = calendarLimits.every((limit) =>
-    state.baselines.some((baseline) => baseline.limit === limit && baseline.period >= day[limit]),
-  );
-  return isKnown ? day.until : undefined;
+  return { state, baselines, sample: undefined, breaches: judged.breaches };
 }
 
 /** When `passTime` has something to do at the latest, as far as what waits is concerned. */
@@ -204,6 +202,7 @@ function begin(valuation: FundValuation, rules: LossRules): LossOutcome {
   const empty: LossState = {
     ...{ newest: valuation, steady: valuation, baselines: [highWater], before: [], peak: peakOf(valuation) },
     ...{ sampledAt: valuation.at, windowsFrom: valuation.at, windowsVersion: 0, pending: [], trips: [] },
+    datedBy: rules.dayAt(rules.at).by,
   };
   const { state, baselines } = roll(empty, rules.dayAt(valuation.at), valuation, rules.at);
   return { state, baselines: [highWater, ...baselines], sample: sampleOf(valuation), breaches: [] };
@@ -211,21 +210,21 @@ function begin(valuation: FundValuation, rules: LossRules): LossOutcome {
 
 /** Values in two currencies cannot be compared: everything is counted from the first in the new one. */
 function beginAnew(known: LossState, valuation: FundValuation, rules: LossRules): LossOutcome {
-  const moved = without({ ...known, newest: valuation, steady: valuation }, "jump");
+  const redated = redate(known, rules.dayAt(rules.at), rules.at);
+  const moved = without({ ...redated.state, newest: valuation, steady: valuation }, "jump");
   const reason = `The fund is valued in ${valuation.currency} from now on.`;
   const rebased = rebase(moved, { setBy: machine, reason, at: rules.at });
   const rolled = roll(rebased.state, rules.dayAt(valuation.at), valuation, rules.at);
-  return { ...rebased, state: rolled.state, baselines: [...rebased.baselines, ...rolled.baselines] };
+  const baselines = [...redated.baselines, ...rebased.baselines, ...rolled.baselines];
+  return { ...rebased, state: rolled.state, baselines };
 }
-
-type Judged = readonly { readonly baseline: Baseline; readonly shareOf?: Baseline }[];
 
 /** Every baseline, and every breach that waits, against one valuation; those in `overdue` are confirmed by the time alone. */
 function judgeAll(
   state: LossState,
   valuation: FundValuation,
   rules: LossRules,
-  current: Judged,
+  current: readonly Counted[],
   overdue?: readonly PendingLoss[],
 ): { readonly state: LossState; readonly breaches: readonly LossBreach[] } {
   const keys = new Set(current.map(({ baseline }) => lossKey(baseline)));
@@ -233,7 +232,7 @@ function judgeAll(
   // What only time is asked about leaves the others as they are.
   const pending: PendingLoss[] = overdue === undefined ? [] : [...older];
   const breaches: LossBreach[] = [];
-  let trips = state.trips.filter((trip) => isRemembered(trip, state, rules));
+  let trips = state.trips.filter((trip) => isRemembered(trip, state, rules.haltsInForce));
   for (const judged of overdue === undefined ? [...current, ...older] : current) {
     const key = lossKey(judged.baseline);
     const waiting = state.pending.find(({ baseline }) => lossKey(baseline) === key);
@@ -243,9 +242,9 @@ function judgeAll(
       continue;
     }
     const trip = trips.find((one) => lossKey(one) === key);
-    const kept = trip === undefined ? undefined : tripAfter(trip, figure, rules);
+    const kept = trip === undefined ? undefined : tripAfter(trip, figure, rules.haltsInForce);
     if (trip !== undefined) trips = trips.flatMap((one) => (one !== trip ? [one] : kept === undefined ? [] : [kept]));
-    if (!figure.isBreach || (kept !== undefined && !hasGrown(kept, figure, rules))) continue;
+    if (!figure.isBreach || (kept !== undefined && !hasGrown(kept, figure, rules.haltsInForce))) continue;
     const seen = (waiting?.seen ?? 0) + (overdue === undefined ? 1 : 0);
     const since = waiting?.since ?? rules.at;
     if (seen < rules.confirmations && !isOverdue({ since }, rules)) {
@@ -260,28 +259,6 @@ function judgeAll(
     trips = [...trips.filter((one) => lossKey(one) !== key), { ...named, period, version, haltId, loss: figure.loss }];
   }
   return { state: { ...state, pending, trips }, breaches };
-}
-
-/** Trips of periods that are over are forgotten when nothing can be judged by them any more. */
-function isRemembered(trip: LossTrip, state: LossState, { haltsInForce }: LossRules): boolean {
-  if (trip.period === always || haltsInForce.has(trip.haltId)) return true;
-  const key = lossKey(trip);
-  const baselines = [...state.baselines, ...state.before, ...state.pending.map(({ baseline }) => baseline)];
-  return baselines.some((baseline) => lossKey(baseline) === key);
-}
-
-/** Under its halt it follows the loss; after that it stays, until the loss is well below the limit (invariant 7). */
-function tripAfter(trip: LossTrip, figure: LossFigure, { haltsInForce }: LossRules): LossTrip | undefined {
-  if (haltsInForce.has(trip.haltId)) return { ...trip, loss: figure.loss };
-  if (figure.bound === undefined) return undefined;
-  const tenth = decimal.multiply(step, figure.bound, "ceiling");
-  return figure.loss < decimal.subtract(figure.bound, tenth) ? undefined : trip;
-}
-
-function hasGrown(trip: LossTrip, { loss, bound }: LossFigure, { haltsInForce }: LossRules): boolean {
-  if (haltsInForce.has(trip.haltId)) return false;
-  const tenth = decimal.multiply(step, bound ?? decimal.zero, "ceiling");
-  return loss >= decimal.add(trip.loss, decimal.max(tenth, decimal.zero));
 }
 
 function isOverdue({ since }: { readonly since: Instant }, { at, hearingSince, confirmMs }: LossRules): boolean {

@@ -43,6 +43,8 @@ export interface FundBook extends FundSheet {
   navAt: number;
   /** Whether a loss above its limit waits for its confirmation. */
   lossPending: boolean;
+  /** Which of its loss limits are not judged, and why, from the moment on that the sheet has. */
+  lossReason: string;
   /** The envelope's limits at this NAV, if one of them is not plain. */
   wideLimits: NavLimits | undefined;
   /** Gross of the sectors that plain numbers cannot keep, of those that somebody asked about since prices moved; undefined while there are none. */
@@ -182,6 +184,7 @@ function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBoo
     currency: "",
     known: false,
     lossPending: false,
+    lossReason: "",
     unpriced: false,
     openOrders: 0,
     wideNav: undefined,

@@ -7,7 +7,7 @@ import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
-import { type Amount, nothing, plus, toDecimal } from "./amount.ts";
+import { type Amount, isNothing, nothing, plus, toDecimal } from "./amount.ts";
 import { classify } from "./classify.ts";
 import type { Checked, CheckUndo } from "./decision.ts";
 import type { FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
@@ -15,7 +15,8 @@ import { type EngineState, noteClock } from "./engine-state.ts";
 import { type Found, fillView } from "./fill-view.ts";
 import type { Gate } from "./gates/gate.ts";
 import { gates } from "./gates/index.ts";
-import { isNewRisk } from "./gates/new-risk.ts";
+import { isNewRisk, obeysLimits } from "./gates/new-risk.ts";
+import { isMisfit } from "./gates/short-side.ts";
 import { type NoteBook, type NoteColumns, noNotes } from "./notes.ts";
 import { type Hash, namesOf } from "./order-hash.ts";
 import { countOrder, ordersInSecond, uncountOrder } from "./order-rate.ts";
@@ -57,7 +58,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
   classify(view);
 
   let denial = runGates(state, earlyGates, order, at);
-  if (denial === undefined && !dryRun && isNewRisk(view)) {
+  if (denial === undefined && !dryRun && obeysLimits(order, view)) {
     countPace(state, undo, at);
     undo.repeatWindowMs = repeatWindowMs(view);
   }
@@ -103,7 +104,7 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   view.lowers = false;
   classify(view);
   // The decision is made now, so it counts from now.
-  if (!ended && isNewRisk(view)) countPace(state, undo, at);
+  if (!ended && obeysLimits(order, view)) countPace(state, undo, at);
   let denial = ended ? noLongerOpen(state, order) : runGates(state, lateGates, order, at);
   if (denial === undefined && view.envelope?.croVetoEnabled === true) {
     denial = runGates(state, officerGates, order, at);
@@ -151,7 +152,6 @@ function emptyUndo(state: EngineState): CheckUndo {
     approval: undefined,
     tripped: false,
     reserved: undefined,
-    replaced: undefined,
     amended: undefined,
     sequence: -1,
     sequenceBefore: state.sequence,
@@ -167,7 +167,7 @@ function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: 
   for (const gate of asked) {
     notes.begin(gate.name);
     const denial = gate.decide(order, view, at, notes);
-    if (denial === undefined) noteConsequence(view, gate.name, notes);
+    if (denial === undefined) noteConsequence(order, view, gate.name, notes);
     const endedUs = options.stopwatch();
     notes.end(denial === undefined, endedUs - startedUs);
     startedUs = endedUs;
@@ -178,9 +178,9 @@ function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: 
 }
 
 /** What the books will make of an approval; the journal must tell it, because it is read back without the view. */
-function noteConsequence(view: FundView, gate: GateName, notes: NoteBook): void {
+function noteConsequence(order: Order, view: FundView, gate: GateName, notes: NoteBook): void {
   if (gate === "schema" && view.amends) notes.word(amendsFigure, view.lowers === true ? lowersWord : "an open order");
-  if (gate !== "static" || !isNewRisk(view)) return;
+  if (gate !== "static" || !obeysLimits(order, view)) return;
   const windowMs = repeatWindowMs(view);
   if (windowMs !== undefined) notes.count(windowFigure, windowMs);
 }
@@ -226,39 +226,33 @@ function trip(state: EngineState, undo: CheckUndo, at: Instant): void {
   undo.tripped = true;
 }
 
-/** Reserves what was approved, and counts it for the throttle when it adds risk. */
+/** Reserves what was approved, and counts it for the throttle when it answers for its pace. */
 function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): void {
   const { view, books, orders, found } = state;
   const { direction, quantity } = view.terms;
   if (direction === 0 || quantity === undefined) throw new Defect("an order passed without a side or a quantity");
   assertNamed(found);
   const { fund, strategy, book } = found;
-  const unsentUntil = instant.plusMilliseconds(at, state.options.approvalValidMs);
   if (found.open === undefined) {
-    undo.replaced = orders.expired.size === 0 ? undefined : orders.expired.get(order.order_id);
-    undo.reserved = reserve(books, orders, fund, book, order, direction, quantity, unsentUntil);
+    undo.reserved = reserve(books, orders, fund, book, order, direction, quantity);
     undo.reserved.terms = rememberTerms(orders, order);
   } else {
     if (amendRefusal(found.open, order) !== undefined)
       throw new Defect("an order passed that contradicts the one it amends");
-    undo.amended = amend(books, orders, found.open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
+    undo.amended = amend(books, orders, found.open, { quantity, terms: rememberTerms(orders, order) });
   }
   const { repeatWindowMs: windowMs } = undo;
-  if (windowMs === undefined || !isNewRisk(view)) return;
+  if (windowMs === undefined || !obeysLimits(order, view)) return;
   undo.approval = countApproval(strategy, { book, side: order.side, quantity, at, windowMs });
 }
 
 /** Gives back what this check holds, and nothing that others did since. */
 function letGo(state: EngineState, order: Order, undo: CheckUndo): void {
-  const { reserved, amended, replaced } = undo;
+  const { reserved, amended } = undo;
   undo.reserved = undefined;
-  undo.replaced = undefined;
   undo.amended = undefined;
   const open = state.orders.open.get(order.order_id);
-  if (reserved !== undefined && open === reserved) {
-    unreserve(state.books, state.orders, reserved);
-    if (replaced !== undefined) state.orders.expired.set(replaced.id, replaced);
-  }
+  if (reserved !== undefined && open === reserved) unreserve(state.books, state.orders, reserved);
   if (amended !== undefined && open === amended.order) unamend(state.books, state.orders, amended);
 }
 
@@ -289,8 +283,8 @@ function result(
 ): Checked {
   const { view, notes, packer, options } = state;
   const { generation } = notes;
-  const flipDenied = denial !== undefined && view.classification === "FLIP" && view.keySeen === "no";
-  const closingQuantityAllowed = flipDenied ? closingAllowed(view, order, at) : undefined;
+  const closesLess = denial !== undefined && (view.classification === "FLIP" || isMisfit(denial.code));
+  const closingQuantityAllowed = closesLess && view.keySeen === "no" ? closingAllowed(view, order, at) : undefined;
   // Those that wait before their message is made keep what the next check would write over.
   const waits = outcome === "ask" || view.keySeen !== "no";
   const kept: NoteColumns | undefined = waits ? notes.copy() : undefined;
@@ -325,12 +319,18 @@ function lastGate({ notes }: EngineState): GateName | "" {
   return notes.gates[notes.gateCount - 1]?.gate ?? "";
 }
 
-/** What a denied flip could close: all of its closing part, if an order of just that would pass, else nothing. */
+/**
+ * What a denied flip, or an order whose side does not fit, could close: all of its closing part, if a marked order of just that would pass,
+ * else nothing. What is long is closed by SELL, whatever the order was; an amendment cannot become one.
+ */
 function closingAllowed(view: FundView, order: Order, at: Instant): Amount {
   const { quantity, notional } = view.terms;
   const { classification, closingQuantity, openingQuantity } = view;
+  if (isNothing(closingQuantity)) return nothing;
   const total = plus(view.ownFilled, closingQuantity);
-  const probe: Order = { ...order, quantity: decimal.format(toDecimal(total)), notional: undefined, reduce_only: true };
+  const side = order.side === "SELL_SHORT" && !view.amends ? "SELL" : order.side;
+  const closing = { side, quantity: decimal.format(toDecimal(total)), notional: undefined, reduce_only: true };
+  const probe: Order = { ...order, ...closing };
   view.terms.quantity = total;
   view.terms.notional = undefined;
   classify(view);

@@ -186,15 +186,18 @@ export function setNav({ books }: EngineState, nav: NavUpdated): void {
 /** What a fund's losses mean for new risk. */
 export interface LossStanding {
   readonly fundId: string;
-  /** Until when it is known from where on they are counted; undefined while it is not. */
-  readonly knownUntil: instant.Instant | undefined;
+  /** Until when every limit is judged; undefined while one is not. */
+  readonly judgedUntil: instant.Instant | undefined;
+  /** Which limits are not judged, why and what ends it; for the time from `judgedUntil` on. */
+  readonly reason: string;
   /** Whether one above its limit waits for its confirmation. */
   readonly isPending: boolean;
 }
 
-export function setLosses({ books }: EngineState, { fundId, knownUntil, isPending }: LossStanding): void {
+export function setLosses({ books }: EngineState, { fundId, judgedUntil, reason, isPending }: LossStanding): void {
   const fund = fundBookOf(books, fundId);
-  setHead(fund, sheets.lossesUntil, knownUntil ?? Number.NEGATIVE_INFINITY);
+  setHead(fund, sheets.lossesUntil, judgedUntil ?? Number.NEGATIVE_INFINITY);
+  fund.lossReason = reason;
   fund.lossPending = isPending;
 }
 

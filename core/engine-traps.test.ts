@@ -52,7 +52,7 @@ describe("exposure", () => {
   it("never nets pending buys with pending sells", () => {
     const engine = engineRig();
     expect(engine.check(orderOf("buy", limit("1000")), moment(0)).outcome).toBe("approved");
-    expect(engine.check(orderOf("sell", { ...limit("1000"), side: "SELL" }), moment(1)).outcome).toBe("approved");
+    expect(engine.check(orderOf("sell", { ...limit("1000"), side: "SELL_SHORT" }), moment(1)).outcome).toBe("approved");
     expect(engine.check(orderOf("more", limit("1")), moment(2)).code).toBe("POSITION_LIMIT_EXCEEDED");
     expect(engine.exposure("alpha")).toMatchObject({ gross: 200_000n * 10n ** 36n });
   });
@@ -259,7 +259,7 @@ describe("reduce, flip, short", () => {
     orderOf(id, { ...limit(quantity), side: "SELL", ...more });
 
   it("two quick sells cannot both close the same holding", () => {
-    const engine = engineRig();
+    const engine = engineRig({ strict_sides: false });
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(sell("a", "60"), moment(0)).classification).toBe("REDUCE");
     const second = engine.check(sell("b", "60"), moment(1));
@@ -290,11 +290,12 @@ describe("reduce, flip, short", () => {
     hold(engine, "alpha", "AAPL", "50000");
     const far = moment(3_600_000);
     expect(engine.check(sell("more", "60000"), far).outcome).toBe("denied");
-    expect(engine.check(sell("exit", "50000"), far).outcome).toBe("approved");
+    expect(engine.check(sell("unmarked", "50000"), far).outcome).toBe("denied");
+    expect(engine.check(sell("exit", "50000", { reduce_only: true }), far).outcome).toBe("approved");
   });
 
   it("a denied flip says how much could be closed, and a smaller order of that passes", () => {
-    const engine = engineRig({ shorting_enabled: false });
+    const engine = engineRig({ shorting_enabled: false, strict_sides: false });
     hold(engine, "alpha", "AAPL", "100");
     const flip = engine.check(sell("flip", "150"), moment(0));
     expect(flip).toMatchObject({ code: "SHORTING_DISABLED", classification: "FLIP", gate: "short_side" });
@@ -313,8 +314,47 @@ describe("reduce, flip, short", () => {
     expect(decisionMessage(flip, "d").closing_quantity_allowed).toBe("0");
   });
 
+  it("22.7: what a side does not allow is denied with the quantity that would pass, and that one passes", () => {
+    const engine = engineRig();
+    hold(engine, "alpha", "AAPL", "100");
+    hold(engine, "alpha", "MSFT", "-50");
+    hold(engine, "beta", "BTC-USD", "1");
+    engine.check(sell("pending", "30"), moment(0));
+    const cover = { symbol: "MSFT", limit_price: "400", side: "BUY_TO_COVER" };
+    for (const [order, code, allowed, retry] of [
+      [sell("a", "80"), "SELL_EXCEEDS_LONG", "70", {}],
+      [sell("b", "80", { side: "SELL_SHORT" }), "SHORT_WHILE_LONG", "70", { side: "SELL" }],
+      [sell("c", "20", { side: "SELL_SHORT" }), "SHORT_WHILE_LONG", "20", { side: "SELL" }],
+      [orderOf("d", { ...limit("60"), ...cover }), "COVER_EXCEEDS_SHORT", "50", {}],
+      [orderOf("e", { ...limit("60"), ...cover, side: "BUY" }), "BUY_CROSSES_ZERO", "50", {}],
+      [sell("f", "1", { symbol: "XOM", limit_price: "100" }), "SELL_EXCEEDS_LONG", "0", undefined],
+    ] as const) {
+      const denied = engine.check(order, moment(1));
+      expect([denied.gate, denied.code]).toEqual(["short_side", code]);
+      expect(decisionMessage(denied, "d").closing_quantity_allowed).toBe(allowed);
+      if (retry === undefined) continue;
+      const again = { ...order, ...retry, order_id: `${order.order_id}-2`, idempotency_key: `${order.order_id}-2` };
+      expect(engine.check({ ...again, quantity: allowed, dry_run: true }, moment(2)).code).toBe("");
+    }
+    const coins = { fund_id: "beta", strategy_id: "coins", symbol: "BTC-USD", asset_class: "CRYPTO" };
+    const through = orderOf("coins", { ...coins, side: "SELL", quantity: "1.5", order_type: "MARKET" });
+    expect(engine.check(through, moment(3))).toMatchObject({ code: "", classification: "FLIP" });
+  });
+
+  it("22.4: an unmarked reduction counts for the pace, a marked one does not", () => {
+    const engine = engineRig({ order_rate_max_per_s: 2 });
+    hold(engine, "alpha", "AAPL", "100");
+    for (const id of ["a", "b", "c", "d"])
+      expect(engine.check(sell(id, "1", { reduce_only: true }), moment(0)).code).toBe("");
+    expect(engine.check(sell("e", "1"), moment(0)).code).toBe("");
+    expect(engine.check(sell("f", "1"), moment(0)).code).toBe("");
+    const over = engine.check(sell("g", "1"), moment(0));
+    expect([over.code, over.reason.endsWith("mark it reduce_only.")]).toEqual(["ORDER_RATE_EXCEEDED", true]);
+    expect(engine.check(sell("h", "1", { reduce_only: true }), moment(0)).code).toBe("");
+  });
+
   it("the short is what results after other pending sells", () => {
-    const engine = engineRig({ shorting_enabled: false });
+    const engine = engineRig({ shorting_enabled: false, strict_sides: false });
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(sell("a", "100"), moment(0)).outcome).toBe("approved");
     expect(engine.check(sell("b", "1"), moment(1)).code).toBe("SHORTING_DISABLED");

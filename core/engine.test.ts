@@ -24,11 +24,13 @@ describe("random lives", () => {
     expect(seen.tried).toBeGreaterThan(50);
     expect(seen.replayed).toBeGreaterThan(200);
     expect(seen.withdrawn).toBeGreaterThan(100);
-    expect(seen.restored).toBeGreaterThan(20);
+    expect(seen.restored).toBeGreaterThan(15);
     expect(seen.lowered).toBeGreaterThan(5);
     expect([...seen.codes]).toEqual(
       expect.arrayContaining(["DUPLICATE_KEY", "KEY_REUSED", "FUND_HALTED", "SCHEMA_AMENDMENT_MISMATCH"]),
     );
+    const sides = ["COVER_EXCEEDS_SHORT", "SELL_EXCEEDS_LONG", "SHORT_WHILE_LONG", "BUY_CROSSES_ZERO"];
+    expect([...seen.codes]).toEqual(expect.arrayContaining([...sides, "NOTIONAL_ABOVE_MAX", "PRICE_OUTSIDE_COLLAR"]));
   });
 });
 

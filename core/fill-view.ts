@@ -29,7 +29,6 @@ import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reser
 import type { SeenKeys } from "./seen-keys.ts";
 import { noTerms, readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
-import { lapsedQuantity } from "./unsent-approvals.ts";
 import { tableOf } from "./value-tables.ts";
 import type { FundView, Verdict } from "./view.ts";
 
@@ -100,6 +99,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     amendsAnother: false,
     amendRefusal: undefined,
     lowers: false,
+    earlierRules: false,
     ages,
     textsFit: undefined,
     classification: undefined,
@@ -108,7 +108,6 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     position: amounts.nothing,
     pendingBuy: amounts.nothing,
     pendingSell: amounts.nothing,
-    lapsed: amounts.nothing,
     ownRemaining: amounts.nothing,
     ownFilled: amounts.nothing,
     openOrders: 0,
@@ -140,6 +139,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     haltId: "",
     haltReason: "",
     lossBlock: undefined,
+    lossReason: "",
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
     throttleTripped: false,
@@ -191,7 +191,6 @@ export function fillView(
   view.envelope = fund?.envelope;
   view.instrument = book?.facts;
   fillPosition(view, found, order);
-  view.lapsed = source.orders.lapsing.size === 0 ? amounts.nothing : lapsedFor(view, source.orders, found, at);
   if (known === "ended") refuseAmendment(view);
   view.openOrdersMax = source.openOrdersPerFundMax;
   fillPrices(view, books, fund, book, at);
@@ -230,11 +229,6 @@ function fillPosition(view: FundView, { fund, row, open }: Found, order: Order):
   const { quantity } = view.terms;
   view.lowers = quantity !== undefined && isLowered(open, order, quantity);
   leaveOut(view, open);
-}
-
-function lapsedFor({ terms }: FundView, orders: OrderBook, { fund, book, open }: Found, at: Instant): amounts.Amount {
-  if (fund === undefined || book === undefined || terms.direction === 0) return amounts.nothing;
-  return lapsedQuantity(orders, fund, book, terms.direction, open, at);
 }
 
 /** The order that it would change has ended. */
@@ -294,8 +288,10 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   view.heldLow = undefined;
   view.lossBlock = undefined;
   if (fund === undefined) return;
-  if (fund.lossPending || at >= headOf(fund, sheets.lossesUntil))
-    view.lossBlock = fund.lossPending ? "pending" : "missing";
+  if (fund.lossPending || at >= headOf(fund, sheets.lossesUntil)) {
+    view.lossBlock = fund.lossPending ? "pending" : "not judged";
+    view.lossReason = fund.lossPending ? "" : fund.lossReason;
+  }
   if (fund.envelope !== undefined && view.nav !== undefined) {
     view.limits = limitsOf(fund, fund.envelope, view.nav, found.limits);
   }

@@ -55,7 +55,7 @@ export const oldestMarkAt = 5;
 export const oldestFxAt = 6;
 /** When the oldest price in the NAV was true: so old is the NAV. */
 export const navPricedAt = 7;
-/** Until when it is known from where on the fund's losses are counted; for ever where nobody counts them. */
+/** Until when every loss limit of the fund is judged; for ever where nobody judges them. */
 export const lossesUntil = 8;
 /** The NAV, and the envelope's limits at it; NaN for what is not known or not plain. */
 export const nav = 9;

@@ -17,12 +17,12 @@ const situations: readonly (readonly [name: string, code: string, begin: (engine
   [
     "a loss waits for its confirmation",
     "LOSS_CONFIRMATION_PENDING",
-    (engine) => engine.setLosses({ fundId: "alpha", knownUntil: moment(86_400_000), isPending: true }),
+    (engine) => engine.setLosses({ fundId: "alpha", judgedUntil: moment(86_400_000), reason: "", isPending: true }),
   ],
   [
-    "no baseline is written",
-    "LOSS_BASELINE_MISSING",
-    (engine) => engine.setLosses({ fundId: "alpha", knownUntil: undefined, isPending: false }),
+    "a loss limit is not judged",
+    "LOSS_NOT_JUDGED",
+    (engine) => engine.setLosses({ fundId: "alpha", judgedUntil: undefined, reason: "daily: r", isPending: false }),
   ],
 ];
 

@@ -13,13 +13,17 @@ const strategies = { alpha: "trend", beta: "coins" } as const;
 const world = fc.record({
   fund: fc.constantFrom("alpha" as const, "beta" as const),
   symbol: fc.constantFrom(...symbols),
-  side: fc.constantFrom("BUY" as const, "SELL" as const),
+  side: fc.constantFrom("BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"),
   held: fc.array(fc.record({ symbol: fc.constantFrom(...symbols), quantity: fc.integer({ min: -300, max: 300 }) }), {
     maxLength: 4,
   }),
-  pending: fc.array(fc.record({ symbol: fc.constantFrom(...symbols), side: fc.constantFrom("BUY", "SELL") }), {
-    maxLength: 3,
-  }),
+  pending: fc.array(
+    fc.record({
+      symbol: fc.constantFrom(...symbols),
+      side: fc.constantFrom("BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"),
+    }),
+    { maxLength: 3 },
+  ),
   envelope: fc.record({
     max_position_pct: fc.integer({ min: 1, max: 40 }).map((percent) => percent / 100),
     max_gross_exposure_pct: fc.integer({ min: 5, max: 200 }).map((percent) => percent / 100),
@@ -32,6 +36,7 @@ const world = fc.record({
       { technology: 0.2, crypto: 0.1 },
     ),
     shorting_enabled: fc.boolean(),
+    strict_sides: fc.boolean(),
   }),
 });
 
@@ -99,8 +104,34 @@ describe("headroom", () => {
     expect(ask("alpha", "AAPL")).toMatchObject({ quantity: "0", binding: "HALT_STATE_UNKNOWN" });
   });
 
+  it("22.7: of a sale or a cover is what that side may close, and of a short sale nothing while the fund is long", () => {
+    const engine = rig(
+      {},
+      [
+        { symbol: "AAPL", quantity: 100 },
+        { symbol: "MSFT", quantity: -50 },
+      ],
+      "alpha",
+    );
+    engine.check(orderOf("a", { side: "SELL", quantity: "30" }), moment(0));
+    const ask = (symbol: string, side: string) => engine.headroom({ fundId: "alpha", symbol, side }, moment(1));
+    expect(ask("AAPL", "SELL")).toMatchObject({ quantity: "70", binding: "strict_sides" });
+    expect(ask("AAPL", "SELL_SHORT")).toMatchObject({ quantity: "0", binding: "strict_sides" });
+    expect(ask("MSFT", "BUY_TO_COVER")).toMatchObject({ quantity: "50", binding: "strict_sides" });
+    expect(ask("MSFT", "BUY")).toMatchObject({ quantity: "50", binding: "strict_sides" });
+    expect(ask("XOM", "SELL_SHORT")).toMatchObject({ binding: "max_position_pct" });
+  });
+
+  it("22.4: of a sale is one order's worth, whatever is held", () => {
+    const engine = rig({ max_notional: 10_500, price_collar_pct: 0.05 }, [{ symbol: "AAPL", quantity: 100 }], "alpha");
+    expect(engine.headroom({ fundId: "alpha", symbol: "AAPL", side: "SELL" }, moment(0))).toMatchObject({
+      quantity: "50",
+      binding: "max_notional",
+    });
+  });
+
   it("of a sale without shorting is what is held and not yet being sold", () => {
-    const engine = rig({ shorting_enabled: false }, [{ symbol: "AAPL", quantity: 100 }], "alpha");
+    const engine = rig({ shorting_enabled: false, strict_sides: false }, [{ symbol: "AAPL", quantity: 100 }], "alpha");
     engine.check(orderOf("a", { side: "SELL", quantity: "30" }), moment(0));
     expect(engine.headroom({ fundId: "alpha", symbol: "AAPL", side: "SELL" }, moment(1))).toMatchObject({
       quantity: "70",

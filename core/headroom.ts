@@ -1,6 +1,7 @@
 // How much more of a symbol a fund may buy or sell, and which limit binds. The gates themselves are asked, again and again with another
 // quantity, so that what is promised here is exactly what a check would let through. The order that is imagined is a market order, valued at
-// the market plus the collar; pace, throttle and the halts of single strategies are left out, because the question names no strategy.
+// the market plus the collar, and not marked reduce_only; pace, throttle and the halts of single strategies are left out, because the question
+// names no strategy.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
@@ -22,7 +23,7 @@ import type { FundView } from "./view.ts";
 export interface HeadroomQuestion {
   readonly fundId: string;
   readonly symbol: string;
-  /** BUY or SELL. */
+  /** BUY, SELL, SELL_SHORT or BUY_TO_COVER. */
   readonly side: string;
 }
 
@@ -38,6 +39,10 @@ const fieldsByCode: ReadonlyMap<string, string> = new Map([
   ["NET_EXPOSURE_EXCEEDED", "max_net_exposure_pct"],
   ["SHORTING_DISABLED", "shorting_enabled"],
   ["BORROW_FEE_EXCEEDED", "max_borrow_fee_pct"],
+  ["COVER_EXCEEDS_SHORT", "strict_sides"],
+  ["SELL_EXCEEDS_LONG", "strict_sides"],
+  ["SHORT_WHILE_LONG", "strict_sides"],
+  ["BUY_CROSSES_ZERO", "strict_sides"],
 ]);
 
 export function headroom(state: EngineState, question: HeadroomQuestion, askedAt: instant.Instant): Headroom {
@@ -161,6 +166,7 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
     maxNetExposure: boundless,
     sectorLimits: new Map(),
     shortingEnabled: true,
+    strictSides: false,
   };
   // What can be borrowed is no limit of the envelope; it binds or it does not, and is named when it does.
   const { borrowAvailable, borrowFee, borrowAgeMs } = view;

@@ -1,10 +1,11 @@
-// The baselines of a new period: written when the first valuation or the clock reaches it, and never again.
+// The baselines of a new period: written when the first valuation or the clock reaches it, and never again. Where another calendar dates the
+// same moment later, what was counted so far is counted on under the new date: a changed calendar forgives no loss.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import { type Instant, millisecondsBetween } from "../contracts/src/instant.ts";
 import type { Baseline, FundValuation, LossState } from "../contracts/src/losses.ts";
-import { calendarLimits } from "./loss-figures.ts";
-import type { LossPeriods } from "./loss-periods.ts";
+import { calendarLimits, lossKey } from "./loss-figures.ts";
+import type { LossDay, LossPeriods } from "./loss-periods.ts";
 import { unitCount } from "./loss-units.ts";
 
 const dayMs = 86_400_000;
@@ -14,13 +15,59 @@ const dayMs = 86_400_000;
  */
 const ageMsMax = { daily: 7 * dayMs, weekly: 14 * dayMs, monthly: 35 * dayMs } as const;
 
+export interface Rolled {
+  readonly state: LossState;
+  /** To be written down. */
+  readonly baselines: readonly Baseline[];
+}
+
+/** Dates what is counted by the calendar of that day, when it was dated by another one; `day` is that of now. */
+export function redate(state: LossState, day: LossDay, at: Instant): Rolled {
+  if (state.datedBy === day.by) return { state, baselines: [] };
+  const dated = { ...state, datedBy: day.by };
+  if (state.datedBy === undefined) return { state: dated, baselines: [] };
+  const reason = `Counted on: the calendar is ${day.by} now, and was ${state.datedBy}.`;
+  const moved = new Map<Baseline, Baseline>();
+  for (const baseline of state.baselines) {
+    const { limit } = baseline;
+    if (limit === "high_water" || limit === "rolling_24h" || limit === "rolling_5d") continue;
+    const kind = limit === "strategy" ? "daily" : limit;
+    const isYoung = millisecondsBetween(baseline.valuedAt, at) <= ageMsMax[kind];
+    if (baseline.period >= day[kind] || !isYoung) continue;
+    moved.set(baseline, { ...baseline, period: day[kind], version: 0, setBy: "riskengine", reason, setAt: at });
+  }
+  if (moved.size === 0) return { state: dated, baselines: [] };
+  const sameAs = (of: Pick<Baseline, "limit" | "strategyId" | "period" | "version">): Baseline | undefined =>
+    [...moved].find(([from]) => lossKey(from) === lossKey(of))?.[1];
+  return {
+    state: {
+      ...dated,
+      baselines: state.baselines.map((baseline) => moved.get(baseline) ?? baseline),
+      before: [
+        ...state.before.filter((one) => ![...moved.keys()].some(({ limit }) => limit === one.limit)),
+        ...moved.keys(),
+      ],
+      pending: state.pending.map((pending) => ({
+        ...pending,
+        baseline: sameAs(pending.baseline) ?? pending.baseline,
+        ...(pending.shareOf !== undefined && { shareOf: sameAs(pending.shareOf) ?? pending.shareOf }),
+      })),
+      trips: state.trips.map((trip) => {
+        const to = sameAs(trip);
+        return to === undefined ? trip : { ...trip, period: to.period, version: to.version };
+      }),
+    },
+    baselines: [...moved.values()],
+  };
+}
+
 /** Where the periods are newer than those that have baselines; from the last steady valuation, or from the one that has just come. */
 export function roll(
   state: LossState,
   periods: LossPeriods,
   valuation: FundValuation | undefined,
   at: Instant,
-): { readonly state: LossState; readonly baselines: readonly Baseline[] } {
+): Rolled {
   const moment = valuation?.at ?? at;
   const young = (limit: (typeof calendarLimits)[number]): FundValuation | undefined =>
     millisecondsBetween(state.steady.at, moment) <= ageMsMax[limit] ? state.steady : undefined;

@@ -4,7 +4,7 @@ import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Baseline, FundValuation, LossLimit, LossSample, LossState } from "../contracts/src/losses.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
-import type { LossPeriods } from "./loss-periods.ts";
+import { daysBetween, type LossPeriods } from "./loss-periods.ts";
 import { unitCount, withFlows } from "./loss-units.ts";
 
 /** Fractions of the value that losses are counted from; what is not there is off. */
@@ -86,21 +86,48 @@ function wholeOfStrategies(daily: Baseline, valuation: FundValuation): Decimal {
   return decimal.max(daily.value, withFlows(daily, valuation));
 }
 
+/** What a loss is counted from, and for a strategy's own the daily baseline that it is a share of. */
+export interface Counted {
+  readonly baseline: Baseline;
+  readonly shareOf?: Baseline;
+}
+
+/** So many days may a baseline be dated ahead: zones, weekends and holidays differ by less, and only a wrong clock by more. */
+const aheadDaysMax = { daily: 10, weekly: 14, monthly: 31, strategy: 10 } as const;
+
+/**
+ * The baseline of a period: its own, or else the first one after it. Dates go back when a calendar is replaced by one of another zone or with
+ * more holidays; losses are then counted on from where they were until the dates meet again. An older baseline never fits.
+ */
+function baselineOf(
+  kept: readonly Baseline[],
+  limit: keyof typeof aheadDaysMax,
+  strategyId: string | undefined,
+  period: string,
+): Baseline | undefined {
+  let found: Baseline | undefined;
+  for (const one of kept) {
+    if (one.limit !== limit || one.strategyId !== strategyId) continue;
+    if (one.period === period) return one;
+    if (one.period < period || (found !== undefined && one.period >= found.period)) continue;
+    if (daysBetween(period, one.period) <= aheadDaysMax[limit]) found = one;
+  }
+  return found;
+}
+
 /** Everything that losses are counted from at present, of the periods that are given. */
-export function baselinesAt(
-  state: LossState,
-  periods: LossPeriods,
-  windows: WindowSamples,
-): readonly { readonly baseline: Baseline; readonly shareOf?: Baseline }[] {
+export function baselinesAt(state: LossState, periods: LossPeriods, windows: WindowSamples): readonly Counted[] {
   const kept = [...state.baselines, ...state.before];
-  const daily = kept.find(({ limit, period }) => limit === "daily" && period === periods.daily);
+  const daily = baselineOf(kept, "daily", undefined, periods.daily);
   const calendar = calendarLimits.flatMap((limit) => {
-    const baseline = kept.find((one) => one.limit === limit && one.period === periods[limit]);
+    const baseline = limit === "daily" ? daily : baselineOf(kept, limit, undefined, periods[limit]);
     return baseline === undefined ? [] : [{ baseline }];
   });
-  const strategies = kept
-    .filter(({ limit, period }) => limit === "strategy" && period === periods.daily)
-    .flatMap((baseline) => (daily === undefined ? [] : [{ baseline, shareOf: daily }]));
+  const names = new Set(kept.flatMap(({ limit, strategyId }) => (limit === "strategy" ? [strategyId] : [])));
+  const strategies = [...names].flatMap((strategyId) => {
+    const baseline = baselineOf(kept, "strategy", strategyId, periods.daily);
+    return baseline === undefined || daily === undefined ? [] : [{ baseline, shareOf: daily }];
+  });
   const moving = windowLimits.flatMap((limit) => {
     const sample = windows[limit];
     return sample === undefined ? [] : [{ baseline: windowBaseline(state, limit, sample) }];

@@ -13,6 +13,8 @@ export interface LossPeriods {
 /** The periods of a moment, and when the next trading day begins. */
 export interface LossDay extends LossPeriods {
   readonly until: Instant;
+  /** Which calendar says so: its name, its zone, and whether it ever closes. Another one dates the same moment differently. */
+  readonly by: string;
 }
 
 /** No market rests longer. */
@@ -21,6 +23,7 @@ const searchDaysMax = 400;
 export function lossDayAt(calendar: TradingCalendar, at: Instant): LossDay {
   const daily = tradingDay(calendar, at);
   const day = dayNumber(daily);
+  const { name, zone, sessions } = calendar.definition;
   // 1970-01-01 was a Thursday.
   const sinceMonday = (((day + 3) % 7) + 7) % 7;
   return {
@@ -28,7 +31,13 @@ export function lossDayAt(calendar: TradingCalendar, at: Instant): LossDay {
     weekly: formatDate(civilFromDays(day - sinceMonday)),
     monthly: `${daily.slice(0, 8)}01`,
     until: nextDayBegins(calendar, at, daily),
+    by: `${name} ${zone} ${sessions === "always" ? "always open" : "with sessions"}`,
   };
+}
+
+/** From one date to another, negative when the second is earlier. */
+export function daysBetween(from: string, to: string): number {
+  return dayNumber(to) - dayNumber(from);
 }
 
 function nextDayBegins(calendar: TradingCalendar, at: Instant, today: string): Instant {

@@ -118,7 +118,13 @@ describe("old prices", () => {
   const rules = (state: LossState, at: string) => ({
     fractions: lossFractions({ daily_loss_halt_pct: 0.02 } as never),
     ...{ confirmations: 1, confirmMs: 0, at: parse(at), hearingSince: parse(at), windows: {} },
-    dayAt: () => ({ daily: "2026-11-18", weekly: "2026-11-16", monthly: "2026-11-01", until: parse(at) }),
+    dayAt: () => ({
+      daily: "2026-11-18",
+      weekly: "2026-11-16",
+      monthly: "2026-11-01",
+      until: parse(at),
+      by: "a calendar",
+    }),
     haltsInForce: new Set(state.trips.map(({ haltId }) => haltId)),
     newHaltId: () => "h",
   });

@@ -19,7 +19,6 @@ function orderOf(id: string): OpenOrder {
     asked,
     1,
     parseAmount("1"),
-    Number.NaN,
   );
 }
 

@@ -8,7 +8,7 @@ import { dice } from "../testkit/virtual/dice.ts";
 import { strategies } from "./strategies/index.ts";
 import type { StrategyInput } from "./strategies/shape.ts";
 import { type OrderPlan, openMax, strategyOrders } from "./strategy-orders.ts";
-import { type FundRoom, fitting, type HeldLine } from "./within-envelope.ts";
+import { type FundRoom, fitting, type HeldLine, withinSide } from "./within-envelope.ts";
 
 type Decimal = decimal.Decimal;
 
@@ -44,7 +44,8 @@ function randomPlan(round: number): OrderPlan {
     const some = decimal.round(decimal.multiply(most, decimal.fromNumber(chance.below(100) / 100), "down"), 0, "down");
     const isOption = instruments.get(symbol)?.asset_class === "OPTION";
     const quantity = isOption ? whole(-chance.below(5)) : some;
-    return { symbol, quantity, openBuys: whole(chance.below(3)), openSells: decimal.zero };
+    // Other strategies of the fund have orders too.
+    return { symbol, quantity, openBuys: whole(chance.below(3)), openSells: whole(chance.below(3)) };
   });
   const closes = new Map(
     watched.map((symbol) => {
@@ -65,7 +66,6 @@ function randomPlan(round: number): OrderPlan {
   return { strategy, input, opinion, room, quotes, busy, openCount: busy.size, decision, seed, broker: "paper" };
 }
 
-const isBlock = (tif: string): boolean => tif === "IOC";
 const plans = Array.from({ length: 100 }, (_, round) => randomPlan(round)).map((plan) => ({
   plan,
   orders: strategyOrders(plan),
@@ -119,7 +119,7 @@ describe("orders of strategies (seed 20261115)", () => {
     let grown = 0;
     for (const { plan, orders } of plans) {
       let { lines } = plan.room;
-      for (const order of orders.filter(({ tif }) => !isBlock(tif))) {
+      for (const order of orders) {
         const signed = order.side.startsWith("BUY")
           ? decimal.parse(order.quantity)
           : decimal.negate(decimal.parse(order.quantity));
@@ -157,18 +157,26 @@ describe("orders of strategies (seed 20261115)", () => {
     }
   });
 
-  it("4: bid for a block that no limit lets through", () => {
-    const blocks = plans.flatMap(({ plan, orders }) =>
-      orders.filter(({ tif }) => isBlock(tif)).map((order) => ({ plan, order })),
-    );
-    expect(blocks.length).toBeGreaterThan(5);
-    for (const { plan, order } of blocks) {
-      const value = decimal.multiply(decimal.parse(order.quantity), decimal.parse(order.limit_price ?? ""), "down");
-      expect(decimal.compare(value, decimal.fromNumber(plan.room.envelope.max_notional))).toBe(1);
-      expect(
-        decimal.compare(decimal.parse(order.limit_price ?? ""), plan.quotes.get(order.symbol)?.bid ?? decimal.zero),
-      ).toBe(-1);
+  it("4: fit what the whole fund holds and has open", () => {
+    let closing = 0;
+    for (const { plan, orders } of plans) {
+      for (const { symbol, side, quantity } of orders) {
+        const {
+          quantity: held,
+          openBuys,
+          openSells,
+        } = plan.room.lines.find((line) => line.symbol === symbol) as HeldLine;
+        const long = decimal.subtract(held, openSells);
+        const short = decimal.negate(decimal.add(held, openBuys));
+        const most = { SELL: long, BUY_TO_COVER: short, BUY: decimal.sign(held) < 0 ? short : undefined }[
+          side as string
+        ];
+        if (most !== undefined) expect(decimal.compare(decimal.parse(quantity), most)).toBeLessThanOrEqual(0);
+        if (most !== undefined) closing += 1;
+        if (side === "SELL_SHORT") expect(decimal.sign(held)).toBeLessThanOrEqual(0);
+      }
     }
+    expect(closing).toBeGreaterThan(20);
   });
 });
 
@@ -179,5 +187,29 @@ describe("what fits under an envelope", () => {
     const fits = (wanted: number): string => decimal.format(fitting({ ...plan.room, lines }, "AAPL", whole(wanted)));
     expect(fits(-100)).toBe("-100");
     expect(fits(100)).toBe("0");
+  });
+});
+
+describe("22.7: what a side may do to the fund's position", () => {
+  const line = (quantity: number, openBuys = 0, openSells = 0): HeldLine => ({
+    symbol: "AAPL",
+    quantity: whole(quantity),
+    openBuys: whole(openBuys),
+    openSells: whole(openSells),
+  });
+  it.each([
+    ["SELL", -50, line(100), "-50"],
+    ["SELL", -50, line(100, 0, 80), "-20"],
+    ["SELL", -50, line(0), "0"],
+    ["SELL", -50, undefined, "0"],
+    ["SELL_SHORT", -50, line(1), "0"],
+    ["SELL_SHORT", -50, line(-10), "-50"],
+    ["BUY_TO_COVER", 50, line(-30), "30"],
+    ["BUY_TO_COVER", 50, line(-80, 60), "20"],
+    ["BUY", 50, line(-30), "30"],
+    ["BUY", 50, line(10), "50"],
+    ["BUY", 50, undefined, "50"],
+  ] as const)("%s %s", (side, wanted, held, most) => {
+    expect(decimal.format(withinSide(held, side, whole(wanted)))).toBe(most);
   });
 });

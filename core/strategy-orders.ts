@@ -1,10 +1,10 @@
-// From an opinion to orders: small steps towards the targets, most of them priced to trade at once, some resting beside the market, and now and then
-// a bid for a block that is larger than the fund lets one order be. A pure function of what it is given; chance comes from the decision's number.
+// From an opinion to orders: small steps towards the targets, most of them priced to trade at once, some resting beside the market. A pure function of
+// what it is given; chance comes from the decision's number.
 //
 //  1. At most `openMax` orders of the strategy are open, and at most one per symbol.
-//  2. Every order but the block fits under every limit with a fifth to spare, together with those before it.
+//  2. Every order fits under every limit with a fifth to spare, together with those before it.
 //  3. No order crosses zero, and none opens a short position of anything but an option.
-//  4. The block is larger than one order may be and priced away from the market: it is denied, and if it were not it would not trade.
+//  4. Its side fits what the whole fund holds and has open, not only what the strategy holds; what does not fit is left out.
 import * as decimal from "../contracts/src/decimal.ts";
 import { format } from "../contracts/src/instant.ts";
 import type { Instrument } from "../contracts/src/records/market.ts";
@@ -13,7 +13,7 @@ import type { Tif } from "../contracts/src/records/values.ts";
 import { sideOf } from "./backtest-book.ts";
 import { fractionAt, laneOf } from "./seeded-chance.ts";
 import { exactFraction, type Strategy, type StrategyInput, type StrategyOpinion } from "./strategies/shape.ts";
-import { type FundRoom, fitting, type HeldLine } from "./within-envelope.ts";
+import { type FundRoom, fitting, type HeldLine, withinSide } from "./within-envelope.ts";
 
 type Decimal = decimal.Decimal;
 
@@ -39,12 +39,9 @@ export const openMax = 4;
 const orderShare = 0.0004;
 const stepsMax = 2;
 const restEvery = 3;
-const blockEvery = 4;
-const blockOn = 2;
-/** How far through the market an order is priced to trade at once, how far beside it one rests, and a block. */
+/** How far through the market an order is priced to trade at once, and how far beside it one rests. */
 const throughShare = 0.0005;
 const besideShareMax = 0.0008;
-const blockShare = 0.02;
 
 interface Wanted {
   readonly symbol: string;
@@ -65,22 +62,27 @@ export function strategyOrders(plan: OrderPlan): readonly Order[] {
     busy.add(wanted.symbol);
     orders.push(orderOf(plan, orders.length + 1, wanted, quantity, terms));
   };
-  const fits = (symbol: string, quantity: Decimal): Decimal => fitting({ ...plan.room, lines }, symbol, quantity);
+  const fits = (wanted: Wanted, quantity: Decimal): Decimal => {
+    const side = sideOf(wanted.held, quantity);
+    const within = withinSide(
+      lines.find(({ symbol }) => symbol === wanted.symbol),
+      side,
+      quantity,
+    );
+    return fitting({ ...plan.room, lines }, wanted.symbol, within);
+  };
 
-  // It is denied, so it takes no room from the others.
-  const block = plan.decision % blockEvery === blockOn ? blockBid(plan) : undefined;
-  if (block !== undefined && !busy.has(block.wanted.symbol)) place(block.wanted, block.quantity, block.terms);
   const wishes = wishesOf(plan);
   for (const wanted of wishes.slice(0, stepsMax)) {
     if (busy.has(wanted.symbol)) continue;
-    const quantity = fits(wanted.symbol, step(plan, wanted, chance(orders.length)));
+    const quantity = fits(wanted, step(plan, wanted, chance(orders.length)));
     place(wanted, quantity, through(plan, wanted, quantity));
     reserve(lines, wanted.symbol, quantity);
   }
   const idle = wishes.filter(({ symbol }) => !busy.has(symbol));
   const resting = idle[Math.floor(chance(10) * idle.length)];
   if (plan.decision % restEvery === 0 && resting !== undefined) {
-    const quantity = fits(resting.symbol, step(plan, resting, chance(11)));
+    const quantity = fits(resting, step(plan, resting, chance(11)));
     place(resting, quantity, beside(plan, resting, quantity, chance(12)));
   }
   return orders;
@@ -140,32 +142,6 @@ function beside(plan: OrderPlan, { symbol, instrument }: Wanted, quantity: Decim
     ? onTick(times(bid, 1 - away), instrument, "floor")
     : onTick(times(ask, 1 + away), instrument, "ceiling");
   return { limitPrice, tif: "GTC", thesis: "A step towards the target, for whoever comes." };
-}
-
-/** More than one order may be, of what is liked best, below the market. */
-function blockBid(
-  plan: OrderPlan,
-): { readonly wanted: Wanted; readonly quantity: Decimal; readonly terms: Terms } | undefined {
-  const { max_notional: notionalMax } = plan.room.envelope;
-  const [liked] = [...plan.opinion.signals].sort(
-    (one, other) => other.value - one.value || (one.symbol < other.symbol ? -1 : 1),
-  );
-  const instrument = plan.input.instruments.get(liked?.symbol ?? "");
-  if (instrument === undefined || !plan.quotes.has(instrument.symbol) || notionalMax === undefined) return undefined;
-  const { symbol, lot_size: lot, multiplier } = instrument;
-  const limitPrice = onTick(times(quoteOf(plan, symbol).bid, 1 - blockShare), instrument, "floor");
-  const unit = decimal.multiply(limitPrice, decimal.parse(multiplier), "down");
-  if (decimal.sign(unit) <= 0 || notionalMax <= 0) return undefined;
-  const money = decimal.multiply(decimal.fromNumber(notionalMax), decimal.parse("1.2"), "up");
-  const quantity = decimal.roundToIncrement(decimal.divide(money, unit, "up"), decimal.parse(lot), "up");
-  const held = plan.input.positions.get(symbol) ?? decimal.zero;
-  if (decimal.sign(held) < 0) return undefined;
-  const terms = {
-    limitPrice,
-    tif: "IOC",
-    thesis: "A bid for a block below the market, if somebody must sell.",
-  } as const;
-  return { wanted: { symbol, change: quantity, held, unit, instrument }, quantity, terms };
 }
 
 function quoteOf({ quotes }: OrderPlan, symbol: string): { readonly bid: Decimal; readonly ask: Decimal } {

@@ -58,12 +58,12 @@ export function unitValueAt(price: Amount, instrument: InstrumentFacts, fxRate: 
 }
 
 /**
- * What the order is worth against the largest order that is allowed: the part that does not only close, at its worst price, and never less
- * than its share of what the order itself says. Of an amended order also what has filled counts, or amending would be a way around.
+ * What the order is worth against the largest order that is allowed: all of it at its worst price, and never less than what the order itself
+ * says. Of an amended order also what has filled counts, or amending would be a way around. By earlier rules what only closes did not count.
  */
 export function notionalAtWorst(view: FundView, unitValue: Amount, fxRate: Amount): Worth {
   const quantity = view.terms.quantity ?? nothing;
-  const judged = minus(quantity, view.closingQuantity);
+  const judged = view.earlierRules === true ? minus(quantity, view.closingQuantity) : quantity;
   const computed = product(judged, unitValue);
   const { notional } = view.terms;
   if (notional === undefined || isNothing(quantity)) return computed;

@@ -71,7 +71,7 @@ const views: fc.Arbitrary<FundView> = fc
     fundOrdersInSecond: fc.nat(),
     throttleTripped: fc.boolean(),
     symbolBlock: fc.option(fc.string(), { nil: undefined }),
-    lossBlock: fc.constantFrom("pending" as const, "missing" as const, undefined),
+    lossBlock: fc.constantFrom("pending" as const, "missing" as const, "not judged" as const, undefined),
     repeatedExecutions: fc.nat(),
     borrowAvailable: maybe(amount),
     borrowFee: maybe(amount),
@@ -81,6 +81,7 @@ const views: fc.Arbitrary<FundView> = fc
     ...emptyView(),
     ...filled,
     unpricedRateAgeMs: filled.unpricedRate === "old" ? 3_600_000.5 : Number.NaN,
+    lossReason: filled.lossBlock === "not judged" ? "daily: no baseline; é" : "",
   }));
 
 describe("a view as bytes", () => {
@@ -118,8 +119,12 @@ describe("a view as bytes", () => {
     const view = { ...emptyView(), fundKnown: true, repeatedExecutions: 3 };
     const content = packer.pack(view, startOfDay);
     const first = Uint8Array.of(1, ...content.subarray(1, content.length - 1));
-    expect(unpackViews(first)).toEqual(unpackViews(content));
+    const second = Uint8Array.of(2, ...content.subarray(1));
+    expect(unpackViews(first)).toEqual(unpackViews(second));
     expect(unpackViews(first)[0].view).toMatchObject({ fundKnown: true, repeatedExecutions: 3 });
+    // What was recorded by then was decided by other rules.
+    expect(unpackViews(second)[0].view.earlierRules).toBe(true);
+    expect(unpackViews(content)[0].view).toEqual({ ...unpackViews(second)[0].view, earlierRules: false });
   });
 
   it("is refused when it is cut short or of another form", () => {

@@ -11,10 +11,11 @@ import { type Exact, toExact } from "./exact.ts";
 import { emptyView, noVerdict } from "./fill-view.ts";
 import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
 
-/** Form 1 ended before what form 2 says of amendments and of rates. */
-const formVersion = 2;
+/** Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force. */
+const formVersion = 3;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old"];
+const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
 const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
 const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
 const verdictKinds: readonly Verdict["kind"][] = ["none", "pass", "veto", "timeout", "unreadable"];
@@ -87,6 +88,7 @@ function unpack(content: Uint8Array): RecordedView {
   readSymbol(reader, view);
   readFund(reader, view);
   if (version >= 2) readRest(reader, view);
+  view.earlierRules = version < 3;
   return { at, view };
 }
 
@@ -251,14 +253,12 @@ function writeRest(writer: ByteWriter, view: FundView): void {
   const refusal = refusals.indexOf(view.amendRefusal);
   const rate = rateWords.indexOf(view.unpricedRate);
   const isBlocked = view.symbolBlock !== undefined;
-  const losses = view.lossBlock === undefined ? 0 : view.lossBlock === "pending" ? 64 : 128;
+  const losses = lossBlocks.indexOf(view.lossBlock) << 6;
   writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3) | (isBlocked ? 32 : 0) | losses);
   if (view.unpricedRate === "old") writer.number(view.unpricedRateAgeMs ?? Number.NaN);
   // Most are not, and then nothing is written: what was recorded before there were blocks reads as before.
   if (isBlocked) writer.text(view.symbolBlock);
-  // The same of unsent approvals past their time.
-  const lapsed = decimalOf(view.lapsed) ?? decimal.zero;
-  if (lapsed !== decimal.zero) writer.integer(lapsed);
+  if (view.lossBlock === "not judged") writer.text(view.lossReason);
 }
 
 function readRest(reader: ByteReader, view: FundView): void {
@@ -268,6 +268,6 @@ function readRest(reader: ByteReader, view: FundView): void {
   view.unpricedRate = rateWords[(set >> 3) & 3];
   if (view.unpricedRate === "old") view.unpricedRateAgeMs = reader.number();
   if ((set & 32) !== 0) view.symbolBlock = reader.text() ?? "";
-  if ((set & 192) !== 0) view.lossBlock = (set & 64) !== 0 ? "pending" : "missing";
-  if (!reader.isAtEnd()) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
+  view.lossBlock = lossBlocks[set >> 6];
+  if (view.lossBlock === "not judged") view.lossReason = reader.text() ?? "";
 }

@@ -68,6 +68,11 @@ export interface FundView {
   amendRefusal?: AmendRefusal | undefined;
   /** An amendment that can only take away from what may fill: it adds no risk, whatever the order itself does to the position. */
   lowers?: boolean;
+  /**
+   * Recorded before unmarked reductions answered for size, price and pace, marked ones for their price, and sides for the position (decision
+   * 0044): a replay judges it by the rules of then. Never so of an order that is being checked.
+   */
+  earlierRules?: boolean;
   ages: InputAges;
 
   // What the order does to the position; set by classify before the first gate.
@@ -80,8 +85,6 @@ export interface FundView {
   position: Amount;
   pendingBuy: Amount;
   pendingSell: Amount;
-  /** Of what is pending in the order's own direction: unsent approvals past their time, which do not count against an exit's proof. */
-  lapsed?: Amount;
   /** What an amended order still had open before, and has filled so far; zero for a new order. */
   ownRemaining: Amount;
   ownFilled: Amount;
@@ -133,8 +136,13 @@ export interface FundView {
   halt: Severity | undefined;
   haltId: string;
   haltReason: string;
-  /** Why the fund's losses let no new risk through: one waits for its confirmation, or it is not known from where on they are counted. */
-  lossBlock?: "pending" | "missing" | undefined;
+  /**
+   * Why the fund's losses let no new risk through: one waits for its confirmation, or a limit is not judged. "missing" stands only in records of
+   * earlier versions, which told a period without a baseline apart.
+   */
+  lossBlock?: "pending" | "not judged" | "missing" | undefined;
+  /** Which limits are not judged, why and what ends it; says something only with "not judged". */
+  lossReason?: string | undefined;
 
   // Pace.
   /** New-risk orders that passed the static gate within the last second. */

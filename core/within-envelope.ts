@@ -4,9 +4,11 @@
 //  1. What may be approved and filled counts: open orders on the side that makes it worse.
 //  2. After the answer's quantity is added, every limit that the order touches is used to at most the given share.
 //  3. A quantity that only shrinks the fund's position is bounded by the size of one order alone.
+//  4. A side that would not fit the fund's position gets what of it fits.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { Instrument } from "../contracts/src/records/market.ts";
+import type { Side } from "../contracts/src/records/values.ts";
 
 type Decimal = decimal.Decimal;
 
@@ -47,6 +49,21 @@ export function fitting(room: FundRoom, symbol: string, wanted: Decimal): Decima
   if (!isReduction(line, wanted)) most = decimal.min(most, inValue(newRiskLeft(room, instrument, line, wanted, unit)));
   const lots = decimal.roundToIncrement(most, decimal.parse(instrument.lot_size), "down");
   return decimal.sign(wanted) < 0 ? decimal.negate(lots) : lots;
+}
+
+/** What an order of that side may do to the fund's position: SELL and BUY_TO_COVER close what is there, SELL_SHORT and BUY open beside nothing else. */
+export function withinSide(line: HeldLine | undefined, side: Side, wanted: Decimal): Decimal {
+  const { quantity, openBuys, openSells } = line ?? emptyLine("");
+  const closable = decimal.max(
+    decimal.zero,
+    decimal.sign(wanted) < 0 ? decimal.subtract(quantity, openSells) : decimal.negate(decimal.add(quantity, openBuys)),
+  );
+  const isAgainst = decimal.sign(quantity) * decimal.sign(wanted) < 0;
+  const closes = side === "SELL" || side === "BUY_TO_COVER" || isAgainst;
+  if (!closes) return wanted;
+  if (side === "SELL_SHORT") return decimal.zero;
+  const most = decimal.min(decimal.abs(wanted), closable);
+  return decimal.sign(wanted) < 0 ? decimal.negate(most) : most;
 }
 
 function emptyLine(symbol: string): HeldLine {

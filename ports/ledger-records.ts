@@ -31,8 +31,32 @@ export interface RememberedFund {
   /** The newest value that was told. */
   readonly newest?: NavUpdated;
   readonly dayBegan?: DayBegan;
-  /** The first calendar day whose fees for borrowed shares are not booked yet. */
+  /** The first calendar day that was not looked at for borrowed shares yet. */
   readonly borrowDay?: string;
+  /** The first one that ever was; absent in what an earlier version wrote. */
+  readonly borrowBegan?: string;
+  /** What is owed for days before, and what was charged for those that trades may still change. */
+  readonly borrow?: readonly BorrowRecord[];
+}
+
+/** The fee of one day for one symbol that a fund was short of. Decimals as text. */
+export interface BorrowRecord {
+  readonly day: string;
+  readonly symbol: string;
+  /** Since when it is known; RFC 3339. */
+  readonly since: string;
+  /** Absent while it is owed. */
+  readonly charged?: {
+    readonly price: string;
+    /** Yearly, as a fraction. */
+    readonly fee_pct: string;
+    readonly multiplier: string;
+    readonly currency: string;
+    /** By strategy. */
+    readonly fees: Readonly<Record<string, string>>;
+    /** How often it was corrected. */
+    readonly revision: number;
+  };
 }
 
 /** A value in the history: nav = cash + positionsValue. */
@@ -63,6 +87,8 @@ export interface LedgerRecords {
   balances(): Promise<readonly LedgerBalance[]>;
   /** In order of fund, strategy and symbol. */
   strategyHoldings(): Promise<readonly StrategyHolding[]>;
+  /** What each strategy of the fund traded at or after that moment, by the trades' own times: sums of FILL entries, in order of strategy and symbol. */
+  tradedSince(fundId: string, at: Instant): Promise<readonly Omit<StrategyHolding, "fundId">[]>;
   /** Kept from others until this unit ends; nothing is remembered of a new fund. */
   lockFund(fundId: string): Promise<RememberedFund>;
   putFund(fundId: string, fund: RememberedFund): Promise<void>;

@@ -1,5 +1,6 @@
 // Order management's part of a unit of work: orders with their state, trades, and the positions that are their sum. Stops, the reconciler
 // and the job that compares the books read here as well; only order management writes.
+import type { Denial } from "../contracts/src/codes.ts";
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
@@ -21,6 +22,8 @@ export interface StoredOrder {
   readonly parentOrderId?: string;
   /** New terms that are not in force yet. */
   readonly amendment?: Amendment;
+  /** What became of the amendments whose keys still count, oldest first. */
+  readonly settledAmendments?: readonly SettledAmendment[];
   /** Set on an order that goes out in slices: it is never checked or sent itself, and shows the sum of its slices. */
   readonly sliced?: true;
   /** Somebody wants it gone, and why; it holds as soon as that can be done. */
@@ -44,6 +47,19 @@ export interface Amendment {
   readonly askedAt: Instant;
   /** When the broker was told last, or was about to be; absent while it cannot have heard of it. */
   readonly handedAt?: Instant;
+}
+
+/** The outcome of an amendment, kept for as long as its key counts. */
+export interface SettledAmendment {
+  readonly idempotency_key: string;
+  readonly quantity?: string;
+  readonly limit_price?: string;
+  readonly stop_price?: string;
+  /** The approval that it has spent; absent when none was. */
+  readonly decisionId?: string;
+  /** Why the terms were dropped; absent when they came into force. */
+  readonly denial?: Denial;
+  readonly settledAt: Instant;
 }
 
 /** What a strategy of a fund holds of a symbol: the sum of its trades. */

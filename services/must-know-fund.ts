@@ -4,15 +4,24 @@ import type { ServicePorts } from "./service.ts";
 
 const shownCharactersMax = 130;
 
+/** What is said about a fund that there is not. */
+export function noSuchFund(fundId: string): string {
+  return `There is no fund ${JSON.stringify(fundId.slice(0, shownCharactersMax))}.`;
+}
+
+export async function isKnownFund(
+  { referenceData }: Pick<ServicePorts, "referenceData">,
+  fundId: string,
+): Promise<boolean> {
+  const { funds } = await referenceData.read();
+  return funds.some(({ fund_id }) => fund_id === fundId);
+}
+
 /** Asked when a list is empty. */
 export async function mustKnowFund(
-  { referenceData }: Pick<ServicePorts, "referenceData">,
+  ports: Pick<ServicePorts, "referenceData">,
   fundId: string | undefined,
 ): Promise<void> {
-  if (fundId === undefined) return;
-  const { funds } = await referenceData.read();
-  if (funds.some(({ fund_id }) => fund_id === fundId)) return;
-  throw new Fault("NOT_FOUND", `There is no fund ${JSON.stringify(fundId.slice(0, shownCharactersMax))}.`, {
-    retry: "never",
-  });
+  if (fundId === undefined || (await isKnownFund(ports, fundId))) return;
+  throw new Fault("NOT_FOUND", noSuchFund(fundId), { retry: "never" });
 }

@@ -67,7 +67,8 @@ describe.each(paperListings.map(({ symbol, price }) => [symbol, price] as const)
     it.each<[string, Partial<Order>]>([
       ["at the market", {}],
       ["at a limit near the mark", { order_type: "LIMIT", limit_price: price }],
-      ["that sells", { side: "SELL" }],
+      // Options are written, everything else is held.
+      ["that sells", { side: symbol.startsWith("SPY ") ? "SELL_SHORT" : "SELL" }],
     ])("%s is approved", (_how, differs) => {
       const checked = seededEngine().check(order(symbol, differs), at);
       expect([checked.outcome, checked.code, checked.reason]).toEqual(["approved", "", ""]);
@@ -76,11 +77,12 @@ describe.each(paperListings.map(({ symbol, price }) => [symbol, price] as const)
 );
 
 describe("alpha and AAPL", () => {
-  it("selling 10 is a reduction, selling short more than is held is a flip within its borrow", () => {
+  it("22.7: selling 10 is a reduction, and more than is held is sold neither as SELL nor as SELL_SHORT", () => {
     const engine = seededEngine();
     expect(engine.check(order("AAPL", { side: "SELL" }), at).classification).toBe("REDUCE");
-    const flip = seededEngine().check(order("AAPL", { side: "SELL_SHORT", quantity: "1010" }), at);
-    expect([flip.outcome, flip.classification]).toEqual(["approved", "FLIP"]);
+    const flip = (side: string) => seededEngine().check(order("AAPL", { side, quantity: "1010" }), at);
+    expect([flip("SELL").code, flip("SELL").classification]).toEqual(["SELL_EXCEEDS_LONG", "FLIP"]);
+    expect([flip("SELL_SHORT").code, flip("SELL_SHORT").classification]).toEqual(["SHORT_WHILE_LONG", "FLIP"]);
   });
 
   it("has its limits: 250,000 for an order and 7 % for a position", () => {

@@ -55,6 +55,21 @@ export async function insist(
   return undefined;
 }
 
+/** The word for new risk; how much of it fits the position is left to chance. Coins may cross zero by any word. */
+function openingSide(
+  platform: Platform,
+  fund: string,
+  symbol: string,
+  assetClass: string,
+  isBuy: boolean,
+): Order["side"] {
+  if (isBuy) return "BUY";
+  const net = [...platform.world.oms.positions.values()]
+    .filter((held) => held.fundId === fund && held.symbol === symbol)
+    .reduce((sum, { quantity }) => sum + quantity, 0n);
+  return net > 0n || assetClass === "CRYPTO" ? "SELL" : "SELL_SHORT";
+}
+
 function orderOf(dice: Dice, platform: Platform, name: string): Order {
   const [fund, strategy, symbol, assetClass] = one(dice, places);
   const { bid, ask } = platform.outside.bidAsk(symbol);
@@ -70,11 +85,16 @@ function orderOf(dice: Dice, platform: Platform, name: string): Order {
   const share = dice.chance(0.4) ? 1 : dice.chance(0.2) ? 1.7 : 0.3;
   const wanted = isExit && held !== 0 ? Math.abs(held) * share : worth / ask;
   const units = Math.max(1, Math.floor(Math.min(wanted, (notionalMax[fund] ?? 0) / ask) / lot));
-  const side = isExit && held !== 0 ? (held > 0 ? "SELL" : "BUY_TO_COVER") : isBuy ? "BUY" : "SELL";
+  const side =
+    isExit && held !== 0
+      ? held > 0
+        ? "SELL"
+        : "BUY_TO_COVER"
+      : openingSide(platform, fund, symbol, assetClass, isBuy);
   const isLimit = dice.chance(0.55);
   // Resting orders lie behind the market, by less than the collar.
   const away = (0.04 * dice.below(1_000)) / 1_000;
-  const limit = side === "SELL" ? ask * (1 + away) : bid * (1 - away);
+  const limit = side.startsWith("SELL") ? ask * (1 + away) : bid * (1 - away);
   return {
     idempotency_key: `key-${name}`,
     order_id: `order-${name}`,

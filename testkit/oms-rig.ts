@@ -9,7 +9,7 @@ import { memoryWorld } from "../adapters/memory/world.ts";
 import { systemSha256 } from "../adapters/system-hashing.ts";
 import { mayPublish } from "../contracts/src/authority.ts";
 import { Fault } from "../contracts/src/fault.ts";
-import { format, plusMilliseconds } from "../contracts/src/instant.ts";
+import { format, millisecondsBetween, parse, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Order, RiskDecision } from "../contracts/src/records/order.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
@@ -92,7 +92,7 @@ export async function omsRig(options: { readonly seed: number; readonly faults?:
       warnings: [],
     };
     const original = keys.get(order.idempotency_key);
-    if (original !== undefined) {
+    if (original !== undefined && millisecondsBetween(parse(original.decided_at), at) < 300_000) {
       const refusal = {
         approved: false,
         rejecting_gate: "idempotency",

@@ -331,10 +331,11 @@ export function fillOf(fundId: string, holds: { readonly symbol: string; readonl
     order_id: `${fundId}-before`,
     fund_id: fundId,
     strategy_id: strategyOf(fundId),
-    side: "BUY",
+    symbol: holds.symbol,
+    side: holds.quantity.startsWith("-") ? "SELL" : "BUY",
+    quantity: holds.quantity.replace("-", ""),
     price: "100",
     filled_at: now(),
-    ...holds,
   };
 }
 

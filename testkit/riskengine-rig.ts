@@ -187,7 +187,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       ["beta", "2000000"],
       ["gamma", "5000000"],
     ] as const) {
-      await publish(subjects.navUpdated, { fund_id, nav, currency: "USD", as_of: at });
+      await publish(subjects.navUpdated, { fund_id, nav, currency: "USD", strategy_pnl: {}, as_of: at });
     }
     for (const [symbol, price] of [
       ["AAPL", "232.5"],

@@ -394,7 +394,7 @@ function scanEntry(bytes, start, end, parts) {
   at = scanLiteral(bytes, at, ',"data":');
   if (bytes[at] !== 0x7b) return "data, an object, next"; // check: text-data
   at = scanValue(bytes, at, DEPTH_MAX);
-  if (at < 0) return "data in canonical JSON without fractions, at most 32 levels deep"; // check: text-data-canonical
+  if (at < 0) return "data in canonical JSON, at most 32 levels deep"; // check: text-data-canonical
   const hashes = bytes.latin1Slice(at, Math.min(at + HASHES_LENGTH, end));
   const named = hashes.startsWith(',"hash":"') && hashes.startsWith('","prev_hash":"', 73) && hashes.endsWith('"');
   if (!named) return "hash and prev_hash, of 64 characters each, next"; // check: text-hashes
@@ -450,7 +450,7 @@ function scanValue(bytes, at, levels) {
   if (byte === 0x74) return scanLiteral(bytes, at, "true");
   if (byte === 0x66) return scanLiteral(bytes, at, "false");
   if (byte === 0x6e) return scanLiteral(bytes, at, "null");
-  return scanInteger(bytes, at);
+  return scanNumber(bytes, at);
 }
 
 function scanObject(bytes, start, levels) {
@@ -537,6 +537,18 @@ function characterLength(bytes, at) {
   if (first === 0xf0 && second < 0x90) return 0; // check: utf8-overlong-four
   if (first === 0xf4 && second > 0x8f) return 0; // check: utf8-too-large
   return 4;
+}
+
+const NUMBER_LENGTH_MAX = 25;
+
+/** Digits alone are a whole number; a text with a point or an exponent is a number's only if ECMAScript, and so RFC 8785, writes that number so. */
+function scanNumber(bytes, start) {
+  let at = bytes[start] === 0x2d ? start + 1 : start;
+  while (KIND[bytes[at]] === DIGIT) at += 1;
+  if (bytes[at] !== 0x2e && bytes[at] !== 0x65) return scanInteger(bytes, start);
+  const [text] = /^[-+.e0-9]*/.exec(bytes.latin1Slice(start, Math.min(start + NUMBER_LENGTH_MAX, bytes.length)));
+  if (String(Number(text)) !== text) return -1; // check: number-form
+  return start + text.length;
 }
 
 /** A whole number between -(2^53 - 1) and 2^53 - 1, without leading zeros or negative zero. */

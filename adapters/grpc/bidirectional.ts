@@ -17,6 +17,7 @@ import {
   answerBytes,
   callerOf,
   callObserver,
+  countIfMalformed,
   decode,
   HandledCall,
   type IdentityOf,
@@ -61,6 +62,7 @@ export function bidirectionalMounter(
       call.pause();
       call.emit("error", told);
       report(thrown, procedure, requestId, ports);
+      countIfMalformed(thrown, actor, ports);
     };
     const endWhenAnswered = (): void => {
       if (stream.requestsEnded && stream.inFlightCount === 0 && end("OK")) call.end();

@@ -14,6 +14,7 @@ import {
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
   type ServerListener,
+  status,
 } from "@grpc/grpc-js";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -33,7 +34,13 @@ export interface GatePorts {
   readonly metrics: Metrics;
 }
 
-export function callGate(ports: GatePorts, limits: GrpcLimits, connections: CallConnections): ServerInterceptor {
+/** `tooLarge` is told of requests that the library itself refused for their size, which no handler hears of. */
+export function callGate(
+  ports: GatePorts,
+  limits: GrpcLimits,
+  connections: CallConnections,
+  tooLarge: (metadata: Metadata) => void,
+): ServerInterceptor {
   const refused = refusedCounter(ports.metrics);
   let inFlightCount = 0;
   return (method, call) => {
@@ -42,10 +49,12 @@ export function callGate(ports: GatePorts, limits: GrpcLimits, connections: Call
     let headers: Metadata | undefined;
     let halfClosed = false;
     let gone = false;
+    let answered = false;
     let stopClock: CancelTimer = () => undefined;
     let stopWaiting: CancelTimer = () => undefined;
     const refuse = (fault: Fault): void => {
       refused.add(1, { code: fault.code });
+      answered = true;
       call.sendStatus(statusOf(failure(fault, requestIdFrom(headers?.get(requestIdHeader)[0], ports.random))));
     };
     const listener: ServerListener = {
@@ -70,6 +79,7 @@ export function callGate(ports: GatePorts, limits: GrpcLimits, connections: Call
       // The library's word for the end of every call, answered ones included.
       onCancel: () => {
         gone = true;
+        if (!answered && headers !== undefined && isTooLarge(call)) tooLarge(headers);
         stopClock();
         stopWaiting();
         inFlightCount -= 1;
@@ -78,8 +88,9 @@ export function callGate(ports: GatePorts, limits: GrpcLimits, connections: Call
         if (!halfClosed) ports.timers.after(0, () => closeStream(call));
       },
     };
-    const sendStatus: Responder["sendStatus"] = (status, next) => {
-      next(status);
+    const sendStatus: Responder["sendStatus"] = (told, next) => {
+      answered = true;
+      next(told);
       if (!method.responseStream || gone) return;
       stopWaiting();
       stopWaiting = ports.timers.after(limits.callMsMax, () => closeStream(call, constants.NGHTTP2_CANCEL));
@@ -137,6 +148,13 @@ class BoundedUnaryCall extends BoundedCall {
     if (!stream.destroyed && !stream.closed && !stream.writableEnded) giveOnce();
     endInOneWrite(stream);
   }
+}
+
+/** The library ends such a call by itself, behind every interceptor: what was sent is all that tells. */
+function isTooLarge(call: ServerInterceptingCallInterface): boolean {
+  const stream = streamOf(call);
+  const sent = stream?.sentTrailers?.["grpc-status"] ?? stream?.sentHeaders?.["grpc-status"];
+  return Number(sent ?? Number.NaN) === status.RESOURCE_EXHAUSTED;
 }
 
 /** The one counter of all that is refused, whichever gate refuses it. */

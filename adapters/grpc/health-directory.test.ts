@@ -56,6 +56,17 @@ function directory(addresses: Readonly<Record<string, GrpcAddress>>, coalesceMs 
 }
 
 describe("the directory", () => {
+  it("22.11: shares no answer beyond the moment at which a service begins to end", async () => {
+    const ending = await serve({ path: join(folder, "ending.sock") });
+    const other = await serve({ path: join(folder, "other.sock") });
+    const { all } = directory({ ending: ending.address, other: other.address }, 60_000);
+    expect(await all()).toEqual({ ending: { status: "ok" }, other: { status: "ok" } });
+    await ending.drain(1_000);
+    await expect.poll(async () => (await all())["ending"]?.status, { timeout: 1_000 }).toBe("failing");
+    const [one, again] = [all(), all()];
+    expect(await one, "what is down is not asked about anew by everybody").toBe(await again);
+  });
+
   it("asks everybody, over TCP and unix sockets", async () => {
     const tcp = await serve({ host: "127.0.0.1", port: 0 });
     const unix = await serve({ path: join(folder, "b.sock") }, () => ({ status: "failing", complaint: "no database" }));

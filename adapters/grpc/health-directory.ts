@@ -2,8 +2,9 @@
 // that stay open. A service that is gone is failing at once (its socket refuses), one that hangs is failing after a short
 // deadline, and one that comes back is seen within about a second, because the channels retry far faster than the library
 // would by itself. A deadline that passed while our own event loop stood still says nothing about the service, so such a
-// question is put once more.
-import { Client, type ClientOptions, credentials, Metadata, status } from "@grpc/grpc-js";
+// question is put once more. Answers are shared for a moment, and no longer than the channels they came over stand: a service
+// that begins to end says goodbye on its channel at once.
+import { Client, type ClientOptions, connectivityState, credentials, Metadata, status } from "@grpc/grpc-js";
 import type { InstanceHealth, InstanceMetrics } from "../../contracts/src/generated/svc/v1/instance.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
@@ -57,8 +58,10 @@ export function createHealthDirectory(options: DirectoryOptions): GrpcDirectory 
   const askEach = async <T>(one: (name: string, ask: Ask) => Promise<T>): Promise<Readonly<Record<string, T>>> =>
     Object.fromEntries(await Promise.all(clients.map(async ({ name, ask }) => [name, await one(name, ask)] as const)));
 
-  const all = coalesced(options, () => askEach((_name, ask) => healthOf(ask, deadlineMs)));
-  const collectMetrics = coalesced(options, () => askEach((name, ask) => metricsOf(name, ask, options.log)));
+  const standing = (): string =>
+    clients.map(({ client }) => client.getChannel().getConnectivityState(false) === connectivityState.READY).join();
+  const all = coalesced(options, standing, () => askEach((_name, ask) => healthOf(ask, deadlineMs)));
+  const collectMetrics = coalesced(options, standing, () => askEach((name, ask) => metricsOf(name, ask, options.log)));
   return {
     all,
     collectMetrics,
@@ -69,13 +72,20 @@ export function createHealthDirectory(options: DirectoryOptions): GrpcDirectory 
 }
 
 /** Many askers at one moment cost one round; an answer older than the bound is never given. */
-function coalesced<T>(options: DirectoryOptions, round: () => Promise<T>): () => Promise<T> {
+function coalesced<T>(options: DirectoryOptions, standing: () => string, round: () => Promise<T>): () => Promise<T> {
   const freshUs = (options.coalesceMs ?? 100) * 1_000;
-  let latest: { readonly answer: Promise<T>; readonly askedAt: number } | undefined;
+  /** `over` is which channels stood when the answers had come. */
+  let latest: { readonly answer: Promise<T>; readonly askedAt: number; over?: string } | undefined;
   return () => {
     const now = options.clock.now();
-    if (latest === undefined || now - latest.askedAt >= freshUs || now < latest.askedAt) {
-      latest = { answer: round(), askedAt: now };
+    const isOutlived = latest?.over !== undefined && latest.over !== standing();
+    if (latest === undefined || isOutlived || now - latest.askedAt >= freshUs || now < latest.askedAt) {
+      const begun: NonNullable<typeof latest> = { answer: round(), askedAt: now };
+      const note = (): void => {
+        begun.over = standing();
+      };
+      begun.answer.then(note, note);
+      latest = begun;
     }
     return latest.answer;
   };

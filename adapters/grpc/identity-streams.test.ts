@@ -41,7 +41,9 @@ async function open(handle: (call: Call) => void = echo, limits: Partial<GrpcLim
   const bounds = { ...grpcLimitsDefault, reverifyMs, ...limits };
   const connections = callConnections();
   const gate = identityGate({ ...test.ports, verifier }, guards, bounds, connections);
-  const server = new Server({ interceptors: [callGate(test.ports, bounds, connections), gate.interceptor] });
+  const server = new Server({
+    interceptors: [callGate(test.ports, bounds, connections, () => undefined), gate.interceptor],
+  });
   const asIs = (bytes: Buffer): Buffer => bytes;
   const calls: Call[] = [];
   const received: string[] = [];

@@ -200,6 +200,22 @@ describe("bounds", () => {
     expect((await client.call("Treasury", "ListFunds", {})).status).toBe("OK");
   });
 
+  it("22.11: a message over the limit, and bytes that are no message, are counted for their caller", async () => {
+    const { client, observations } = await serve([treasury(async () => ({ funds: [] }))], {
+      limits: { receiveBytesMax: 1_000 },
+    });
+    const path = "/svc.v1.Treasury/ListFunds";
+    for (const bytes of [Buffer.alloc(2_000), Buffer.from([0x0a, 0xff])]) await client.rawCall(path, bytes);
+    expect((await client.call("Treasury", "ListFunds", {})).status).toBe("OK");
+    const counted = () => observations.filter(({ name }) => name === "portcullis_bad_requests_total");
+    await expect.poll(() => counted().length).toBe(2);
+    expect(counted().map(({ labels }) => labels)).toEqual(
+      expect.arrayContaining(
+        ["oversized", "malformed"].map((kind) => ({ face: "grpc", caller: "operator:everyRole", kind })),
+      ),
+    );
+  });
+
   it("one call too many at once is refused at once", async () => {
     const release: (() => void)[] = [];
     const held = treasury(() => new Promise((resolve) => release.push(() => resolve({ funds: [] }))));

@@ -3,6 +3,7 @@
 // health service, and reflection. Every call passes two gates before any handler: the call gate with its bounds, and the
 // identity gate with the table of authority.
 import {
+  type Metadata,
   type MethodDefinition,
   Server,
   type ServerDuplexStream,
@@ -18,6 +19,7 @@ import type { Health } from "../../ports/health.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import type { Random } from "../../ports/random.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
+import { badRequests } from "../bad-requests.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { type BidirectionalMounter, bidirectionalMounter } from "./bidirectional.ts";
 import { callConnections } from "./call-connections.ts";
@@ -58,7 +60,8 @@ export interface GrpcServer {
   drain(timeoutMs: number): Promise<"drained" | "forced">;
 }
 
-export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer> {
+export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
+  const options = { ...given, badRequests: badRequests(given.metrics, "grpc") };
   const limits = { ...grpcLimitsDefault, ...options.limits };
   const instance: RpcService = { name: instanceService, handlers: instanceHandlers(options) };
   const mounted = [...options.services, instance].map((service) => [describedService(service), service] as const);
@@ -79,7 +82,9 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
     limits,
     connections,
   );
-  const interceptors = [callGate(options, limits, connections), identity.interceptor];
+  const tooLarge = (metadata: Metadata): void =>
+    options.badRequests.count("oversized", identity.identityOf(metadata)?.actor);
+  const interceptors = [callGate(options, limits, connections, tooLarge), identity.interceptor];
   const server = new Server({ ...channelOptions(limits), interceptors });
   const mount: Mounters = {
     unary: unaryMounter(options, limits, identity.identityOf),

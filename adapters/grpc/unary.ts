@@ -16,6 +16,7 @@ import type { DeniedAnswer, EncodedAnswer, RpcCall, UnaryHandler } from "../../p
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import { attemptSubject } from "../attempt-subject.ts";
+import type { BadRequests } from "../bad-requests.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
@@ -33,6 +34,7 @@ export interface RpcPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracer: Tracer;
+  readonly badRequests?: BadRequests;
   /** Told of known callers who were refused. */
   readonly tellRefusal?: TellRefusal;
 }
@@ -70,6 +72,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       const told = failure(thrown, requestId);
       settle(statusNameOf(told.code), () => callback(told));
       report(thrown, procedure, requestId, ports);
+      countIfMalformed(thrown, identity?.actor, ports);
       if (identity !== undefined) tellIfRefused(thrown, procedure, identity, call.request, ports);
     };
     // The clock has been running since the headers came.
@@ -179,6 +182,11 @@ export function report(thrown: unknown, procedure: UnaryProcedure, requestId: st
   if (thrown instanceof Defect) ports.timers.after(0, () => ports.crash.die(thrown));
 }
 
+/** A request that makes no sense is its caller's, whether the bytes or the service says so. */
+export function countIfMalformed(thrown: unknown, actor: string | undefined, { badRequests }: RpcPorts): void {
+  if (thrown instanceof Fault && thrown.code === "INVALID_ARGUMENT") badRequests?.count("malformed", actor);
+}
+
 /** What a service denied or took for a mistake is an attempt of the operator who asked, unless the service told of it. */
 function tellIfRefused(
   thrown: unknown,
@@ -193,7 +201,7 @@ function tellIfRefused(
   const told = { identity, operation: method.name, target: method.path, about: subjectOf(procedure, bytes) };
   if (thrown instanceof DeniedCall) {
     if (!thrown.isTold) ports.tellRefusal?.({ ...told, ...thrown.denial });
-  } else if (thrown instanceof Fault && thrown.retry === "never") {
+  } else if (thrown.retry === "never" && !thrown.isTold) {
     ports.tellRefusal?.({ ...told, code: thrown.code, reason: thrown.message });
   }
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Listener } from "../../ports/http.ts";
+import { type BadRequestKind, badRequests } from "../bad-requests.ts";
 import { noteCallerAddress } from "./caller-address.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { transportProblem } from "./problem.ts";
@@ -14,9 +15,29 @@ import { securityHeaders } from "./security-headers.ts";
 export interface Observer {
   begin(request: FastifyRequest, reply: FastifyReply): void;
   end(request: FastifyRequest, reply: FastifyReply): void;
+  /** Of bytes that never became a request. */
+  unread(status: number | undefined): void;
 }
 
-export function observer(listener: Listener, ports: HttpPorts): Observer {
+/** Answers to requests that could not be read, or were too large to be. */
+const badStatuses: ReadonlyMap<number, BadRequestKind> = new Map([
+  [400, "malformed"],
+  [413, "oversized"],
+  [414, "oversized"],
+  [415, "malformed"],
+  [431, "oversized"],
+]);
+
+export function observer(
+  listener: Listener,
+  ports: HttpPorts,
+  actorOf: (request: FastifyRequest) => string | undefined,
+): Observer {
+  const bad = badRequests(ports.metrics, "http");
+  const countBad = (status: number, actor: string | undefined): void => {
+    const kind = badStatuses.get(status);
+    if (kind !== undefined) bad.count(kind, actor);
+  };
   const seconds = ports.metrics.histogram(
     "portcullis_http_request_seconds",
     "Time from a request's headers to the end of its answer.",
@@ -34,6 +55,7 @@ export function observer(listener: Listener, ports: HttpPorts): Observer {
       const began = startedAt.get(request);
       const tookSeconds = began === undefined ? 0 : Math.max(0, (ports.clock.now() - began) / 1_000_000);
       const status = reply.statusCode;
+      countBad(status, actorOf(request));
       seconds.observe(tookSeconds, {
         listener,
         method: request.method,
@@ -48,6 +70,9 @@ export function observer(listener: Listener, ports: HttpPorts): Observer {
         status,
         took_ms: tookSeconds * 1_000,
       });
+    },
+    unread: (status) => {
+      if (status !== undefined) countBad(status, undefined);
     },
   };
 }

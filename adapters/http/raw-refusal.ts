@@ -15,12 +15,13 @@ const statusOfError: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };
 
-export function refuseRaw(error: Error, socket: Socket, listener: Listener, random: Random): void {
+/** The status that was answered; undefined when nobody could be told anything. */
+export function refuseRaw(error: Error, socket: Socket, listener: Listener, random: Random): number | undefined {
   const errno = errnoOf(error);
   // A caller that has gone, or a connection on which an answer has begun, cannot be told anything.
   if (errno === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
-    return;
+    return undefined;
   }
   const status = statusOfError[errno ?? ""] ?? 400;
   const requestId = random.uuid();
@@ -34,6 +35,7 @@ export function refuseRaw(error: Error, socket: Socket, listener: Listener, rand
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`, () => socket.destroy());
+  return status;
 }
 
 /** Replaces whatever the response was going to say. Its headers must not be on their way yet. */

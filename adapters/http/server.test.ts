@@ -174,6 +174,20 @@ describe("refusals are problem documents", () => {
     expectProblem(answer, status, code, "/v1/echo/a");
   });
 
+  it("22.11: what cannot be read or is too large is counted for its caller, bytes that never became a request for nobody", async () => {
+    const { server, observations } = await serve([echo], { limits: { bodyBytesMax: 1_000 } });
+    await ask(server, "/v1/echo/a", posted("{"));
+    await ask(server, "/v1/echo/a", posted("x".repeat(2_000)));
+    await rawAsk(server, "nonsense\r\n\r\n");
+    const counted = () => observations.filter(({ name }) => name === "portcullis_bad_requests_total");
+    await expect.poll(() => counted().length).toBe(3);
+    expect(counted().map(({ labels }) => [labels["face"], labels["caller"], labels["kind"]])).toEqual([
+      ["http", "operator:everyRole", "malformed"],
+      ["http", "operator:everyRole", "oversized"],
+      ["http", "nobody", "malformed"],
+    ]);
+  });
+
   it("400 for an address that cannot be decoded", async () => {
     const { server } = await serve([echo]);
     expectProblem(await ask(server, "/v1/echo/%zz", { method: "POST" }), 400, "INVALID_ARGUMENT", "/v1/echo/%zz");

@@ -139,7 +139,7 @@ async function createApp(surroundings: Surroundings, draining: AbortSignal): Pro
   const refuse = refusals(listener, options, writeRefusal);
   const pageGate: PageGate = listener === "operator" ? foreignPageGate(refuse, baseUrl) : () => undefined;
   const guard = identityGuard({ listener, ports: options, refuse, baseUrl });
-  const watch = observer(listener, options);
+  const watch = observer(listener, options, (request) => guard.identityOf(request)?.actor);
   const app: FastifyInstance = fastify({
     bodyLimit: limits.bodyBytesMax,
     trustProxy: trustOf(options.trustedProxies),
@@ -161,7 +161,7 @@ async function createApp(surroundings: Surroundings, draining: AbortSignal): Pro
         watch,
         surroundings,
       ),
-    clientErrorHandler: (error, socket) => refuseRaw(error, socket, listener, options.random),
+    clientErrorHandler: (error, socket) => watch.unread(refuseRaw(error, socket, listener, options.random)),
   });
   // Only JSON bodies: a text body that no route asked for is refused, not handed on unparsed.
   app.removeContentTypeParser("text/plain");

@@ -18,6 +18,7 @@ function complaintAbout(text: string): string | undefined {
 }
 
 const twice = "expected this member once, and it stands there twice.";
+const digits = "expected a number that keeps its digits, and this one would lose some: send it as text.";
 const half = "expected whole characters, and it has half of a surrogate pair.";
 
 describe("a text that is JSON", () => {
@@ -26,6 +27,12 @@ describe("a text that is JSON", () => {
     ['{"a":"\\"a\\":1,\\\\","b":"{\\"a\\":1,\\"a\\":2}"}', undefined],
     ['{"a":"\\ud83d\\ude00","\\u0061b":"\\u0000"}', undefined],
     ['"\\\\ud800"', undefined],
+    ['{"a":[1e30,9007199254740991,-9007199254740992,1.12345678901234567890,0.10000000000000001,1e-400]}', undefined],
+    ['{"a":"9007199254740993","9007199254740993":1}', undefined],
+    ['{"a":9007199254740993}', `body.a: ${digits}`],
+    ['{"data":[0, -9007199254740993 ]}', `body.data[1]: ${digits}`],
+    ['{"a":{"uuid":340282366920938463463374607431768211455}}', `body.a.uuid: ${digits}`],
+    [`{"a":1${"0".repeat(400)}}`, `body.a: ${digits}`],
     ['{"a":1,"a":1}', `body.a: ${twice}`],
     ['{"a":1,"\\u0061":2}', `body.a: ${twice}`],
     ['{"data":{"list":[1,{"x":[],"y":"}","x":0}]}}', `body.data.list[1].x: ${twice}`],

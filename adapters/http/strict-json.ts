@@ -1,6 +1,6 @@
 // What the library's JSON reader lets pass although it loses something on the way, and what is therefore refused for every route: a member that
-// stands twice (the last would win), half of a surrogate pair (it would become a replacement character, and two texts would become one), and
-// bytes that are no UTF-8 (the same). The text is looked at after it was found to be JSON, so that the look can be a simple one.
+// stands twice (the last would win), half of a surrogate pair (it would become a replacement character, and two texts would become one),
+// bytes that are no UTF-8 (the same), and a whole number of which the reader would keep only the first digits. The text is looked at after it was found to be JSON, so that the look can be a simple one.
 import { Fault } from "../../contracts/src/fault.ts";
 import { detailOf, fieldName } from "./field-errors.ts";
 
@@ -21,7 +21,10 @@ const lossless = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const loneSurrogate = /\p{Surrogate}/u;
 /** Twice as deep as anything that is taken here; a bound for whatever walks the value later. */
 const levelsMax = 64;
-const structural = /["{}[\],]/g;
+const structural = /["{}[\],]|-?[0-9][0-9.eE+-]*/g;
+/** Any shorter one is kept as it is. */
+const wholeDigitsMin = 16;
+const whole = /^-?[0-9]+$/;
 
 /** The body as text, when it is UTF-8. */
 export function strictText(bytes: Uint8Array): string {
@@ -61,10 +64,22 @@ export function refuseLossyJson(text: string): void {
       case ",":
         if (level !== undefined) next(level);
         break;
-      default:
+      case "}":
+      case "]":
         levels.pop();
+        break;
+      default:
+        lookAtNumber(mark[0], levels);
     }
   }
+}
+
+/** Somebody's id or amount in digits must not become another one. */
+function lookAtNumber(digits: string, levels: readonly Level[]): void {
+  if (digits.length < wholeDigitsMin || !whole.test(digits)) return;
+  const read = Number(digits);
+  if (Number.isFinite(read) && BigInt(read) === BigInt(digits)) return;
+  throw refused(pathOf(levels), "a number that keeps its digits, and this one would lose some: send it as text");
 }
 
 function next(level: Level): void {

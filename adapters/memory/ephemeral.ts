@@ -74,7 +74,6 @@ export function ephemeralSubscription(
   return {
     handledCount: () => handled,
     droppedCount: () => dropped,
-    caughtUpAt: () => undefined,
     async close() {
       letGo();
       forgetDeath();

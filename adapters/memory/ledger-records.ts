@@ -129,6 +129,16 @@ export function ledgerChanges(
     },
     balances: () => inTurn(async () => balances.all()),
     strategyHoldings: () => inTurn(async () => strategyHoldings.all()),
+    tradedSince: (fundId, since) =>
+      inTurn(async () => {
+        const sums = new Map<string, { strategyId: string; symbol: string; quantity: Decimal }>();
+        for (const { kind, fundId: of, strategyId = "", symbol = "", quantity = zero, at } of entries.all()) {
+          if (kind !== "FILL" || of !== fundId || at < since) continue;
+          const key = keyOf(strategyId, symbol);
+          sums.set(key, { strategyId, symbol, quantity: add(sums.get(key)?.quantity ?? zero, quantity) });
+        }
+        return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
+      }),
     lockFund: (fundId) =>
       inTurn(async () => {
         await lock(`treasury fund ${fundId}`);

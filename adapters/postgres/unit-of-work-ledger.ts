@@ -10,7 +10,7 @@ export function ledgerRecords(sql: Sql): LedgerRecords {
   return { ...bookRecords(sql), ...fundRecords(sql), ...navRecords(sql) };
 }
 
-type BookPart = Pick<LedgerRecords, "book" | "entry" | "lockHolding" | "balances" | "strategyHoldings">;
+type BookPart = Pick<LedgerRecords, "book" | "entry" | "lockHolding" | "balances" | "strategyHoldings" | "tradedSince">;
 
 function bookRecords(sql: Sql): BookPart {
   return {
@@ -59,6 +59,20 @@ function bookRecords(sql: Sql): BookPart {
       });
       return found.rows.map((row) => ({
         fundId: row.fund_id,
+        strategyId: row.strategy_id,
+        symbol: row.symbol,
+        quantity: parse(row.quantity),
+      }));
+    },
+    async tradedSince(fundId, at) {
+      const found = await sql.read({
+        name: "treasury_traded_since",
+        text: `select strategy_id, symbol, sum(quantity) as quantity from treasury_entry
+               where fund_id = $1 and at_us >= $2 and kind = 'FILL' group by strategy_id, symbol
+               order by strategy_id, symbol`,
+        values: [fundId, at],
+      });
+      return found.rows.map((row) => ({
         strategyId: row.strategy_id,
         symbol: row.symbol,
         quantity: parse(row.quantity),

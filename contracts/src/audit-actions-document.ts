@@ -65,7 +65,7 @@ export function auditActionsDocument(): string {
     "|---|---|",
     ...pairsOf(unreadActions),
     "",
-    "`AppendAudit` takes none of these, and no other that begins with the same word (up to the first dot, underscore or hyphen), except for orders and fills: `order.placed` is a caller's to write.",
+    "`AppendAudit` takes none of these, however it is written (letter case, accents, breaks, look-alike letters), and no other that begins with the same word (up to the first character that is no letter, digit or space), except for orders and fills: `order.placed` is a caller's to write, and so is the sentence `Key account called`.",
     "",
     "## Events that are no entries",
     "",

@@ -34,9 +34,6 @@ GetEnvelope               .      .      x      x          x         x      x
 UpdateEnvelope            .      .      .      .          x         .      .
 GetHeadroom               .      .      x      x          x         x      x
 ReleaseThrottle           .      .      .      x          .         .      .
-ConfirmSent               .      .      .      .          .         .      x
-ReleaseApproval           .      .      .      x          .         .      x
-ListApprovals             .      .      x      x          x         x      x
 ListExposures             .      .      x      x          x         x      x
 ListRejections            .      .      x      x          x         x      x
 GetDecisions              .      .      x      x          x         x      x
@@ -271,8 +268,7 @@ describe("a service token", () => {
 
   test("may be issued for exactly the operations that the role opens", () => {
     expect(serviceOperations).toEqual([
-      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
-      ...["ListExposures", "ListRejections", "GetDecisions"],
+      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListExposures", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus"],
       ...["ListLosses"],

@@ -1,7 +1,7 @@
 // The registry of codes: complete, unique, and telling one story on every surface.
 import { describe, expect, test } from "vitest";
 import { alarms } from "./codes/alarms.ts";
-import { commandDenials, gateDenials } from "./codes/denials.ts";
+import { commandDenials, gateDenials, retiredDenials } from "./codes/denials.ts";
 import { faults } from "./codes/faults.ts";
 import { exitCodes } from "./codes/shape.ts";
 import { answerOf, codeEntry, everyCode, isFaultCode } from "./codes.ts";
@@ -9,6 +9,7 @@ import { gateName } from "./records/values.ts";
 
 const counted =
   Object.values(gateDenials).reduce((sum, codes) => sum + Object.keys(codes).length, 0) +
+  Object.keys(retiredDenials).length +
   Object.keys(commandDenials).length +
   Object.keys(faults).length +
   Object.keys(alarms).length;

@@ -1,12 +1,19 @@
 // The one registry of codes: every denial, fault and alarm with its sentence and its status on each surface. docs/codes.md
 // is generated from it. A code is a promise to other people's programs: it may be added, never renamed or reused.
 import { type AlarmCode, alarms } from "./codes/alarms.ts";
-import { type CommandDenialCode, commandDenials, type GateDenialCode, gateDenials } from "./codes/denials.ts";
+import {
+  type CommandDenialCode,
+  commandDenials,
+  type GateDenialCode,
+  gateDenials,
+  type RetiredDenialCode,
+  retiredDenials,
+} from "./codes/denials.ts";
 import { type FaultCode as CodeOfFault, faults } from "./codes/faults.ts";
 import type { AlarmEntry, AnswerCode } from "./codes/shape.ts";
 
 export type FaultCode = CodeOfFault;
-export type DenialCode = GateDenialCode | CommandDenialCode;
+export type DenialCode = GateDenialCode | RetiredDenialCode | CommandDenialCode;
 export type Code = FaultCode | DenialCode | AlarmCode;
 
 /** Why an order was not approved: a value with a code, never an exception. */
@@ -22,6 +29,7 @@ const everyGateDenial: readonly (readonly [string, AnswerCode])[] = Object.value
 
 const registry: ReadonlyMap<string, AnswerCode | AlarmEntry> = new Map<string, AnswerCode | AlarmEntry>([
   ...everyGateDenial,
+  ...Object.entries(retiredDenials),
   ...Object.entries(commandDenials),
   ...Object.entries(faults),
   ...Object.entries(alarms),
@@ -74,6 +82,11 @@ export function codesDocument(): string {
     "code are those of a command that failed because of it.",
     "",
     ...gates,
+    "### Retired",
+    "",
+    "Said no more; they stand in records of earlier versions.",
+    "",
+    ...answerTable(Object.entries(retiredDenials)),
     "### Commands",
     "",
     ...answerTable(Object.entries(commandDenials)),

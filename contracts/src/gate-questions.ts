@@ -8,6 +8,7 @@ export const gateQuestions: Readonly<Record<GateName, string>> = {
   static: "Do the fund's limits allow an order like this, at this size, price and pace?",
   position_risk: "Would the fund stay within its exposure limits, whatever of its open orders fills?",
   drawdown_halt: "Is nothing that this order belongs to halted?",
-  short_side: "If a short could result, is it allowed, and can it be borrowed at an acceptable fee?",
+  short_side:
+    "Does the side fit the position, and if a short could result, is it allowed, and can it be borrowed at an acceptable fee?",
   cro_veto: "Does the risk officer let it pass?",
 };

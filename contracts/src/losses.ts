@@ -98,6 +98,8 @@ export interface LossState {
   /** Windows reach no further back than this. */
   readonly windowsFrom: Instant;
   readonly windowsVersion: number;
+  /** The calendar that the periods are dated by, as `LossDay.by` has it; absent in what was kept before that was noted. */
+  readonly datedBy?: string;
   readonly pending: readonly PendingLoss[];
   readonly trips: readonly LossTrip[];
 }

@@ -98,7 +98,7 @@ describe("canonical JSON", () => {
   });
 
   it("says where", () => {
-    expect(() => canonicalJson({ orders: [{ price: 1.5 }] })).toThrow("orders[0].price: only whole numbers");
+    expect(() => canonicalJson({ orders: [{ id: 2 ** 53 }] })).toThrow("orders[0].id: a whole number beyond");
   });
 
   it("takes 32 levels and refuses 33, whatever they are made of", () => {

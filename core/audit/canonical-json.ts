@@ -1,5 +1,6 @@
 // Canonical JSON (RFC 8785) of plain values, strictly: what cannot be read back as the very same value is refused, never bent into something
-// near it. Only objects, arrays, strings, booleans, null and safe integers pass.
+// near it. Only objects, arrays, strings, booleans, null and finite numbers pass; of whole numbers those up to 2^53 - 1, and those from 1e21 on, which
+// are written with an exponent. Between them RFC 8785 writes digits that look exact and may not be what somebody sent.
 //
 // Every property is looked at once, through its descriptor: no getter and no toJSON runs, and a Proxy that changes its mind between two
 // looks gets no second one. What was read is what is written.
@@ -57,13 +58,26 @@ const loneSurrogate = /\p{Surrogate}/u;
 /** Texts of printable ASCII that are written as they are. */
 export const needsNoEscape = /^[ !#-[\]-~]*$/;
 
+/** From here on RFC 8785 writes whole numbers with an exponent. */
+const exponentFrom = 1e21;
+
+/** Whether the number has a text that every reader takes for the same number. That text is what the language writes: RFC 8785 took it from here. */
+export function hasNumberText(value: number): boolean {
+  if (Number.isSafeInteger(value)) return true;
+  return Number.isFinite(value) && (!Number.isInteger(value) || Math.abs(value) >= exponentFrom);
+}
+
+function whyNot(value: number): string {
+  if (!Number.isFinite(value)) return "not a finite number";
+  return "a whole number beyond 9007199254740991 (2^53 - 1) may have lost digits: send it as text";
+}
+
 function write(value: unknown, levels: number, writing: Writing): string {
   switch (typeof value) {
     case "string":
       return spend(quoted(value, writing), writing);
     case "number":
-      if (!Number.isSafeInteger(value)) throw refusal(writing, "only whole numbers up to 2^53 - 1; others are text");
-      if (Object.is(value, -0)) throw refusal(writing, "negative zero");
+      if (!hasNumberText(value)) throw refusal(writing, whyNot(value));
       return spend(String(value), writing);
     case "boolean":
       return spend(value ? "true" : "false", writing);

@@ -45,12 +45,13 @@ function outcome(write: (value: unknown, limits?: Limits) => string, value: unkn
 /** A value of any kind, now and then one that has no canonical form. */
 function anyValue(thrown: ReturnType<typeof dice>, levels: number): unknown {
   const text = () => ["", "a", "ä", '"\\', "\n", "\u2028", "\u{1f600}", "\\ud83d", "long ".repeat(20)][thrown.below(9)];
-  if (thrown.chance(0.01)) return [1.5, -0, Number.NaN, undefined, "\ud800", 2 ** 53, () => 1][thrown.below(7)];
+  if (thrown.chance(0.01))
+    return [Number.POSITIVE_INFINITY, 2 ** 60, Number.NaN, undefined, "\ud800", 2 ** 53, () => 1][thrown.below(7)];
   switch (levels === 0 ? thrown.below(4) : thrown.below(6)) {
     case 0:
       return text();
     case 1:
-      return thrown.below(1_000_000) - 500_000;
+      return (thrown.below(1_000_000) - 500_000) * (thrown.chance(0.3) ? 10 ** (thrown.below(60) - 30) : 1);
     case 2:
       return thrown.chance(0.5);
     case 3:

@@ -57,14 +57,15 @@ function randomText(roll: (below: number) => number): string {
 }
 
 function randomValue(roll: (below: number) => number, levels: number): unknown {
-  const kind = roll(levels > 0 ? 8 : 6);
+  const kind = roll(levels > 0 ? 9 : 7);
   if (kind === 0) return null;
   if (kind === 1) return roll(2) === 0;
   if (kind === 2) return roll(1_000) - 500;
   if (kind === 3) return Number.MAX_SAFE_INTEGER - roll(2);
   if (kind < 6) return randomText(roll);
+  if (kind === 6) return (roll(2_000_000) - 1_000_000) * 10 ** (roll(40) - 30);
   const length = roll(5);
-  if (kind === 6) return Array.from({ length }, () => randomValue(roll, levels - 1));
+  if (kind === 7) return Array.from({ length }, () => randomValue(roll, levels - 1));
   return Object.fromEntries(Array.from({ length }, () => [randomText(roll), randomValue(roll, levels - 1)]));
 }
 

@@ -8,13 +8,16 @@ import { decodeUtf8, levelsMax } from "./canonical-json.ts";
 
 const quote = 0x22;
 const comma = 0x2c;
+const plus = 0x2b;
 const minus = 0x2d;
+const point = 0x2e;
 const digit0 = 0x30;
 const digit9 = 0x39;
 const colon = 0x3a;
 const bracketOpen = 0x5b;
 const backslash = 0x5c;
 const bracketClose = 0x5d;
+const letterE = 0x65;
 const braceOpen = 0x7b;
 const braceClose = 0x7d;
 
@@ -62,7 +65,7 @@ export function scanValue(room: ScanRoom, at: number, levels: number): number {
   if (first === 0x74) return scanLiteral(room, at, "true");
   if (first === 0x66) return scanLiteral(room, at, "false");
   if (first === 0x6e) return scanLiteral(room, at, "null");
-  return scanInteger(room, at);
+  return scanNumber(room, at);
 }
 
 /** An object with its keys in the order of UTF-16 code units, none twice. */
@@ -182,6 +185,32 @@ function scanMultibyte(room: ScanRoom, at: number, lead: number): number {
   if (((bytes[at + 3] ?? 0) & 0xc0) !== 0x80) return failedAt(at + 3);
   if ((lead === 0xf0 && second < 0x90) || (lead === 0xf4 && second > 0x8f)) return failedAt(at + 1);
   return at + 4;
+}
+
+/** A whole number up to 2^53 - 1, or one with a point or an exponent as RFC 8785 writes it. */
+function scanNumber(room: ScanRoom, start: number): number {
+  const { bytes } = room;
+  const at = scanInteger(room, start);
+  // Of `-0.5` the zero is refused as that of a whole number.
+  const next = at < 0 ? bytes[start + 2] : bytes[at];
+  const isNegativePart = at === failedAt(start + 1) && bytes[start] === minus && next === point;
+  return isNegativePart || (at >= 0 && (next === point || next === letterE)) ? scanFraction(room, start) : at;
+}
+
+/** The longest is such as -1.2345678901234567e-300. */
+const numberBytesMax = 25;
+
+/** What the language itself would write for the number that stands there. Rare. */
+function scanFraction({ bytes }: ScanRoom, start: number): number {
+  let text = "";
+  let at = start;
+  for (; at - start <= numberBytesMax && isOfNumber(bytes[at] ?? 0); at += 1)
+    text += String.fromCharCode(bytes[at] ?? 0);
+  return String(Number(text)) === text ? at : failedAt(start);
+}
+
+function isOfNumber(byte: number): boolean {
+  return (byte >= digit0 && byte <= digit9) || byte === point || byte === letterE || byte === minus || byte === plus;
 }
 
 /** A whole number between -(2^53 - 1) and 2^53 - 1, without leading zeros, fraction, exponent or negative zero. */

@@ -90,6 +90,7 @@ describe("an entry that changes keys", () => {
     ["key.revoked", foreign.key.id, { key: foreign.key.vkey, trusted_size: 4 }],
     ["key.revoked", k2.key.id, { key: k1.key.vkey, trusted_size: 4 }],
     ["key.revoked", k1.key.id, { key: k1.key.vkey, trusted_size: -1 }],
+    ["key.revoked", k1.key.id, { key: k1.key.vkey, trusted_size: 1.5 }],
     ["key.revoked", k1.key.id, { key: k1.key.vkey, trusted_size: "4" }],
     ["key.revoked", k1.key.id, { key: k1.key.vkey }],
   ])("%s of %s with %j is none", (action, subjectId, data) => {

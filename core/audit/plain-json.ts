@@ -2,7 +2,7 @@
 // all the way, without a getter, texts of printable ASCII. It writes the same bytes as canonical-json.ts and an encoder would, sooner: no text is
 // put together on the way, and what is made again and again has the same names in the same order, so that a name, its quotation marks and its
 // place behind the one before are looked at once. Whatever is not so, or has no canonical form, must go the careful way.
-import { levelsMax, needsNoEscape } from "./canonical-json.ts";
+import { hasNumberText, levelsMax, needsNoEscape } from "./canonical-json.ts";
 
 /** A name behind the names before it in an object, which are those of its parents. */
 interface Name {
@@ -74,9 +74,7 @@ export function createPlainWriter(namesMax = namesMaxDefault): PlainWriter {
 
   function value(written: unknown, at: number, levels: number): number {
     if (typeof written === "string") return quoted(written, at);
-    if (typeof written === "number") {
-      return Number.isSafeInteger(written) && !Object.is(written, -0) ? ascii(`${written}`, at) : notPlain;
-    }
+    if (typeof written === "number") return hasNumberText(written) ? ascii(`${written}`, at) : notPlain;
     if (typeof written === "boolean") return ascii(written ? "true" : "false", at);
     if (written === null) return ascii("null", at);
     if (typeof written !== "object" || levels === 0) return notPlain;

@@ -8,6 +8,7 @@ const situations = [
   ["STRATEGY_HALTED", { halt: "STRATEGY_HALT", haltId: "halt-9", haltReason: "drift" }],
   ["HALT_STATE_UNKNOWN", { haltsKnown: false }],
   ["LOSS_CONFIRMATION_PENDING", { lossBlock: "pending" }],
+  ["LOSS_NOT_JUDGED", { lossBlock: "not judged", lossReason: "daily: the fund has not been valued" }],
   ["LOSS_BASELINE_MISSING", { lossBlock: "missing" }],
 ] as const;
 

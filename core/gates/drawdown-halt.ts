@@ -1,5 +1,5 @@
-// Gate 5: no new risk under a halt of the firm, the fund or the strategy, and none while the fund's losses wait for a confirmation or for
-// the beginning from which they are counted. Not knowing counts as halted. The way out stays open: what the
+// Gate 5: no new risk under a halt of the firm, the fund or the strategy, and none while a loss of the fund waits for its confirmation or one of its
+// loss limits is not judged. Not knowing counts as halted. The way out stays open: what the
 // engine itself proves to shrink the position passes, if it is marked so and the envelope lets it. So does what only takes away from an
 // order that is with a broker already: like cancelling it, which nobody is asked about.
 
@@ -41,7 +41,7 @@ export const drawdownHalt: Gate = {
       : reduces(view)
         ? "the order reduces, but is not marked reduce_only"
         : "the order adds risk";
-    if (view.halt === undefined && view.haltsKnown) return lossDenial(view.lossBlock, hint);
+    if (view.halt === undefined && view.haltsKnown) return lossDenial(view, hint);
     if (view.halt === undefined) {
       return { code: "HALT_STATE_UNKNOWN", reason: `Whether a halt is in force is not known, and ${hint}.` };
     }
@@ -51,14 +51,22 @@ export const drawdownHalt: Gate = {
   },
 };
 
-function lossDenial(block: FundView["lossBlock"], hint: string): Denial {
-  return block === "pending"
-    ? {
+function lossDenial({ lossBlock, lossReason = "" }: FundView, hint: string): Denial {
+  switch (lossBlock) {
+    case "pending":
+      return {
         code: "LOSS_CONFIRMATION_PENDING",
         reason: `A loss of the fund is above its limit and waits for its confirmation, and ${hint}.`,
-      }
-    : {
+      };
+    case "missing":
+      return {
         code: "LOSS_BASELINE_MISSING",
         reason: `It is not known yet from where on the fund's losses of this period are counted, and ${hint}.`,
       };
+    default:
+      return {
+        code: "LOSS_NOT_JUDGED",
+        reason: `A loss limit of the fund is not judged (${lossReason}), and ${hint}.`,
+      };
+  }
 }

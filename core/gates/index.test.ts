@@ -85,11 +85,15 @@ const oneMistake: Readonly<Record<string, Row>> = {
   STRATEGY_HALTED: view({ halt: "STRATEGY_HALT", haltId: "halt-1" }),
   HALT_STATE_UNKNOWN: view({ haltsKnown: false }),
   LOSS_CONFIRMATION_PENDING: view({ lossBlock: "pending" }),
-  LOSS_BASELINE_MISSING: view({ lossBlock: "missing" }),
+  LOSS_NOT_JUDGED: view({ lossBlock: "not judged", lossReason: "daily: no baseline" }),
 
+  COVER_EXCEEDS_SHORT: order({ side: "BUY_TO_COVER" }),
+  SELL_EXCEEDS_LONG: order({ side: "SELL" }),
+  SHORT_WHILE_LONG: short({ position: d("1") }),
+  BUY_CROSSES_ZERO: view({ position: d("-99") }),
   SHORTING_DISABLED: {
     spoil: (draft) => {
-      draft.order.side = "SELL";
+      draft.order.side = "SELL_SHORT";
       draft.envelope.shorting_enabled = false;
     },
   },
@@ -155,57 +159,63 @@ const reduce: Spoil = ({ order, view }) => {
   Object.assign(order, { side: "SELL", quantity: "50" });
   view.position = d("100");
 };
-const flip: Spoil = ({ order, view }) => {
+const exit: Spoil = (draft) => {
+  reduce(draft);
+  draft.order.reduce_only = true;
+};
+const flip: Spoil = ({ order, view, envelope }) => {
   Object.assign(order, { side: "SELL", quantity: "150" });
   view.position = d("100");
+  envelope.strict_sides = false;
 };
 
 interface HouseRow {
   readonly check: string;
   readonly spoil: Spoil;
   readonly INCREASE: string;
+  /** Not marked, and marked. */
   readonly REDUCE: string;
+  readonly EXIT: string;
   readonly FLIP?: string;
   readonly without?: "envelope" | "instrument";
 }
 
-const both = (check: string, code: string, row: Row): HouseRow => ({ check, ...row, INCREASE: code, REDUCE: code });
-const newRiskOnly = (check: string, code: string, row: Row): HouseRow => ({
-  check,
-  ...row,
-  INCREASE: code,
-  REDUCE: "",
-});
+type Rule = (check: string, code: string, row: Row) => HouseRow;
+const all: Rule = (check, code, row) => ({ check, ...row, INCREASE: code, REDUCE: code, EXIT: code });
+const unlessMarked: Rule = (check, code, row) => ({ check, ...row, INCREASE: code, REDUCE: code, EXIT: "" });
+const newRiskOnly: Rule = (check, code, row) => ({ check, ...row, INCREASE: code, REDUCE: "", EXIT: "" });
 
 const houseTable: readonly HouseRow[] = [
-  both("idempotency", "DUPLICATE_KEY", view({ keySeen: "same order" })),
-  both("schema", "SCHEMA_FIELD_MISSING", order({ actor: "" })),
-  both("known fund", "SCHEMA_FUND_UNKNOWN", view({ fundKnown: false })),
-  both("known instrument", "SCHEMA_SYMBOL_UNKNOWN", { spoil: () => undefined, without: "instrument" }),
-  both("tick", "SCHEMA_PRICE_OFF_TICK", order({ limit_price: "200.001" })),
+  all("idempotency", "DUPLICATE_KEY", view({ keySeen: "same order" })),
+  all("schema", "SCHEMA_FIELD_MISSING", order({ actor: "" })),
+  all("known fund", "SCHEMA_FUND_UNKNOWN", view({ fundKnown: false })),
+  all("known instrument", "SCHEMA_SYMBOL_UNKNOWN", { spoil: () => undefined, without: "instrument" }),
+  all("tick", "SCHEMA_PRICE_OFF_TICK", order({ limit_price: "200.001" })),
   {
     check: "size at most the position, when claimed",
     ...order({ reduce_only: true }),
     INCREASE: "SCHEMA_REDUCE_ONLY_UNPROVEN",
     REDUCE: "",
+    EXIT: "",
   },
-  both("lot, unless all is closed", "SCHEMA_QUANTITY_OFF_LOT", instrument({ lotSize: d("7") })),
-  both("envelope", "ENVELOPE_MISSING", { spoil: () => undefined, without: "envelope" }),
-  both("allowed broker", "BROKER_NOT_ALLOWED", order({ broker: "alpaca" })),
-  both("allowed order type", "ORDER_TYPE_NOT_ALLOWED", envelope({ allowed_order_types: [] })),
-  both("allowed asset class", "ASSET_CLASS_NOT_ALLOWED", envelope({ allowed_asset_classes: [] })),
-  newRiskOnly("max notional", "NOTIONAL_ABOVE_MAX", envelope({ max_notional: 1 })),
-  newRiskOnly("collar", "PRICE_OUTSIDE_COLLAR", order({ limit_price: "250" })),
-  newRiskOnly("order rate of the strategy", "ORDER_RATE_EXCEEDED", view({ strategyOrdersInSecond: 50 })),
-  newRiskOnly("order rate of the fund", "ORDER_RATE_EXCEEDED", view({ fundOrdersInSecond: 50 })),
-  newRiskOnly("throttle that tripped", "THROTTLE_TRIPPED", view({ throttleTripped: true })),
-  newRiskOnly("throttle that trips", "THROTTLE_TRIPPED", view({ repeatedExecutions: 20 })),
+  all("lot, unless all is closed", "SCHEMA_QUANTITY_OFF_LOT", instrument({ lotSize: d("7") })),
+  all("envelope", "ENVELOPE_MISSING", { spoil: () => undefined, without: "envelope" }),
+  all("allowed broker", "BROKER_NOT_ALLOWED", order({ broker: "alpaca" })),
+  all("allowed order type", "ORDER_TYPE_NOT_ALLOWED", envelope({ allowed_order_types: [] })),
+  all("allowed asset class", "ASSET_CLASS_NOT_ALLOWED", envelope({ allowed_asset_classes: [] })),
+  unlessMarked("max notional", "NOTIONAL_ABOVE_MAX", envelope({ max_notional: 1 })),
+  unlessMarked("collar", "PRICE_OUTSIDE_COLLAR", order({ limit_price: "240" })),
+  all("collar of exits", "PRICE_OUTSIDE_COLLAR", order({ limit_price: "240.01" })),
+  unlessMarked("order rate of the strategy", "ORDER_RATE_EXCEEDED", view({ strategyOrdersInSecond: 50 })),
+  unlessMarked("order rate of the fund", "ORDER_RATE_EXCEEDED", view({ fundOrdersInSecond: 50 })),
+  unlessMarked("throttle that tripped", "THROTTLE_TRIPPED", view({ throttleTripped: true })),
+  unlessMarked("throttle that trips", "THROTTLE_TRIPPED", view({ repeatedExecutions: 20 })),
   newRiskOnly("restricted list", "SYMBOL_RESTRICTED", instrument({ restriction: "insiders" })),
   newRiskOnly("symbol that differs from the broker", "SYMBOL_BLOCKED", view({ symbolBlock: "10 here, 12 there." })),
-  newRiskOnly("open orders", "OPEN_ORDERS_EXCEEDED", view({ openOrders: 1_000 })),
-  newRiskOnly("price", "REFERENCE_PRICE_MISSING", view({ price: undefined })),
-  newRiskOnly("fresh price", "REFERENCE_PRICE_STALE", view({ priceAgeMs: 60_000 })),
-  newRiskOnly("exchange rate", "FX_RATE_MISSING", view({ fundCurrency: "EUR", fxRate: undefined })),
+  unlessMarked("open orders", "OPEN_ORDERS_EXCEEDED", view({ openOrders: 1_000 })),
+  unlessMarked("price", "REFERENCE_PRICE_MISSING", view({ price: undefined })),
+  unlessMarked("fresh price", "REFERENCE_PRICE_STALE", view({ priceAgeMs: 60_000 })),
+  unlessMarked("exchange rate", "FX_RATE_MISSING", view({ fundCurrency: "EUR", fxRate: undefined })),
   newRiskOnly("NAV", "NAV_MISSING", view({ nav: undefined })),
   newRiskOnly("NAV above zero", "NAV_NOT_POSITIVE", view({ nav: d("-5") })),
   newRiskOnly("fresh NAV", "NAV_STALE", view({ navAgeMs: Number.NaN })),
@@ -214,20 +224,33 @@ const houseTable: readonly HouseRow[] = [
   newRiskOnly("gross", "GROSS_EXPOSURE_EXCEEDED", view({ grossOthers: usd("20000000") })),
   newRiskOnly("net", "NET_EXPOSURE_EXCEEDED", view({ netHighOthers: usd("12000000") })),
   newRiskOnly("sector", "SECTOR_LIMIT_EXCEEDED", view({ sectorOthers: usd("5000000") })),
-  both("halt, not marked reduce_only", "FUND_HALTED", view({ halt: "FUND_HALT", haltId: "halt-1" })),
-  both("unknown halts, not marked reduce_only", "HALT_STATE_UNKNOWN", view({ haltsKnown: false })),
+  unlessMarked("halt, not marked reduce_only", "FUND_HALTED", view({ halt: "FUND_HALT", haltId: "halt-1" })),
+  unlessMarked("unknown halts, not marked reduce_only", "HALT_STATE_UNKNOWN", view({ haltsKnown: false })),
   {
     check: "short_side",
     ...envelope({ shorting_enabled: false }),
     INCREASE: "",
     REDUCE: "",
+    EXIT: "",
     FLIP: "SHORTING_DISABLED",
+  },
+  {
+    check: "sides, where they are strict",
+    ...envelope({ strict_sides: true }),
+    INCREASE: "",
+    REDUCE: "",
+    EXIT: "",
+    FLIP: "SELL_EXCEEDS_LONG",
   },
   newRiskOnly("cro_veto", "RISK_OFFICER_VETO", verdict("veto")),
 ];
 
 describe("what each kind of order must pass", () => {
   const kinds = { INCREASE: increase, REDUCE: reduce, FLIP: flip };
+  test("22.4: EXIT passes when nothing is wrong", () => {
+    expect(judge(exit)).toMatchObject({ approved: true, view: { classification: "REDUCE" } });
+  });
+
   test.each(["INCREASE", "REDUCE", "FLIP"] as const)("%s passes when nothing is wrong", (kind) => {
     const outcome = judge(kinds[kind]);
     expect(outcome).toMatchObject({ approved: true, code: "" });
@@ -237,7 +260,8 @@ describe("what each kind of order must pass", () => {
   test.each(houseTable)("$check", (row) => {
     const has = row.without === undefined ? {} : { [row.without]: false };
     const code = (kind: Spoil) => judge((draft) => [kind(draft), row.spoil(draft)], has).code;
-    expect([code(increase), code(reduce), code(flip)]).toEqual([row.INCREASE, row.REDUCE, row.FLIP ?? row.INCREASE]);
+    const { INCREASE, REDUCE, EXIT, FLIP = INCREASE } = row;
+    expect([increase, reduce, exit, flip].map(code)).toEqual([INCREASE, REDUCE, EXIT, FLIP]);
   });
 
   test("a full close passes whatever the lot is", () => {

@@ -1,5 +1,6 @@
 // What the gates share when they judge new risk: which orders those are, what counts as fresh, and what an earlier gate has made sure of.
 import { Defect } from "../../contracts/src/fault.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { FundView } from "../view.ts";
 
 /** A proven reduction passes where new risk is judged; what could not be classified is taken for new risk. */
@@ -10,6 +11,15 @@ export function reduces(view: FundView): boolean {
 /** What the gates judge; a proven reduction is none, and neither is what only takes away from an open order. */
 export function isNewRisk(view: FundView): boolean {
   return view.classification !== "REDUCE" && view.lowers !== true;
+}
+
+/**
+ * Whether it answers for its size, its price and its pace. Everything does but a marked exit and what only takes away from an open order:
+ * whoever wants a reduction to pass as one says so. (The schema gate has made sure that what is marked reduces.)
+ */
+export function obeysLimits(order: Order, view: FundView): boolean {
+  if (view.lowers === true) return false;
+  return view.classification !== "REDUCE" || (order.reduce_only !== true && view.earlierRules !== true);
 }
 
 /**

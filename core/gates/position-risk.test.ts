@@ -31,8 +31,8 @@ describe("invariant 4: exactly at a limit passes", () => {
   test("net, long and short", () => {
     expect(codeWith({}, { netHighOthers: usd("9980000"), netLowOthers: usd("9980000") })).toBe("");
     expect(codeWith({}, { netHighOthers: usd("9980000.01") })).toBe("NET_EXPOSURE_EXCEEDED");
-    expect(codeWith({ side: "SELL" }, { netLowOthers: usd("-9980000") })).toBe("");
-    expect(codeWith({ side: "SELL" }, { netLowOthers: usd("-9980000.01") })).toBe("NET_EXPOSURE_EXCEEDED");
+    expect(codeWith({ side: "SELL_SHORT" }, { netLowOthers: usd("-9980000") })).toBe("");
+    expect(codeWith({ side: "SELL_SHORT" }, { netLowOthers: usd("-9980000.01") })).toBe("NET_EXPOSURE_EXCEEDED");
   });
   test("sector; a sector that is not named has no limit of its own", () => {
     expect(codeWith({}, { sectorOthers: usd("3980000") })).toBe("");
@@ -52,7 +52,7 @@ describe("invariant 1, trap: pending buys are never netted with pending sells", 
     const others = { netHighOthers: usd("9990000"), netLowOthers: usd("-9990000") };
     expect(codeWith({ quantity: "50" }, others)).toBe("");
     expect(codeWith({ quantity: "51" }, others)).toBe("NET_EXPOSURE_EXCEEDED");
-    expect(codeWith({ quantity: "51", side: "SELL" }, others)).toBe("NET_EXPOSURE_EXCEEDED");
+    expect(codeWith({ quantity: "51", side: "SELL_SHORT" }, others)).toBe("NET_EXPOSURE_EXCEEDED");
   });
 });
 
@@ -77,7 +77,7 @@ describe("invariant 2: what the order opens counts at its own worst price", () =
   });
   test("trap: of a flip only the opening part is new, and the position that results is judged", () => {
     const flip = { side: "SELL", quantity: "4500" };
-    const wide: Spoil = ({ envelope }) => Object.assign(envelope, { max_notional: 10_000_000 });
+    const wide: Spoil = ({ envelope }) => Object.assign(envelope, { max_notional: 10_000_000, strict_sides: false });
     expect(codeWith(flip, { position: d("1000") }, wide)).toBe("");
     expect(codeWith(flip, { position: d("999") }, wide)).toBe("POSITION_LIMIT_EXCEEDED");
   });
@@ -91,8 +91,8 @@ describe("invariant 2: what the order opens counts at its own worst price", () =
   });
   test("trap: short from flat is exposure", () => {
     const wide: Spoil = ({ envelope }) => Object.assign(envelope, { max_notional: 10_000_000 });
-    expect(codeWith({ side: "SELL", quantity: "3500" }, {}, wide)).toBe("");
-    expect(codeWith({ side: "SELL", quantity: "3501" }, {}, wide)).toBe("POSITION_LIMIT_EXCEEDED");
+    expect(codeWith({ side: "SELL_SHORT", quantity: "3500" }, {}, wide)).toBe("");
+    expect(codeWith({ side: "SELL_SHORT", quantity: "3501" }, {}, wide)).toBe("POSITION_LIMIT_EXCEEDED");
   });
   test("multiplier and exchange rate", () => {
     const option: Spoil = ({ instrument, view, order }) => {
@@ -177,6 +177,7 @@ test(`trap: a proven reduction is never denied here, however far above the limit
     fc.property(signed, quantity, quantity, fc.integer({ min: 1, max: 4_000 }), (position, buys, sells, size) => {
       const spoil: Spoil = ({ order, view, envelope }) => {
         Object.assign(order, { side: position > 0 ? "SELL" : "BUY", quantity: String(size) });
+        envelope.max_notional = 1_000_000_000;
         Object.assign(view, {
           position: d(String(position)),
           pendingBuy: d(String(buys)),
@@ -209,7 +210,7 @@ test(`an approved order exceeds no limit, whichever orders fill; a denied one co
           pendingBuy: d(String(buys)),
           pendingSell: d(String(sells)),
         });
-        Object.assign(envelope, { max_notional: 1_000_000_000 });
+        Object.assign(envelope, { max_notional: 1_000_000_000, strict_sides: false });
       });
       if (outcome.view.classification === "REDUCE") return;
       const own = side === "BUY" ? size : -size;
@@ -227,7 +228,8 @@ test(`once a quantity is denied, every larger one is (seed ${seed})`, () => {
   fc.assert(
     fc.property(signed, size, size, fc.constantFrom("BUY", "SELL"), (position, a, b, side) => {
       const denied = (wanted: number) => {
-        const wide: Spoil = ({ envelope }) => Object.assign(envelope, { max_notional: 1_000_000_000 });
+        const wide: Spoil = ({ envelope }) =>
+          Object.assign(envelope, { max_notional: 1_000_000_000, strict_sides: false });
         return codeWith({ side, quantity: String(wanted) }, { position: d(String(position)) }, wide) !== "";
       };
       // A reduction passes above the limits, so quantities are compared from where new risk begins.

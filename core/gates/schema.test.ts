@@ -235,7 +235,7 @@ describe("notional", () => {
       (changes: object): Spoil =>
       ({ view }) =>
         Object.assign(view, { position: d("100"), ...changes });
-    const sale = { ...market, side: "SELL", notional: 1 };
+    const sale = { ...market, side: "SELL", notional: 1, reduce_only: true };
     expect(codeWith(sale, exit({}))).toBe("SCHEMA_NOTIONAL_MISMATCH");
     expect(codeWith(sale, exit({ price: undefined }))).toBe("");
     expect(codeWith(sale, exit({ priceAgeMs: 10_001 }))).toBe("");

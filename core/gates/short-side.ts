@@ -1,14 +1,16 @@
-// Gate 6: the short that could result. The word on the order does not matter: a plain sale that goes through zero after every other
-// pending sale is a short sale, and is judged as one.
+// Gate 6: whether the side fits the position, and the short that could result. Where sides are strict (EQUITY and OPTION, unless the envelope
+// says otherwise) an order does what its side says: SELL and BUY_TO_COVER only close, SELL_SHORT closes nothing, BUY closes or opens and never
+// both. Elsewhere the word does not matter: a plain sale that goes through zero after every other pending sale is a short sale, and is judged as one.
 
-import type { Denial } from "../../contracts/src/codes.ts";
+import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { type Amount, isMore, isNegative, isNothing, isPositive, minus, negated, nothing, oneUnit } from "../amount.ts";
 import { openQuantityMax } from "../classify.ts";
 import { product } from "../exact.ts";
 import type { FundView } from "../view.ts";
 import { amount, percent, quoted, seconds } from "../wording.ts";
-import type { Gate } from "./gate.ts";
+import type { Gate, Notes } from "./gate.ts";
 import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 
 export const shortSide: Gate = {
@@ -18,6 +20,8 @@ export const shortSide: Gate = {
   decide(order, view, _at, notes) {
     const short = resultingShort(view);
     notes.decimal("resulting_short", short);
+    const misfit = misfitOf(order.side, view);
+    if (misfit !== undefined) return sideDenial(misfit, order, view, notes);
     if (view.terms.direction === 1 || !isNewRisk(view) || isNothing(short)) return undefined;
 
     const envelope = assured(view.envelope, "an envelope");
@@ -43,6 +47,51 @@ export const shortSide: Gate = {
     return borrowDenial(order.symbol, view, { short, available, fee, feeMax: envelope.maxBorrowFee });
   },
 };
+
+type Misfit = "COVER_EXCEEDS_SHORT" | "SELL_EXCEEDS_LONG" | "SHORT_WHILE_LONG" | "BUY_CROSSES_ZERO";
+
+const advice: Readonly<Record<Misfit, string>> = {
+  COVER_EXCEEDS_SHORT: "BUY_TO_COVER only closes what is short, at most",
+  SELL_EXCEEDS_LONG: "SELL only closes what is long (a short sale is a SELL_SHORT), at most",
+  SHORT_WHILE_LONG: "SELL_SHORT closes nothing: what is long is closed by SELL first, of this order",
+  BUY_CROSSES_ZERO: "BUY does not cross zero: it may close at most",
+};
+
+/** Whether a denial is about the side, and so about how much of the order would pass. */
+export function isMisfit(code: DenialCode): boolean {
+  return Object.hasOwn(advice, code);
+}
+
+/** How the side contradicts the position; undefined when it does not, or need not fit. What only lowers an open order opens nothing. */
+function misfitOf(side: string, view: FundView): Misfit | undefined {
+  if (view.envelope?.strictSides !== true || view.instrument?.assetClass === "CRYPTO") return undefined;
+  if (view.lowers === true || view.earlierRules === true) return undefined;
+  // Closing is counted after every other order that may close first, as it is for the proof of a reduction.
+  switch (side) {
+    case "BUY":
+      return isNegative(view.position) && !isNothing(view.openingQuantity) ? "BUY_CROSSES_ZERO" : undefined;
+    case "SELL":
+      return isNothing(view.openingQuantity) ? undefined : "SELL_EXCEEDS_LONG";
+    case "BUY_TO_COVER":
+      return isNothing(view.openingQuantity) ? undefined : "COVER_EXCEEDS_SHORT";
+    default:
+      return isPositive(view.position) ? "SHORT_WHILE_LONG" : undefined;
+  }
+}
+
+function sideDenial(code: Misfit, order: Order, view: FundView, notes: Notes): Denial {
+  const buys = view.terms.direction === 1;
+  const pending = buys ? view.pendingBuy : view.pendingSell;
+  notes.word("sides", "strict");
+  notes.decimal("position", view.position);
+  notes.decimal(buys ? "pending_buy" : "pending_sell", pending);
+  notes.decimal("closing_quantity", view.closingQuantity);
+  const others = isNothing(pending)
+    ? ""
+    : `, of which other open orders may ${buys ? "buy back" : "sell"} ${amount(pending)}`;
+  const held = `The fund holds ${amount(view.position)} ${quoted(order.symbol)}${others}`;
+  return { code, reason: `${held}: ${advice[code]} ${amount(view.closingQuantity)}.` };
+}
 
 interface Borrowing {
   readonly short: Amount;

@@ -66,10 +66,13 @@ describe("max notional", () => {
     expect(codeWith({ quantity: "1251", limit_price: "2" }, option)).toBe("NOTIONAL_ABOVE_MAX");
   });
 
-  test("trap: a flip answers only for what it opens", () => {
-    const long = view({ position: d("3000") });
-    expect(codeWith({ side: "SELL", quantity: "4250" }, long)).toBe("");
-    expect(codeWith({ side: "SELL", quantity: "4251" }, long)).toBe("NOTIONAL_ABOVE_MAX");
+  test("22.4: a flip answers for its whole size", () => {
+    const long: Spoil = (draft) => {
+      draft.view.position = d("1000");
+      draft.envelope.strict_sides = false;
+    };
+    expect(codeWith({ side: "SELL", quantity: "1250" }, long)).toBe("");
+    expect(codeWith({ side: "SELL", quantity: "1251" }, long)).toBe("NOTIONAL_ABOVE_MAX");
   });
 
   test("amending is no way around: what has filled counts", () => {
@@ -201,4 +204,125 @@ test("the figures and shares are noted, with their ages", () => {
 test("a denial names the figures of its case", () => {
   const reason = judge(({ order }) => Object.assign(order, { quantity: "1251" })).reason;
   expect(reason).toBe("The order is worth 250,200.00 USD at 200; 250,000.00 USD is the most.");
+});
+
+describe("22.4: size, price and pace of what reduces", () => {
+  /** A sale of 100 out of 5,000 held at 200, which the collar of 5 % and, marked, that of 20 % allow. */
+  const sale = (order: object, more: Spoil = () => undefined) =>
+    judge((draft) => {
+      Object.assign(draft.order, { side: "SELL", ...order });
+      draft.view.position = d("5000");
+      more(draft);
+    });
+  const marked = { reduce_only: true };
+  const hint = /: mark it reduce_only\.$/;
+
+  test("an unmarked sale above the maximum is denied and told to mark itself; marked it passes", () => {
+    expect(sale({ quantity: "1250" }).code).toBe("");
+    const denied = sale({ quantity: "1251" });
+    expect(denied.code).toBe("NOTIONAL_ABOVE_MAX");
+    expect(denied.reason).toMatch(hint);
+    expect(sale({ quantity: "1251", notional: 250_200 }).code).toBe("NOTIONAL_ABOVE_MAX");
+    expect(sale({ quantity: "5000", ...marked }).code).toBe("");
+  });
+
+  test("an unmarked price obeys the collar, a marked one the wider collar, both at their edges", () => {
+    for (const [price, unmarked, exit] of [
+      ["210", "", ""],
+      ["210.01", "PRICE_OUTSIDE_COLLAR", ""],
+      ["190", "", ""],
+      ["189.99", "PRICE_OUTSIDE_COLLAR", ""],
+      ["160", "PRICE_OUTSIDE_COLLAR", ""],
+      ["159.99", "PRICE_OUTSIDE_COLLAR", "PRICE_OUTSIDE_COLLAR"],
+      ["240", "PRICE_OUTSIDE_COLLAR", ""],
+      ["240.01", "PRICE_OUTSIDE_COLLAR", "PRICE_OUTSIDE_COLLAR"],
+      ["1", "PRICE_OUTSIDE_COLLAR", "PRICE_OUTSIDE_COLLAR"],
+    ] as const) {
+      expect([price, sale({ limit_price: price }).code]).toEqual([price, unmarked]);
+      expect([price, sale({ limit_price: price, ...marked }).code]).toEqual([price, exit]);
+      // Advice that leads to the next denial is not given.
+      if (unmarked !== "") expect(hint.test(sale({ limit_price: price }).reason)).toBe(exit === "");
+    }
+  });
+
+  test("a stop's price is a price", () => {
+    const stop = { order_type: "STOP", limit_price: undefined, ...marked };
+    expect(sale({ ...stop, stop_price: "160" }).code).toBe("");
+    expect(sale({ ...stop, stop_price: "159.99" }).code).toBe("PRICE_OUTSIDE_COLLAR");
+    const both = { order_type: "STOP_LIMIT", stop_price: "180", ...marked };
+    expect(sale({ ...both, limit_price: "160" }).code).toBe("");
+    expect(sale({ ...both, limit_price: "159.99" }).code).toBe("PRICE_OUTSIDE_COLLAR");
+  });
+
+  test("the wider collar is the envelope's own, and never narrower than the other", () => {
+    const collar =
+      (exit: number | undefined, price: number): Spoil =>
+      ({ envelope }) =>
+        Object.assign(envelope, { exit_collar_pct: exit, price_collar_pct: price });
+    expect(sale({ limit_price: "100", ...marked }, collar(0.5, 0.05)).code).toBe("");
+    expect(sale({ limit_price: "99.99", ...marked }, collar(0.5, 0.05)).code).toBe("PRICE_OUTSIDE_COLLAR");
+    expect(sale({ limit_price: "180", ...marked }, collar(0.01, 0.1)).code).toBe("");
+    expect(sale({ limit_price: "179.99", ...marked }, collar(0.01, 0.1)).code).toBe("PRICE_OUTSIDE_COLLAR");
+    expect(sale({ limit_price: "20", ...marked }, collar(undefined, 0.5)).code).toBe("");
+    expect(sale({ limit_price: "19.99", ...marked }, collar(undefined, 0.5)).code).toBe("PRICE_OUTSIDE_COLLAR");
+  });
+
+  test("a MARKET exit and one without a fresh price are not collared", () => {
+    expect(sale({ ...market, ...marked }).code).toBe("");
+    for (const changes of [
+      { price: undefined },
+      { price: d("0") },
+      { priceAgeMs: 10_001 },
+      { priceAgeMs: Number.NaN },
+    ]) {
+      const outcome = sale({ limit_price: "1", ...marked }, view(changes));
+      expect(outcome.code).toBe("");
+      expect(outcome.figures.get("exit_collar")).toBe("no fresh price");
+    }
+    expect(sale({ limit_price: "1", ...marked }, view({ priceAgeMs: 10_000 })).code).toBe("PRICE_OUTSIDE_COLLAR");
+  });
+
+  test("pace, throttle and what is needed to value it count for the unmarked alone", () => {
+    for (const [changes, code] of [
+      [{ strategyOrdersInSecond: 50 }, "ORDER_RATE_EXCEEDED"],
+      [{ throttleTripped: true }, "THROTTLE_TRIPPED"],
+      [{ repeatedExecutions: 20 }, "THROTTLE_TRIPPED"],
+      [{ openOrders: 1_000 }, "OPEN_ORDERS_EXCEEDED"],
+      [{ price: undefined }, "REFERENCE_PRICE_MISSING"],
+      [{ priceAgeMs: 10_001 }, "REFERENCE_PRICE_STALE"],
+      [{ fxRate: undefined }, "FX_RATE_MISSING"],
+    ] as const) {
+      const denied = sale({}, view(changes));
+      expect(denied.code).toBe(code);
+      expect(denied.reason).toMatch(hint);
+      expect(sale(marked, view(changes)).code).toBe("");
+      expect(sale({}, view({ ...changes, lowers: true })).code).toBe("");
+    }
+  });
+
+  test("nothing is advised that the halt or the side would deny, nor to what adds risk", () => {
+    const large = { quantity: "1251" };
+    const halted: Spoil = (draft) => {
+      Object.assign(draft.view, { halt: "FUND_HALT", haltId: "h" });
+      draft.envelope.halt_allow_reduce_only = false;
+    };
+    expect(sale(large, halted).reason).not.toMatch(hint);
+    expect(sale({ ...large, side: "SELL_SHORT" }).reason).not.toMatch(hint);
+    expect(sale({ ...large, side: "BUY" }).reason).not.toMatch(hint);
+    const open: Spoil = (draft) => [halted(draft), Object.assign(draft.envelope, { halt_allow_reduce_only: true })];
+    expect(sale(large, open).reason).toMatch(hint);
+  });
+
+  test("an amended exit obeys the same", () => {
+    const own = view({ amends: true, ownFilled: d("20"), ownRemaining: d("80") });
+    expect(sale({ limit_price: "159.99", ...marked }, own).code).toBe("PRICE_OUTSIDE_COLLAR");
+    expect(sale({ limit_price: "160", quantity: "3000", ...marked }, own).code).toBe("");
+    expect(sale({ quantity: "1251" }, own).code).toBe("NOTIONAL_ABOVE_MAX");
+  });
+
+  test("what was recorded by earlier rules is judged by them", () => {
+    const then = view({ earlierRules: true });
+    expect(sale({ quantity: "5000", limit_price: "1" }, then).code).toBe("");
+    expect(sale({ quantity: "5000", limit_price: "1", ...marked }, then).code).toBe("");
+  });
 });

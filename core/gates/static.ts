@@ -1,6 +1,6 @@
 // Gate 3: what the envelope says about an order by itself, whatever the fund holds: where and how it may trade, how large it may be, how
-// far its price may lie from the market, and how fast orders may come. A proven reduction answers only for where and how, and so does an
-// amendment that only lowers.
+// far its price may lie from the market, and how fast orders may come. A reduction that is not marked answers for all of it as well; a marked
+// one for where, how and, with a wider collar, its price; an amendment that only lowers for where and how.
 
 import type { Denial } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
@@ -8,18 +8,23 @@ import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as amounts from "../amount.ts";
 import type { Envelope } from "../envelope.ts";
 import * as exact from "../exact.ts";
-import { isLimited, isStopped, marketPrice, notionalAtWorst, unitValueAt, valuationPrice } from "../valuation.ts";
+import { marketPrice, notionalAtWorst, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
-import { amount, money, percent, quoted, seconds } from "../wording.ts";
+import { amount, money, quoted, seconds } from "../wording.ts";
+import { collarDenial, exitCollarDenial } from "./collar.ts";
 import type { Gate, Notes } from "./gate.ts";
-import { assured, isFresh, isNewRisk } from "./new-risk.ts";
+import { withMarkHint } from "./mark-hint.ts";
+import { assured, isFresh, isNewRisk, obeysLimits } from "./new-risk.ts";
+
+/** Told of every order that answers for its pace, and of no other: the journal is read back by it. */
+export const paceFigure = "strategy_orders_in_second";
 
 /** Called so because `static` is a word of the language. */
 export const staticLimits: Gate = {
   name: "static",
   question: gateQuestions.static,
   inputs: ["mark", "fx"],
-  decide(order, view, _at, notes) {
+  decide(order, view, at, notes) {
     const { envelope } = view;
     if (envelope === undefined) {
       notes.word("envelope", "none");
@@ -27,14 +32,17 @@ export const staticLimits: Gate = {
     }
     notes.count("envelope_version", envelope.version);
     const denial = allowedDenial(order, envelope, notes);
-    if (denial !== undefined || !isNewRisk(view)) return denial;
-    return (
-      barredDenial(order, view, notes) ??
+    if (denial !== undefined || view.lowers === true) return denial;
+    if (!obeysLimits(order, view)) return exitCollarDenial(order, view, envelope, notes);
+    const isReduction = !isNewRisk(view);
+    const limited =
+      (isReduction ? undefined : barredDenial(order, view, notes)) ??
+      throttleDenial(order, view, notes) ??
       inputDenial(order, view, notes) ??
       sizeDenial(order, view, envelope, notes) ??
-      collarDenial(order, view, envelope) ??
-      paceDenial(order, view, envelope, notes)
-    );
+      collarDenial(order, view, envelope.priceCollar) ??
+      paceDenial(order, view, envelope, notes);
+    return limited === undefined || !isReduction ? limited : withMarkHint(limited, order, view, at);
   },
 };
 
@@ -65,12 +73,14 @@ function barredDenial(order: Order, view: FundView, notes: Notes): Denial | unde
     const what = `New risk in ${quoted(order.symbol)} waits until our position and the broker's agree`;
     return { code: "SYMBOL_BLOCKED", reason: `${what}: ${view.symbolBlock}` };
   }
-  if (view.throttleTripped) {
-    notes.word("throttle", "tripped");
-    const reason = `Repeated executions tripped the throttle of ${quoted(order.strategy_id)}; an operator must release it.`;
-    return { code: "THROTTLE_TRIPPED", reason };
-  }
   return undefined;
+}
+
+function throttleDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
+  if (!view.throttleTripped) return undefined;
+  notes.word("throttle", "tripped");
+  const reason = `Repeated executions tripped the throttle of ${quoted(order.strategy_id)}; an operator must release it.`;
+  return { code: "THROTTLE_TRIPPED", reason };
 }
 
 /** The price and the rate that new risk is valued with. A price of zero or less can value nothing. */
@@ -113,40 +123,17 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
   return { code: "NOTIONAL_ABOVE_MAX", reason };
 }
 
-/** Only prices that its type trades at: another one says nothing about where it will. */
-function collarDenial(order: Order, view: FundView, envelope: Envelope): Denial | undefined {
-  const limitPrice = isLimited(order.order_type) ? view.terms.limitPrice : undefined;
-  const stopPrice = isStopped(order.order_type) ? view.terms.stopPrice : undefined;
-  if (limitPrice === undefined && stopPrice === undefined) return undefined;
-  const price = assured(view.price, "a price");
-  const band = exact.product(envelope.priceCollar, price);
-  const outside =
-    limitPrice !== undefined && isOutside(limitPrice, price, band)
-      ? limitPrice
-      : stopPrice !== undefined && isOutside(stopPrice, price, band)
-        ? stopPrice
-        : undefined;
-  if (outside === undefined) return undefined;
-  const reason = `The price ${amount(outside)} lies more than ${percent(envelope.priceCollar)} from ${amount(price)}.`;
-  return { code: "PRICE_OUTSIDE_COLLAR", reason };
-}
-
-function isOutside(own: amounts.Amount, price: amounts.Amount, band: exact.Worth): boolean {
-  const distance = amounts.magnitude(amounts.minus(own, price));
-  return exact.isMore(exact.product(distance, amounts.oneUnit), band);
-}
-
 /** The pace comes last: only an order that is fine otherwise counts as one more. */
 function paceDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
   const { strategyOrdersInSecond: ofStrategy, fundOrdersInSecond: ofFund } = view;
   const rateMax = envelope.orderRateMaxPerS;
-  notes.count("strategy_orders_in_second", ofStrategy);
+  notes.count(paceFigure, ofStrategy);
   notes.count("fund_orders_in_second", ofFund);
   const most = ofStrategy > ofFund ? ofStrategy : ofFund;
   if ((most + 1) * 2 >= rateMax) notes.share("order_rate_max_per_s", exact.wholeOf(most + 1), exact.wholeOf(rateMax));
   if (most >= rateMax) {
     const who = ofStrategy >= rateMax ? `Strategy ${quoted(order.strategy_id)}` : `Fund ${quoted(order.fund_id)}`;
-    const reason = `${who} asked for new risk ${most} times within a second; ${rateMax} is the most.`;
+    const reason = `${who} asked ${most} times within a second; ${rateMax} is the most.`;
     return { code: "ORDER_RATE_EXCEEDED", reason };
   }
   if (!view.amends && view.openOrders >= view.openOrdersMax) {

@@ -313,7 +313,7 @@ describe("whoever may not", () => {
     [
       "erase --subject-id operator:ada --reason x --confirm ERASE",
       "erasures",
-      { subject_id: "operator:ada", reason: "x" },
+      { subject_id: "operator:ada", reason: "x", confirmation: "ERASE" },
     ],
   ])("%s: is told by the server before a code is asked for, and with 5", async (command, path, body) => {
     serveIdentity("viewer");
@@ -364,20 +364,30 @@ describe("key", () => {
 });
 
 describe("erase", () => {
-  it("wants the word, proves the second factor for this person, and says where it stands", async () => {
+  it("22.11: hands the word to the server, right or wrong, and a wrong one is exit 3 without a code", async () => {
+    serveIdentity("admin");
+    const route = `POST ${place}/erasures`;
+    server.on(route, problem(409, "CONFIRMATION_WRONG", "Type ERASE to confirm. Nothing was erased."));
+    const command = "erase --subject-id operator:ada --reason leaver --totp 123456";
+    for (const wrong of ["", " --confirm erase"]) expect((await run(`${command}${wrong}`)).exit).toBe(3);
+    expect(server.calls("POST /v1/auth/step-up")).toHaveLength(0);
+    expect(server.calls(route).map(({ body }) => JSON.parse(body).confirmation)).toEqual(["", "erase"]);
+  });
+
+  it("proves the second factor for this person, and says where it stands", async () => {
     serveIdentity("admin");
     const route = `POST ${place}/erasures`;
     const proof = { status: 201, body: { proof: "psu_x", expires_at: entry(1).timestamp } };
     server.on("POST /v1/auth/step-up", proof);
     server.on(route, { body: { subject_id: "operator:ada", sequences: [50] } });
     const command = "erase --subject-id operator:ada --reason leaver --totp 123456";
-    for (const wrong of ["", " --confirm erase"]) expect((await run(`${command}${wrong}`)).exit).toBe(3);
-    expect(server.calls("POST /v1/auth/step-up")).toHaveLength(0);
     const done = await run(`${command} --confirm ERASE`);
     expect(done).toMatchObject({ exit: 0, stdout: expect.stringContaining("is erased; entry 50 says so.") });
     const [asked, sent] = ["POST /v1/auth/step-up", route].map((one) => JSON.parse(server.calls(one)[0]?.body ?? "{}"));
     expect(asked).toMatchObject({ action: "EraseAuditSubject", parameters: { subject_id: "operator:ada" } });
-    expect(sent).toEqual({ subject_id: "operator:ada", reason: "leaver", step_up_proof: "psu_x" });
+    expect(sent).toEqual({
+      ...{ subject_id: "operator:ada", reason: "leaver", step_up_proof: "psu_x", confirmation: "ERASE" },
+    });
     server.on(route, { body: { subject_id: "operator:ada", sequences: [] } });
     expect((await run(`${command} --confirm ERASE`)).stdout).toContain("Nothing is sealed about operator:ada.");
   });

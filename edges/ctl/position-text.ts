@@ -35,6 +35,6 @@ export function positionColumns(modeOf: ModeOf, now: Instant): readonly Column<P
       of: (one) => one.mark_at,
       shown: (one) => (one.mark_at === undefined ? "" : moment(one.mark_at, now)),
     },
-    { name: "changed_at", of: (one) => one.as_of, shown: (one) => moment(one.as_of, now) },
+    { name: "as_of", of: (one) => one.as_of, shown: (one) => moment(one.as_of, now) },
   ];
 }

@@ -138,15 +138,21 @@ describe("the second factor", () => {
     });
   });
 
-  it("rotating keys at once needs the word, typed or given; anything else sends nothing", async () => {
-    server.on("POST /v1/auth/signing-keys/rotate", { body: { key_id: "k2" } });
+  it("22.11: rotating keys at once hands the word to the server, right or wrong, and a wrong one is exit 3", async () => {
+    const route = "POST /v1/auth/signing-keys/rotate";
+    const detail = "Type ROTATE to confirm. Nothing was replaced.";
+    server.on(route, { status: 409, body: { code: "CONFIRMATION_WRONG", detail } });
     expect((await run("auth rotate-keys --at-once", { environment })).exit).toBe(3);
-    expect((await run("auth rotate-keys --at-once --confirm rotate", { environment })).exit).toBe(3);
+    expect(await run("auth rotate-keys --at-once --confirm rotate", { environment })).toMatchObject({
+      exit: 3,
+      stderr: expect.stringContaining(detail),
+    });
     expect((await run("auth rotate-keys --at-once", { environment, typed: ["yes"] })).exit).toBe(3);
-    expect(server.calls("POST /v1/auth/signing-keys/rotate")).toEqual([]);
+    server.on(route, { body: { key_id: "k2" } });
     expect((await run("auth rotate-keys --at-once", { environment, typed: ["ROTATE"] })).exit).toBe(0);
     expect((await run("auth rotate-keys", { environment })).exit).toBe(0);
-    const sent = server.calls("POST /v1/auth/signing-keys/rotate").map(({ body }) => JSON.parse(body) as unknown);
-    expect(sent).toEqual([{ retire: "at_once" }, { retire: "after_overlap" }]);
+    const sent = server.calls(route).map(({ body }) => JSON.parse(body) as unknown);
+    const atOnce = ["", "rotate", "yes", "ROTATE"].map((confirmation) => ({ retire: "at_once", confirmation }));
+    expect(sent).toEqual([...atOnce, { retire: "after_overlap" }]);
   });
 });

@@ -61,7 +61,7 @@ describe("positions", () => {
     server.on("GET /v1/oms/positions?fund_id=alpha", { body: [apple, short, unpriced] });
     const shown = await run("oms positions list --fund-id alpha");
     expect(shown.stdout.split("\n").slice(0, 4)).toEqual([
-      "FUND ID  MODE   STRATEGY ID     SYMBOL  QUANTITY  AVERAGE PRICE  MARK PRICE  MARKET VALUE  UNREALISED PNL  CURRENCY  MARK AT                         CHANGED AT",
+      "FUND ID  MODE   STRATEGY ID     SYMBOL  QUANTITY  AVERAGE PRICE  MARK PRICE  MARKET VALUE  UNREALISED PNL  CURRENCY  MARK AT                         AS OF",
       "alpha    PAPER  alpha-momentum  AAPL        1200       187.3333      190.00     228000.00         3200.00  USD       2026-11-15T13:29:58Z (2 s ago)  2026-11-15T13:29:00Z (1 min ago)",
       "alpha    PAPER  alpha-momentum  XOM           -5       187.3333      190.00       -500.25           -0.10  USD       2026-11-15T13:29:58Z (2 s ago)  2026-11-15T13:29:00Z (1 min ago)",
       "alpha    PAPER  alpha-momentum  SPY         1200       187.3333    no price                                USD                                       2026-11-15T13:29:00Z (1 min ago)",

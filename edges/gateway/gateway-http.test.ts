@@ -124,7 +124,7 @@ describe("through the client", () => {
       effective_within_ms: 2_000,
       known: true,
     });
-    expect(await client.rotateSigningKeys({ retire: "at_once" })).toEqual({ key_id: "key-2" });
+    expect(await client.rotateSigningKeys({ retire: "at_once", confirmation: "ROTATE" })).toEqual({ key_id: "key-2" });
     expect(await client.logOut()).toEqual({ effective_within_ms: 2_000 });
     expect(calls.map(([name]) => name)).toEqual([
       ...["begin", "confirm", "stepUp", "issue", "rotate", "revoke", "revokeAll", "rotateKeys", "logOut"],
@@ -141,6 +141,16 @@ describe("through the client", () => {
       detail: "Locked for 60 s.",
       retryAfterS: 60,
     });
+  });
+
+  it("22.11: nobody is logged out by a wrong word", async () => {
+    const { as, calls } = await rig();
+    for (const confirmation of [undefined, "", "rotate"]) {
+      const asked = { retire: "at_once" as const, ...(confirmation === undefined ? {} : { confirmation }) };
+      await expect(as("duty-token").rotateSigningKeys(asked)).rejects.toMatchObject({ code: "CONFIRMATION_WRONG" });
+    }
+    expect(calls).toEqual([]);
+    expect(await as("duty-token").rotateSigningKeys({ retire: "after_overlap" })).toEqual({ key_id: "key-2" });
   });
 
   it("with an external issuer nobody rotates keys here", async () => {

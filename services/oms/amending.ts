@@ -6,16 +6,20 @@
 //  3. The order's own terms change when the broker says that it has every one of them, and not before.
 //  4. Terms that were denied, that ran out, or that the broker refused are dropped, and the order stays as it was. Terms that may be with the
 //     broker are dropped only when it has said that it does not have them.
+//  5. An approval is spent once, and a key that comes again gets its first outcome (amendment-outcomes.ts).
+//  6. While one amendment is on its way every other is refused, also one that asks for the terms in force: nothing is answered with success that
+//     the one on its way undoes.
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
-import { millisecondsBetween } from "../../contracts/src/instant.ts";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { RiskDecision } from "../../contracts/src/records/order.ts";
 import { whyNotSend } from "../../core/may-send.ts";
 import type { BrokerOrderStatus } from "../../ports/broker.ts";
 import type { Amendment, StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { type KnownKey, knownKey, whySpent, whyTooMany, withOutcome } from "./amendment-outcomes.ts";
 import {
   amendedOrder,
   amendedTerms,
@@ -23,7 +27,6 @@ import {
   isAtBroker,
   isInForce,
   isLowering,
-  isSameTerms,
   type Terms,
   unusedPrice,
 } from "./amendment-terms.ts";
@@ -32,7 +35,7 @@ import { brokerOf, keyWindowMs, type OmsPorts, type StepOutcome } from "./oms-pa
 import { lock, underWayMs } from "./routing.ts";
 import { note } from "./transitions.ts";
 
-export type AmendAnswer = { readonly stored: StoredOrder } | { readonly denial: Denial } | undefined;
+export type AmendAnswer = KnownKey | undefined;
 
 export interface Amending {
   /** Undefined when there is no such order. */
@@ -44,18 +47,15 @@ export interface Amending {
   ): Promise<AmendAnswer>;
   /** A working order with new terms. */
   amend(stored: StoredOrder): Promise<StepOutcome>;
-  /** Why the newest terms of this order were dropped, once; undefined when they were not. */
-  refusal(orderId: string): Denial | undefined;
+  /** What has become of an amendment that was asked for; undefined when nothing is known of it. */
+  outcome(orderId: string, idempotencyKey: string, terms: Terms): Promise<AmendAnswer>;
 }
 
-/** Refusals that nobody has asked for yet. */
-const refusalsMax = 1_000;
 /** How the reason of an order begins whose newest terms were dropped. */
 const notAmended = "Not amended. ";
 
 export function createAmending(ports: OmsPorts, haltsHeard: () => readonly ActiveHalt[]): Amending {
   const { clock, store } = ports;
-  const refusals = new Map<string, Denial>();
 
   async function request(
     orderId: string,
@@ -66,22 +66,20 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
     return store.transact("oms.amend", async (unit): Promise<AmendAnswer> => {
       const stored = await unit.oms.lockOrder(orderId);
       if (stored === undefined) return undefined;
-      if (stored.amendment?.idempotency_key === idempotencyKey) {
-        if (isSameTerms(stored.amendment, terms)) return { stored };
-        const reason = `The key belongs to other new terms of the order ${orderId}.`;
-        return { denial: { code: "ORDER_KEY_CONFLICT", reason } };
-      }
-      const reason = whyNotAmend(stored);
+      const at = clock.now();
+      const known = knownKey(stored, idempotencyKey, terms, at);
+      if (known !== undefined) return known;
+      const reason = whyNotAmend(stored) ?? whyNotNow(stored, at);
       if (reason !== undefined) return { denial: { code: "ORDER_NOT_OPEN", reason } };
       const unused = unusedPrice(stored.order, terms);
       if (unused !== undefined) throw new Fault("INVALID_ARGUMENT", unused, { retry: "never" });
-      if (isInForce(stored.order, terms)) return { stored };
-      const busy = whyNotNow(stored, terms);
-      if (busy !== undefined) return { denial: { code: "ORDER_NOT_OPEN", reason: busy } };
-      await told(unit);
-      const at = clock.now();
       const amendment: Amendment = { idempotency_key: idempotencyKey, ...terms, askedAt: at };
-      return { stored: await note(unit, stored, at, { amendment }) };
+      const isThere = isInForce(stored.order, terms);
+      const traded = isThere ? undefined : whyTraded(stored, terms);
+      if (traded !== undefined) return { denial: { code: "ORDER_NOT_OPEN", reason: traded } };
+      await told(unit);
+      const settled = isThere ? { settledAmendments: withOutcome(stored, amendment, at) } : { amendment };
+      return { stored: await note(unit, stored, at, settled) };
     });
   }
 
@@ -127,7 +125,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
     const held = await store.transact("oms.amend", async (unit) => {
       const stored = await lock(unit, known);
       if (!isSameWish(stored, amendment) || stored.cancelReason !== undefined) return { stored };
-      const denial = why((await unit.oms.haltsAtSending()).active, stored);
+      const denial = whySpent(stored, decision) ?? why((await unit.oms.haltsAtSending()).active, stored);
       if (denial !== undefined) return { denial };
       const at = clock.now();
       const handed = await note(unit, stored, at, { amendment: { ...amendment, decision, handedAt: at } });
@@ -160,30 +158,30 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
     return store.transact("oms.amend", async (unit) => {
       const stored = await lock(unit, known);
       if (!isSameWish(stored, amendment)) return stored;
-      return note(unit, cleared(stored), clock.now(), { order: amendedTerms(stored.order, amendment) });
+      const at = clock.now();
+      const settledAmendments = withOutcome(stored, stored.amendment ?? amendment, at);
+      return note(unit, cleared(stored), at, { order: amendedTerms(stored.order, amendment), settledAmendments });
     });
   }
 
   async function drop(known: StoredOrder, denial: Denial): Promise<StepOutcome> {
-    const stored = await store.transact("oms.amend", async (unit) => {
+    return store.transact("oms.amend", async (unit) => {
       const locked = await lock(unit, known);
-      if (known.amendment === undefined || !isSameWish(locked, known.amendment)) return locked;
-      return note(unit, cleared(locked), clock.now(), { reason: `${notAmended}${denial.reason}` });
+      const { amendment } = locked;
+      if (amendment === undefined || known.amendment === undefined || !isSameWish(locked, known.amendment))
+        return locked;
+      const at = clock.now();
+      const settledAmendments = withOutcome(locked, amendment, at, denial);
+      return note(unit, cleared(locked), at, { reason: `${notAmended}${denial.reason}`, settledAmendments });
     });
-    if (refusals.size >= refusalsMax) refusals.clear();
-    refusals.set(known.order.order_id, denial);
-    return stored;
   }
 
-  return {
-    request,
-    amend,
-    refusal(orderId) {
-      const found = refusals.get(orderId);
-      refusals.delete(orderId);
-      return found;
-    },
-  };
+  async function outcome(orderId: string, idempotencyKey: string, terms: Terms): Promise<AmendAnswer> {
+    const stored = await store.transact("oms.look", (unit) => unit.oms.order(orderId));
+    return stored === undefined ? undefined : knownKey(stored, idempotencyKey, terms, clock.now());
+  }
+
+  return { request, amend, outcome };
 }
 
 /** Why it can never be amended. */
@@ -194,9 +192,14 @@ function whyNotAmend({ order, state, sliced, cancelReason }: StoredOrder): strin
   return cancelReason === undefined ? undefined : `The order ${orderId} is being cancelled.`;
 }
 
-function whyNotNow({ order, amendment, filledQuantity }: StoredOrder, terms: Terms): string | undefined {
+/** Why it cannot be amended before something else has happened (invariant 6). */
+function whyNotNow(stored: StoredOrder, at: Instant): string | undefined {
+  if (stored.amendment === undefined) return whyTooMany(stored, at);
+  return `The order ${stored.order.order_id} is being amended: wait until that is settled, or cancel the order.`;
+}
+
+function whyTraded({ order, filledQuantity }: StoredOrder, terms: Terms): string | undefined {
   const { order_id: orderId } = order;
-  if (amendment !== undefined) return `The order ${orderId} is being amended already.`;
   if (terms.quantity === undefined || decimal.parse(terms.quantity) > filledQuantity) return undefined;
   return `The order ${orderId} has traded ${decimal.format(filledQuantity)}: cancel the rest instead.`;
 }

@@ -123,7 +123,8 @@ describe("amendments", () => {
     expect(await rig.order("o-1")).not.toHaveProperty("amendment");
     rig.broker.trade("o-1", "4", "230");
     await becomes(rig, "o-1", "PARTIALLY_FILLED");
-    expect(await amend(oms, { quantity: "3" })).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
+    const less = { idempotency_key: "amend-2", quantity: "3" };
+    expect(await amend(oms, less)).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
   });
 
   it("go on after a restart, whether the engine or the broker was silent", async () => {
@@ -288,26 +289,20 @@ describe("exits", () => {
     expect((await rig.positions())[0]?.quantity).toBe(decimal.zero);
   });
 
-  it("are cut whether somebody marked them or not, and only when they are exits", async () => {
+  it("22.4: are cut only when they are marked: all else goes to the engine whole", async () => {
     const rig = await rigged();
     const oms = await rig.start();
-    await adjust(oms, "a-1", "0", "25");
+    await adjust(oms, "a-1", "0", "50");
     rig.risk.maxNotional = 1_000;
+    rig.risk.decide = ({ quantity }) => Number(quantity) <= 10 || "NOTIONAL_ABOVE_MAX";
     const plain = { side: "SELL", limit_price: "100", quantity: "25" } as const;
-    expect((await submit(oms, "plain", plain)).state).toBe("WORKING");
-    await becomes(rig, "plain/1", "WORKING");
-    const slice = (await rig.order("plain/1"))?.order;
-    expect([slice?.quantity, slice?.reduce_only]).toEqual(["10", undefined]);
-    // The position is gone meanwhile: an unmarked slice more would be a new position.
-    rig.broker.trade("plain/1", "10", "100");
-    await becomes(rig, "plain/2", "WORKING");
-    await adjust(oms, "a-2", "15", "0");
-    rig.broker.trade("plain/2", "10", "100");
-    await becomes(rig, "plain", "CANCELLED");
-    expect(await rig.order("plain")).toMatchObject({ reason: "Nothing is left to exit." });
-    // New risk is not cut: whole, the engine says what it thinks of it.
-    await submit(oms, "buy", { side: "BUY", limit_price: "100", quantity: "25" });
-    expect(rig.risk.asked.map(({ quantity }) => quantity)).toEqual(["10", "10", "25"]);
+    expect(await submit(oms, "plain", plain)).toMatchObject({ state: "REJECTED", code: "NOTIONAL_ABOVE_MAX" });
+    expect(await submit(oms, "buy", { ...plain, side: "BUY" })).toMatchObject({ state: "REJECTED" });
+    expect(await submit(oms, "exit", { ...exit, ...plain })).toMatchObject({ state: "WORKING" });
+    await becomes(rig, "exit/1", "WORKING");
+    const slice = (await rig.order("exit/1"))?.order;
+    expect([slice?.quantity, slice?.reduce_only]).toEqual(["10", true]);
+    expect(rig.risk.asked.map(({ quantity }) => quantity)).toEqual(["25", "25", "10"]);
   });
 
   it("in slices can be cancelled, and end as their last slice does", async () => {

@@ -13,7 +13,7 @@ import { hasEnded } from "../../core/order-lifecycle.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { createAttempts } from "../attempts.ts";
-import { mustKnowFund } from "../must-know-fund.ts";
+import { isKnownFund, noSuchFund } from "../must-know-fund.ts";
 import type { Amending } from "./amending.ts";
 import type { Terms } from "./amendment-terms.ts";
 import { type Attempted, tellAttempt } from "./attempted.ts";
@@ -63,16 +63,19 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
   }
 
   async function cancelAll(request: CancelAllRequest, call: Call): Promise<OrderStatuses | DeniedAnswer> {
-    const target = request.fund_id ?? "";
+    const { fund_id: fundId } = request;
+    const target = fundId ?? "";
+    const attempt = { identity: call.identity, verb: "CancelAll", target, reason: request.reason };
     if (request.confirmation !== confirmationWord) {
-      const attempt = { identity: call.identity, verb: "CancelAll", target, reason: request.reason };
       const reason = `Type ${confirmationWord} to confirm. Nothing was cancelled.`;
       return attempts.refused(attempt, { code: "CONFIRMATION_WRONG", reason });
     }
     const open = await store.transact("oms.look", (unit) => unit.oms.openOrders());
-    const wanted = open.filter(({ order }) => request.fund_id === undefined || order.fund_id === request.fund_id);
+    const wanted = open.filter(({ order }) => fundId === undefined || order.fund_id === fundId);
     // A fund that is gone may have left orders, and they can be cancelled; "there was none" is said of no mistyped name.
-    if (wanted.length === 0) await mustKnowFund(ports, request.fund_id);
+    if (wanted.length === 0 && fundId !== undefined && !(await isKnownFund(ports, fundId))) {
+      throw await attempts.notFound(attempt, noSuchFund(fundId));
+    }
     const auditId = await store.transact("oms.cancel-all", (unit) =>
       tellAttempt(unit, call.identity, { verb: "CancelAll", target, reason: request.reason }, clock.now()),
     );
@@ -89,14 +92,15 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
     const terms = readTerms(request);
     mustBeFree({ idempotency_key: key }, call.identity);
     const told = tells(call, { verb: "AmendOrder", target: orderId, reason });
-    amending.refusal(orderId);
     const answer = await amending.request(orderId, key, terms, told);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;
+    if (answer.stored.amendment?.idempotency_key !== key) return statusOf(answer.stored);
     drivers.wake(orderId);
     await drivers.settled(orderId, ({ amendment }) => amendment?.idempotency_key !== key, answerMsMax);
-    const denial = amending.refusal(orderId);
-    return denial === undefined ? present(orderId) : { denial };
+    const outcome = await amending.outcome(orderId, key, terms);
+    if (outcome === undefined) throw noSuchOrder(orderId);
+    return "denial" in outcome ? outcome : statusOf(outcome.stored);
   }
 
   return { cancelOrder, cancelAll, amendOrder };

@@ -345,7 +345,9 @@ describe("lists and positions", () => {
     const refused = { operator: operator.actor, verb: "CancelAll", allowed: false, code: "CONFIRMATION_WRONG" };
     expect(rig.told(subjects.operatorAttempted)).toMatchObject([refused]);
     const typo = oms.call("CancelAll", { fund_id: "alhpa", confirmation: "CANCEL", reason: "" }, operator);
-    await expect(typo).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(typo).rejects.toMatchObject({ code: "NOT_FOUND", isTold: true });
+    const unknown = { ...refused, target: "alhpa", code: "NOT_FOUND" };
+    expect(rig.told(subjects.operatorAttempted), "22.11").toMatchObject([refused, unknown]);
     const all = await oms.call<OrderStatuses>(
       "CancelAll",
       { fund_id: "alpha", confirmation: "CANCEL", reason: "end" },

@@ -1,6 +1,7 @@
 // Exits above the fund's largest order go out in slices, one after the other: orders of their own, `<order_id>/1` and so on, each with its own
 // key and check. The order itself is never checked or sent, so nothing is reserved twice: it shows the sum of its slices and ends as the last of them
-// does. An exit is what our own books prove to close a position, whether somebody marked it or not; the mark goes with the slices, and so do halts.
+// does. An exit is what is marked reduce_only and what our own books prove to close a position; the mark goes with the slices. An order that nobody
+// marked goes to the risk engine whole, like any other.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -71,7 +72,7 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
 
   async function begin(known: StoredOrder): Promise<StoredOrder | undefined> {
     const { order, parentOrderId } = known;
-    if (parentOrderId !== undefined) return undefined;
+    if (parentOrderId !== undefined || order.reduce_only !== true) return undefined;
     const quantity = decimal.parse(order.quantity);
     // More than there is to exit is no exit: whole, it is judged as what it is; cut, its first slices would be let through.
     if ((await reducible(known)) < quantity) return undefined;
@@ -99,9 +100,13 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
     if (end !== undefined) return finish(known, end, last);
     const size = (await sizeOf(known, left, slices.length)) ?? left;
     const most = await reducible(known);
-    // Nobody marked it, so a slice that closes nothing could be let through as new risk.
-    const isOver = most <= decimal.zero && known.order.reduce_only !== true;
-    if (isOver) return finish(known, "broker_cancel", { ...last, reason: "Nothing is left to exit." });
+    // One that nobody marked was begun by an earlier version: its slices would be judged as new risk, so it ends.
+    if (known.order.reduce_only !== true) {
+      return finish(known, "broker_cancel", {
+        ...last,
+        reason: "It is not marked reduce_only, so the rest is not sliced.",
+      });
+    }
     // With nothing left to exit a marked slice is denied as it is, and the whole ends with it.
     return makeSlice(known, slices.length + 1, most > decimal.zero ? decimal.min(size, most) : size);
   }

@@ -23,6 +23,7 @@ export type OrderChanges = Partial<
     | "brokerOrderId"
     | "cancelReason"
     | "amendment"
+    | "settledAmendments"
     | "sliced"
     | "code"
     | "reason"

@@ -34,7 +34,8 @@ const endOf = async (rig: RiskEngineRig, life: EngineLife, order: object = {}): 
 
 async function value(rig: RiskEngineRig, nav: string, differs: Partial<NavUpdated> = {}): Promise<void> {
   const as_of = format(rig.time.clock.now());
-  await rig.publish(subjects.navUpdated, { fund_id: "alpha", nav, currency: "USD", as_of, ...differs });
+  const usual = { fund_id: "alpha", nav, currency: "USD", strategy_pnl: {}, as_of };
+  await rig.publish(subjects.navUpdated, { ...usual, ...differs });
   await rig.pass(50);
 }
 
@@ -112,7 +113,7 @@ test("a day begins with the last value before it, written before its first order
   rig.fates.set("risk.roll", ["failed", "failed", "failed"]);
   await rig.pass(millisecondsBetween(rig.time.clock.now(), midnight));
   expect(rig.time.clock.now()).toBe(midnight);
-  expect(await endOf(rig, life, coin)).toBe("LOSS_BASELINE_MISSING");
+  expect(await endOf(rig, life, coin)).toBe("LOSS_NOT_JUDGED");
   await rig.pass(5_000);
   expect(await endOf(rig, life, coin)).toBe("approved");
   const day = format(rig.time.clock.now()).slice(0, 10);
@@ -159,7 +160,10 @@ test("a value made from old prices halts nothing, clears nothing and is not sile
   expect(["LOSS_CONFIRMATION_PENDING", "NAV_STALE"]).toContain(await endOf(rig, life));
   expect(pendings()).toMatchObject([{ sentence: expect.stringContaining("old prices: daily") }]);
   const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
-  expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({ value: "10000000", state: "JUDGED" });
+  expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({ value: "10000000", state: "PENDING" });
+  expect(losses.find(({ limit }) => limit === "monthly")).toMatchObject({
+    ...{ state: "NOT_JUDGED", reason: expect.stringContaining("60 s old, and 60 s are allowed") },
+  });
   await value(rig, "9990000");
   expect(await endOf(rig, life)).toBe("approved");
   // A fresh loss is not taken back by old prices, and its time runs on.
@@ -226,8 +230,9 @@ test("a strategy's own loss halts the strategy alone", async () => {
   const [rig, life] = await begin();
   const profits = (of: string) => ({ strategy_pnl: { "alpha-momentum": of, "alpha-meanrev": "0" } });
   await value(rig, "10000000", profits("100000"));
-  await value(rig, "9990000", profits("-50000"));
-  await value(rig, "9990000", profits("-50000"));
+  // It had made nothing before it was named.
+  await value(rig, "9990000", profits("-150000"));
+  await value(rig, "9990000", profits("-150000"));
   expect(halts(rig)).toMatchObject([{ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" }]);
   expect(await endOf(rig, life)).toBe("STRATEGY_HALTED");
   expect(await endOf(rig, life, { strategy_id: "alpha-meanrev" })).toBe("approved");

@@ -7,20 +7,20 @@
 //  3. One fund at a time: what is told to the engine is told in the order in which it was committed.
 //  4. A valuation that was made from prices older than new risk may be decided on is kept and not judged: it halts nothing and confirms or
 //     clears nothing. What it would halt is alarmed, and until a fresh one comes the fund takes no new risk.
-import { type TradingCalendar, tradingCalendar } from "../../contracts/src/calendar.ts";
+//  5. Nothing is counted before the fund's calendar is known. A valuation that is heard before is kept, and judged as soon as it is.
+//  6. What keeps a valuation from being judged is told to the engine, which denies new risk meanwhile (loss-watch.ts).
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
-import type { Baseline, FundValuation, LossState } from "../../contracts/src/losses.ts";
+import type { FundValuation, LossState } from "../../contracts/src/losses.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { believedUntil } from "../../core/dated.ts";
+import { believedUntil, isAhead } from "../../core/dated.ts";
 import {
   judgeValuation,
   type LossOutcome,
   type LossRules,
-  lossesKnownUntil,
   nextDeadline,
   passTime,
   suspectedLosses,
@@ -33,7 +33,8 @@ import {
   windowLimits,
   windowMs,
 } from "../../core/loss-figures.ts";
-import { createLossClock } from "../../core/loss-periods.ts";
+import type { LossDay } from "../../core/loss-periods.ts";
+import { type LossLook, limitName } from "../../core/loss-standing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { transactToKnownEnd } from "../known-end.ts";
 import { writeLosses } from "../loss-writing.ts";
@@ -42,6 +43,7 @@ import type { Alarms } from "./alarms.ts";
 import type { Envelopes } from "./envelopes.ts";
 import type { HaltWatch } from "./halt-watch.ts";
 import { haltOf } from "./loss-halt.ts";
+import { type KnownLosses, watchLosses } from "./loss-watch.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
 /** Between two looks at the clock; a period's end and a deadline are met more closely. */
@@ -53,8 +55,8 @@ export interface DrawdownOptions {
     "store" | "riskStore" | "timers" | "clock" | "random" | "log" | "crash" | "settings"
   >;
   readonly engine: Engine;
-  readonly envelopes: Pick<Envelopes, "current">;
-  readonly reference: Pick<ReferenceWatch, "calendarOf">;
+  readonly envelopes: Pick<Envelopes, "current" | "onTaken">;
+  readonly reference: Pick<ReferenceWatch, "calendarOf" | "fund">;
   readonly watch: Pick<HaltWatch, "latched" | "inForce">;
   readonly alarms: Alarms;
 }
@@ -62,118 +64,82 @@ export interface DrawdownOptions {
 export interface Drawdown {
   /** Keeps the valuation and judges it; false when it is not newer than what is known. */
   heard(nav: NavUpdated): Promise<boolean>;
+  /** What decides how a fund's limits stand, with the state and the windows that were just read; for whoever shows it. */
+  lookAt(fundId: string, read: Pick<KnownLosses, "state" | "windows">, haltsInForce: ReadonlySet<string>): LossLook;
   /** Ends the looks at the clock. */
   stop(): Promise<void>;
 }
 
 interface Judged {
   readonly isNewer: boolean;
-  readonly state: LossState | undefined;
+  readonly known: KnownLosses;
   readonly latched: readonly ActiveHalt[];
-  /** What a valuation from old prices would halt; absent when none was judged. */
-  readonly suspected?: readonly string[];
+  /** It is kept until the fund's calendar is known. */
+  readonly isKept?: boolean;
 }
-
-/** A valuation, and whether its prices are too old to judge it by. */
-interface Heard {
-  readonly valuation: FundValuation;
-  readonly isOld: boolean;
-}
-
-const utc: TradingCalendar = tradingCalendar({
-  ...{ name: "utc", zone: "UTC", sessions: "always", holidays: [], earlyCloses: {} },
-});
 
 /** Resolves when the engine knows how the losses of every fund stand; its valuations are told to it afterwards. */
 export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown> {
   const { ports, engine, envelopes, reference, watch, alarms } = options;
   const { clock, timers, log, random } = ports;
-  const { lossConfirmations: confirmations, lossConfirmMs: confirmMs } = ports.settings.risk;
+  const { lossConfirmations: confirmations, lossConfirmMs: confirmMs, navAgeMsMax } = ports.settings.risk;
   const hearingSince = clock.now();
-  const clockOf = createLossClock();
-  /** As they were committed last; the store's are read again under their lock. */
-  const states = new Map<string, LossState>();
+  const losses = watchLosses({ ports, engine, envelopes, reference, halts: watch, alarms });
   const lanes = new Map<string, Promise<unknown>>();
-  const unjudged = new Set<string>();
-  /** By fund: what its newest valuation would halt, if its prices were not old. */
-  const suspected = new Map<string, readonly string[]>();
+  /** The newest valuation of each fund that waits for its calendar. */
+  const kept = new Map<string, NavUpdated>();
   const ending = new AbortController();
   let troubled = false;
 
-  function rulesOf(fundId: string, at: Instant, fractions: LossFractions, windows: WindowSamples): LossRules {
-    const calendar = reference.calendarOf(fundId) ?? utc;
+  /** Undefined while there is no calendar to count by. */
+  function rulesOf(
+    fundId: string,
+    at: Instant,
+    fractions: LossFractions,
+    windows: WindowSamples,
+  ): LossRules | undefined {
+    const today = losses.dayOf(fundId, at);
+    if (today === undefined) return undefined;
     return {
       ...{ fractions, confirmations, confirmMs, at, hearingSince, windows },
-      dayAt: (moment) => clockOf(calendar, moment),
+      dayAt: (moment): LossDay => losses.dayOf(fundId, moment) ?? today,
       haltsInForce: watch.inForce(),
       newHaltId: () => random.uuid(),
     };
   }
 
-  const heardOf = (nav: NavUpdated): Heard => ({
-    valuation: valuationOf(nav),
-    isOld: (nav.oldest_price_age_ms ?? 0) > ports.settings.risk.navAgeMsMax,
-  });
-
-  function tell(fundId: string, state: LossState): void {
-    const day = clockOf(reference.calendarOf(fundId) ?? utc, clock.now());
-    const doubted = suspected.get(fundId) ?? [];
-    const isPending = state.pending.length > 0 || doubted.length > 0;
-    const knownUntil = unjudged.has(fundId) ? undefined : lossesKnownUntil(state, day);
-    engine.setLosses({ fundId, knownUntil, isPending });
-    if (!isPending) {
-      alarms.clear("LOSS_PENDING", fundId);
-      return;
-    }
-    const waiting = [...new Set([...state.pending.map(({ baseline }) => nameOf(baseline)), ...doubted])].join(", ");
-    const isDoubted = doubted.length > 0;
-    const why = isDoubted ? "waits, because its newest valuation is made from old prices" : "waits";
-    alarms.raise("LOSS_PENDING", fundId, `A loss of ${fundId} is above its limit and ${why}: ${waiting}.`);
-  }
-
-  async function judgeIn(unit: UnitOfWork, fundId: string, heard?: Heard): Promise<Judged> {
-    const known = await unit.losses.lock(fundId);
-    const valuation = heard?.valuation;
+  async function judgeIn(unit: UnitOfWork, fundId: string, nav?: NavUpdated): Promise<Judged> {
+    const state = await unit.losses.lock(fundId);
+    const valuation = nav && valuationOf(nav);
     const fractions = lossFractions(envelopes.current(fundId));
     const at = clock.now();
-    const windows =
-      known === undefined || valuation === undefined
-        ? {}
-        : await windowsOf(unit, fundId, known, valuation.at, fractions);
+    const moment = valuation?.at ?? state?.newest.at ?? at;
+    const windows = state === undefined ? {} : await windowsOf(unit, fundId, state, moment, fractions);
     const rules = rulesOf(fundId, at, fractions, windows);
-    if (heard?.isOld === true) {
-      const figures = known === undefined ? [] : suspectedLosses(known, heard.valuation, rules);
-      const names = figures.map(({ baseline }) => nameOf(baseline));
-      return { isNewer: true, state: known, latched: [], suspected: names };
+    const before = losses.known(fundId);
+    // Without a valuation nothing has become of the trouble with the last one.
+    const unchanged: KnownLosses = { ...(nav === undefined ? before : {}), ...(state && { state }), windows };
+    if (rules === undefined) return { isNewer: true, known: unchanged, latched: [], isKept: nav !== undefined };
+    const priceAgeMs = nav?.oldest_price_age_ms ?? 0;
+    if (nav !== undefined && valuation !== undefined && priceAgeMs > navAgeMsMax) {
+      const suspected = state === undefined ? [] : suspectedLosses(state, valuation, rules);
+      const names = new Set(suspected.map(({ baseline }) => limitName(baseline)));
+      return {
+        isNewer: true,
+        known: { ...unchanged, suspected: names, trouble: oldPrices(nav, navAgeMsMax) },
+        latched: [],
+      };
     }
-    const outcome = outcomeOf(fundId, known, valuation, rules);
-    if (outcome === undefined) return { isNewer: true, state: known, latched: [] };
-    const { state, breaches } = outcome;
-    if (state.pending.length > 0 || breaches.length > 0) {
-      engine.setLosses({ fundId, knownUntil: lossesKnownUntil(state, rules.dayAt(at)), isPending: true });
+    const { outcome, trouble } = outcomeOf(state, valuation, rules);
+    if (outcome === undefined) {
+      return { isNewer: true, known: { ...unchanged, ...(trouble !== undefined && { trouble }) }, latched: [] };
     }
+    if (outcome.state.pending.length > 0 || outcome.breaches.length > 0) losses.blocks(fundId);
     await writeLosses(unit, fundId, outcome);
-    return { isNewer: true, state, latched: await latchAll(unit, fundId, outcome, at) };
-  }
-
-  /** A value that cannot be reckoned with is not judged, and what is not judged takes no new risk. */
-  function outcomeOf(
-    fundId: string,
-    known: LossState | undefined,
-    valuation: FundValuation | undefined,
-    rules: LossRules,
-  ): LossOutcome | undefined {
-    try {
-      const outcome =
-        valuation === undefined ? known && passTime(known, rules) : judgeValuation(known, valuation, rules);
-      unjudged.delete(fundId);
-      return outcome;
-    } catch (thrown) {
-      if (!(thrown instanceof decimal.DecimalError)) throw thrown;
-      if (!unjudged.has(fundId)) log.error("losses cannot be judged", { fund_id: fundId, error: thrown.message });
-      unjudged.add(fundId);
-      return undefined;
-    }
+    // What a first valuation begins, its windows begin with too.
+    const begun = state === undefined ? await windowsOf(unit, fundId, outcome.state, moment, fractions) : windows;
+    const known = { ...unchanged, state: outcome.state, windows: begun };
+    return { isNewer: true, known, latched: await latchAll(unit, fundId, outcome, at) };
   }
 
   async function latchAll(
@@ -192,21 +158,20 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   }
 
   /** Whether the next look may latch, as far as is known here; when it is not, the store settles who waits for whom. */
-  const mayLatch = (fundId: string): boolean => confirmations <= 1 || (states.get(fundId)?.pending.length ?? 0) > 0;
+  const mayLatch = (fundId: string): boolean =>
+    confirmations <= 1 || (losses.known(fundId).state?.pending.length ?? 0) > 0;
 
-  function adopt(fundId: string, { state, latched, suspected: names }: Judged, isFresh: boolean): void {
-    if (names !== undefined) suspected.set(fundId, names);
-    else if (isFresh) suspected.delete(fundId);
+  function adopt(fundId: string, { known, latched, isKept }: Judged, nav?: NavUpdated): void {
+    if (isKept === true && nav !== undefined) kept.set(fundId, nav);
+    else if (nav !== undefined) kept.delete(fundId);
     for (const halt of latched) {
       watch.latched(halt);
       log.error("a loss halted", { fund_id: fundId, halt_id: halt.halt_id, reason: halt.reason });
     }
-    if (state === undefined) {
-      if (unjudged.has(fundId)) engine.setLosses({ fundId, knownUntil: undefined, isPending: false });
-      return;
+    if (known.trouble !== undefined && known.trouble !== losses.known(fundId).trouble) {
+      log.warn("a valuation is not judged", { fund_id: fundId, reason: known.trouble });
     }
-    states.set(fundId, state);
-    tell(fundId, state);
+    losses.learns(fundId, known);
   }
 
   async function inLane<Value>(fundId: string, work: () => Promise<Value>): Promise<Value> {
@@ -216,48 +181,63 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     lanes.set(fundId, quiet);
     try {
       return await mine;
+    } catch (thrown) {
+      // What was seen and could not be written is not what is known.
+      losses.tells(fundId);
+      throw thrown;
     } finally {
       if (lanes.get(fundId) === quiet) lanes.delete(fundId);
     }
   }
 
-  const heard = (nav: NavUpdated): Promise<boolean> =>
-    inLane(nav.fund_id, async () => {
-      const valued = heardOf(nav);
+  function heard(nav: NavUpdated): Promise<boolean> {
+    const fundId = nav.fund_id;
+    losses.hears(fundId);
+    return inLane(fundId, async () => {
+      losses.hears(fundId);
       const judged = await transactToKnownEnd(ports, "risk.nav", async (unit): Promise<Judged> => {
-        if (mayLatch(nav.fund_id)) await unit.risk.lockHalts();
+        if (mayLatch(fundId)) await unit.risk.lockHalts();
         const isNewer = await unit.risk.putNav(nav, believedUntil(clock.now()));
-        if (!isNewer) return { isNewer: false, state: undefined, latched: [] };
-        return judgeIn(unit, nav.fund_id, valued);
+        // One that is not newer was judged when it came first, perhaps without anybody here hearing of it.
+        return isNewer ? judgeIn(unit, fundId, nav) : { ...(await judgeIn(unit, fundId)), isNewer };
       });
-      adopt(nav.fund_id, judged, judged.isNewer);
+      adopt(fundId, judged, judged.isNewer ? nav : undefined);
       return judged.isNewer;
     });
+  }
 
-  const look = (fundId: string, first?: NavUpdated): Promise<void> =>
+  const look = (fundId: string, nav?: NavUpdated): Promise<void> =>
     inLane(fundId, async () => {
       const judged = await transactToKnownEnd(ports, "risk.roll", async (unit) => {
         if (mayLatch(fundId)) await unit.risk.lockHalts();
-        return judgeIn(unit, fundId, first === undefined ? undefined : heardOf(first));
+        return judgeIn(unit, fundId, nav);
       });
-      adopt(fundId, judged, first !== undefined);
+      adopt(fundId, judged, nav);
     });
 
+  /** Whether a look at the store would change anything. */
+  function isDue(fundId: string, { state, windows }: KnownLosses): boolean {
+    const fractions = lossFractions(envelopes.current(fundId));
+    const rules = state && rulesOf(fundId, clock.now(), fractions, {});
+    if (state === undefined || rules === undefined) return false;
+    const isUnread = windowLimits.some((limit) => fractions[limit] !== undefined && windows[limit] === undefined);
+    return isUnread || passTime(state, rules) !== undefined;
+  }
+
   async function lookAtAll(): Promise<void> {
-    for (const [fundId, state] of states) {
-      tell(fundId, state);
-      const rules = rulesOf(fundId, clock.now(), lossFractions(envelopes.current(fundId)), {});
-      if (passTime(state, rules) !== undefined) await look(fundId);
+    for (const [fundId, nav] of [...kept]) {
+      if (losses.dayOf(fundId, clock.now()) !== undefined) await look(fundId, kept.get(fundId) ?? nav);
     }
+    for (const [fundId, known] of losses.all()) if (isDue(fundId, known)) await look(fundId);
   }
 
   function waitMs(): number {
     const now = clock.now();
     let ms = lookEveryMs;
-    for (const [fundId, state] of states) {
-      const { until } = clockOf(reference.calendarOf(fundId) ?? utc, now);
-      const deadline = nextDeadline(state, hearingSince, confirmMs);
-      ms = Math.min(ms, millisecondsBetween(now, until));
+    for (const [fundId, { state }] of losses.all()) {
+      const day = losses.dayOf(fundId, now);
+      const deadline = state && nextDeadline(state, hearingSince, confirmMs);
+      if (day !== undefined) ms = Math.min(ms, millisecondsBetween(now, day.until));
       if (deadline !== undefined) ms = Math.min(ms, millisecondsBetween(now, deadline));
     }
     return Math.max(ms, 10);
@@ -278,30 +258,71 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     }
   }
 
-  for (const { fundId, state } of await ports.store.transact("risk.losses", (unit) => unit.losses.all())) {
-    states.set(fundId, state);
-    tell(fundId, state);
+  /** Beside the other: this one waits for no store. */
+  async function watchStandings(): Promise<void> {
+    while (!ending.signal.aborted) {
+      losses.looks();
+      await timers.sleep(lookEveryMs, ending.signal);
+    }
   }
-  // A fund that was valued before anybody counted its losses: they are counted from its newest valuation on.
-  for (const nav of await ports.riskStore.navs()) if (!states.has(nav.fund_id)) await look(nav.fund_id, nav);
+
+  for (const { fundId, ...read } of await readAll(ports, envelopes)) losses.learns(fundId, read);
+  // A valuation that nobody judged: losses are counted from it on, or it is judged now.
+  for (const nav of await ports.riskStore.navs()) {
+    const { state } = losses.known(nav.fund_id);
+    const isNewer = state === undefined || parse(nav.as_of) > state.newest.at;
+    if (isNewer && !isAhead(parse(nav.as_of), clock.now())) await look(nav.fund_id, nav);
+  }
   await lookAtAll();
-  const watching = watchClock();
+  const watching = [watchClock(), watchStandings()];
   return {
     heard,
+    lookAt: (fundId, read, inForce) => losses.lookAt(fundId, { ...losses.known(fundId), ...read }, inForce),
     stop: async () => {
       ending.abort();
-      await watching;
+      await Promise.all(watching);
       await Promise.all(lanes.values());
     },
   };
 }
 
-function nameOf({ limit, strategyId }: Pick<Baseline, "limit" | "strategyId">): string {
-  return `${limit} ${strategyId ?? ""}`.trim();
+/** Every fund whose losses are counted, with what its windows begin with. */
+export function readAll(ports: Pick<ServicePorts, "store">, envelopes: Pick<Envelopes, "current">) {
+  return ports.store.transact("risk.losses", async (unit) => {
+    const all: { readonly fundId: string; readonly state: LossState; readonly windows: WindowSamples }[] = [];
+    for (const { fundId, state } of await unit.losses.all()) {
+      const fractions = lossFractions(envelopes.current(fundId));
+      all.push({ fundId, state, windows: await windowsOf(unit, fundId, state, state.newest.at, fractions) });
+    }
+    return all;
+  });
+}
+
+/** What becomes of it, or why nothing does. */
+function outcomeOf(
+  state: LossState | undefined,
+  valuation: FundValuation | undefined,
+  rules: LossRules,
+): { readonly outcome?: LossOutcome | undefined; readonly trouble?: string } {
+  try {
+    if (valuation === undefined) return { outcome: state && passTime(state, rules) };
+    const outcome = judgeValuation(state, valuation, rules);
+    if (outcome !== undefined || state === undefined || valuation.at <= state.newest.at) return { outcome };
+    return { trouble: "all of the fund's money was withdrawn; this ends when other money comes" };
+  } catch (thrown) {
+    if (!(thrown instanceof decimal.DecimalError)) throw thrown;
+    const trouble = `the newest value cannot be reckoned with (${thrown.message}); this ends with one that can be`;
+    return { trouble };
+  }
+}
+
+function oldPrices({ as_of: asOf, oldest_price_age_ms: ageMs = 0 }: NavUpdated, navAgeMsMax: number): string {
+  const seconds = Math.floor(ageMs / 1_000);
+  return `the newest value, of ${asOf}, is made from a price that was ${seconds} s old, and ${navAgeMsMax / 1_000} s are allowed; this ends with a fresh one`;
 }
 
 /** What the windows that are on begin with. */
-export async function windowsOf(
+async function windowsOf(
   unit: UnitOfWork,
   fundId: string,
   { windowsFrom }: LossState,

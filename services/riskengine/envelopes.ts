@@ -43,6 +43,8 @@ export interface Envelopes {
   updateEnvelope(message: EnvelopeMessage, call: RpcCall): Promise<EnvelopeMessage | DeniedAnswer>;
   /** As far as is known here. */
   current(fundId: string): RiskEnvelope | undefined;
+  /** Called for every fund that has one, and again right after the engine has taken a new version. */
+  onTaken(listener: (fundId: string) => void): void;
   /** Something may have changed elsewhere: all are read again after a while. Cheap, and called with every commit. */
   readAgain(): void;
   stop(): Promise<void>;
@@ -51,6 +53,7 @@ export interface Envelopes {
 /** Resolves when the engine has the newest version of each. */
 export async function createEnvelopes({ ports, engine, attempts, reference }: EnvelopesOptions): Promise<Envelopes> {
   const current = new Map<string, RiskEnvelope>();
+  const listeners: ((fundId: string) => void)[] = [];
   const ending = new AbortController();
   let reading: Promise<void> | undefined;
   let wanted = false;
@@ -60,6 +63,7 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
     if (before !== undefined && before.version >= record.version) return;
     current.set(record.fund_id, record);
     engine.setEnvelope(compileEnvelope(record));
+    for (const listener of listeners) listener(record.fund_id);
   }
 
   async function readAll(): Promise<void> {
@@ -140,6 +144,10 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
     },
     updateEnvelope,
     current: (fundId) => current.get(fundId),
+    onTaken(listener) {
+      listeners.push(listener);
+      for (const fundId of current.keys()) listener(fundId);
+    },
     readAgain() {
       wanted = true;
       reading ??= readWhileWanted();

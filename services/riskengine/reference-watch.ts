@@ -10,6 +10,7 @@ const askEveryMs = 1_000;
 
 export interface ReferenceWatch {
   fund(fundId: string): FundReference | undefined;
+  funds(): Iterable<FundReference>;
   /** The fund that a strategy trades for. */
   fundOfStrategy(strategyId: string): FundReference | undefined;
   /** The calendar that a fund's trading day follows; undefined for a fund or a calendar that is not known. */
@@ -69,6 +70,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
   const watching = watch();
   return {
     fund: (fundId) => funds.get(fundId),
+    funds: () => funds.values(),
     fundOfStrategy: (strategyId) => owners.get(strategyId),
     calendarOf: (fundId) => calendars.get(funds.get(fundId)?.calendar ?? "")?.calendar,
     stop: async () => {

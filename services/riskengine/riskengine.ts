@@ -11,8 +11,6 @@ import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { createAttempts } from "../attempts.ts";
 import type { RunningService, Service, ServicePorts } from "../service.ts";
 import { type Alarms, createAlarms } from "./alarms.ts";
-import { createApprovalEvents } from "./approval-events.ts";
-import { startApprovals } from "./approvals.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
 import { createDrawdown } from "./drawdown.ts";
 import { createEnvelopes } from "./envelopes.ts";
@@ -20,7 +18,6 @@ import { createFigures, type Figures } from "./figures.ts";
 import { type GroupCommit, groupCommit } from "./group-commit.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts } from "./halts.ts";
-import { heardTime } from "./heard-time.ts";
 import { hearInputs } from "./inputs.ts";
 import { isEntry, newestEntry } from "./journal-end.ts";
 import { createLanes } from "./lanes.ts";
@@ -103,11 +100,7 @@ async function assemble(
   const halts = createHalts({ ports, watch, lanes, attempts, reference, incarnation });
   const releaseThrottle = createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference });
   const inputs = await hearInputs({ ports, engine, commit, alarms, figures, heardNav: drawdown.heard });
-  const events = createApprovalEvents(ports);
-  const heard = heardTime(inputs.ofOrders);
-  const approvals = startApprovals({ ports, engine, commit, attempts, alarms, events, heard });
-  events.makeUp(recovered.approvals);
-  setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.untold());
+  setUnwritten(() => checks.asking() + inputs.unwritten());
   const handlers = {
     CheckOrder: checks.check,
     CheckOrders: checks.check,
@@ -119,10 +112,7 @@ async function assemble(
     ConfirmHalts: halts.confirmHalts,
     GetHeadroom: headroomOf(ports, engine, watch),
     ReleaseThrottle: releaseThrottle,
-    ConfirmSent: approvals.confirmSent,
-    ReleaseApproval: approvals.releaseApproval,
-    ListApprovals: approvals.listApprovals,
-    ListLosses: createListLosses({ ports, envelopes, reference }),
+    ListLosses: createListLosses({ ports, envelopes, reference, drawdown }),
     ListExposures: async (): Promise<Exposures> => ({ lines: [...engine.lines()] }),
   } satisfies Record<string, UnaryHandler>;
   const rpc: RpcService = { name: "RiskEngine", handlers };
@@ -132,7 +122,6 @@ async function assemble(
     health: () => healthOf(commit, watch),
     stop: async () => {
       await checks.stop();
-      await approvals.stop();
       await inputs.stop();
       await halts.stop();
       await commit.stop(finishMsMax);

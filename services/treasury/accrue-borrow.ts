@@ -1,23 +1,31 @@
-// Fees for borrowed shares: once per calendar day of the fund, what it is short of is charged at the reference data's yearly fee. A day is charged
-// when it is over, at the first prices after it; days that passed while nothing ran are charged then too, because the shares were borrowed all the while.
+// Fees for borrowed shares: what a fund is short of at the end of a calendar day is charged for that day, at the reference data's yearly fee.
 //
-//  1. How far a fund is charged is written in the same transaction as the fees, so no day is charged twice or left out, whatever is killed when.
-//  2. The broker has one account per fund: what one strategy is short and another long is not borrowed. What is borrowed is shared by the strategies
+//  1. What was held at the end of a day is what is held now less what traded since, by the trades' own times: what is held later, or when it is
+//     reckoned, makes no difference. Days on which nothing ran are charged one by one.
+//  2. Every calendar day counts, weekends and holidays too: shares stay borrowed. A day begins and ends in the time zone of the fund's calendar.
+//  3. How far a fund is charged is written in the same transaction as the fees, so no day is charged twice or left out, whatever is killed when.
+//  4. The broker has one account per fund: what one strategy is short and another long is not borrowed. What is borrowed is shared by the strategies
 //     that are short, in proportion.
-import { localDate } from "../../contracts/src/calendar.ts";
+//  5. A symbol is charged at its first fresh price after the day, or at its last one when none comes for a minute. It holds up no other symbol; one
+//     that has no price at all stays owed.
+//  6. Trades that are reported late change the fees of the days before them, for a week: the difference is an entry of its own.
+import { localDate, startOfDate, type TradingCalendar } from "../../contracts/src/calendar.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import {
   civilFromDays,
   daysFromCivil,
+  format,
   formatDate,
   type Instant,
   millisecondsBetween,
+  parse,
   plusMilliseconds,
   tryParseDate,
 } from "../../contracts/src/instant.ts";
-import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
-import { borrowFeeEntry, borrowFeeOfDay, cost, sharesOf } from "../../core/ledger.ts";
-import type { StrategyHolding } from "../../ports/ledger-records.ts";
+import { type BorrowedSymbol, borrowedAt, feesOfDay } from "../../core/borrow-days.ts";
+import { ageMsOf } from "../../core/dated.ts";
+import { borrowFeeEntry } from "../../core/ledger.ts";
+import type { BorrowRecord, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
 import { bookEntry, entryIdOf, treasuryActor } from "./book-entry.ts";
@@ -27,7 +35,11 @@ import { priceAgeMsMax } from "./value-alarms.ts";
 
 /** Days of one transaction; more wait for the next. */
 const daysMax = 31;
-/** How often it is looked whether a day is over. */
+/** How long trades that come late change what was charged. */
+const correctedDays = 7;
+/** How long a fresh price is waited for. */
+export const priceWaitMs = 60_000;
+/** How often it is looked whether a day is over, and whether a trade came late. */
 export const lookEveryMs = 60_000;
 
 export type BorrowPorts = Pick<ServicePorts, "clock" | "log" | "store" | "sha256">;
@@ -37,121 +49,160 @@ export interface BorrowAccrual {
   accrue(view: ReferenceView, prices: ReadonlyMap<string, Price>): Promise<void>;
 }
 
-/** A short position of a fund, and the strategies that are short of it. */
-interface Short {
-  readonly symbol: string;
-  readonly quantity: decimal.Decimal;
-  readonly strategies: readonly StrategyHolding[];
-}
-
 interface Charging {
+  readonly unit: UnitOfWork;
   readonly fundId: string;
-  readonly day: string;
+  readonly calendar: TradingCalendar;
   readonly at: Instant;
   readonly view: ReferenceView;
-  readonly prices: ReadonlyMap<string, Price>;
+  /** The newest that is known of each symbol, fresh or not. */
+  readonly priceOf: (symbol: string) => Price | undefined;
 }
 
 export function createBorrowAccrual(ports: BorrowPorts): BorrowAccrual {
-  /** The day that each fund is at, as far as this process knows: nothing is asked of the store before it is over. */
-  const days = new Map<string, string>();
   let nextLookAt = ports.clock.now();
 
-  /** Resolves to the day that is to be charged next. */
-  function accrueOne(fundId: string, today: string, view: ReferenceView, prices: ReadonlyMap<string, Price>) {
+  /** Resolves to whether nothing is left to do before the next look. */
+  function accrueOne(
+    fundId: string,
+    calendar: TradingCalendar,
+    view: ReferenceView,
+    prices: ReadonlyMap<string, Price>,
+  ): Promise<boolean> {
     return ports.store.transact("treasury.borrow", async (unit) => {
       const remembered = await unit.ledger.lockFund(fundId);
-      const { borrowDay } = remembered;
-      if (borrowDay !== undefined && borrowDay >= today) return borrowDay;
       const at = ports.clock.now();
-      const due = borrowDay === undefined ? [] : daysBetween(borrowDay, today);
-      const shorts = due.length === 0 ? [] : await shortsOf(unit, fundId, view);
-      if (!shorts.every(({ symbol }) => isFresh(prices.get(symbol), at))) return borrowDay;
-      for (const day of due) {
-        for (const short of shorts) await charge(unit, short, { fundId, day, at, view, prices });
+      const today = localDate(calendar, at);
+      const { borrowDay } = remembered;
+      if (borrowDay === undefined) {
+        await unit.ledger.putFund(fundId, { ...remembered, borrowDay: today, borrowBegan: today });
+        return true;
       }
-      const next = due.length < daysMax ? today : dayAfter(due.at(-1) ?? today);
-      await unit.ledger.putFund(fundId, { ...remembered, borrowDay: next });
-      return next;
+      const began = remembered.borrowBegan ?? borrowDay;
+      const next = earliest(today, plusDays(borrowDay, daysMax));
+      const first = latest(began, earliest(borrowDay, plusDays(next, -correctedDays)));
+      const charging: Charging = { unit, fundId, calendar, at, view, priceOf: knownPrices(prices, remembered) };
+      const known = remembered.borrow ?? [];
+      const records: BorrowRecord[] = known.filter((one) => one.day < first && one.charged === undefined);
+      for (let day = first; day < next; day = plusDays(day, 1)) {
+        records.push(...(await recordsOfDay(charging, day, known)));
+      }
+      const settled: BorrowRecord[] = [];
+      for (const record of records) settled.push(await settle(charging, record));
+      const isSame = borrowDay >= next && JSON.stringify(known) === JSON.stringify(settled);
+      const moved = { borrowBegan: began, borrowDay: latest(borrowDay, next), borrow: settled };
+      if (!isSame) await unit.ledger.putFund(fundId, { ...remembered, ...moved });
+      return moved.borrowDay >= today && settled.every(({ charged }) => charged !== undefined);
     });
   }
 
-  async function charge(unit: UnitOfWork, short: Short, charging: Charging): Promise<void> {
-    for (const entry of entriesOf(short, charging, ports)) await bookEntry(unit, entry);
+  /** Charges what is owed when there is a price for it, and corrects what was charged when trades came late. */
+  async function settle(charging: Charging, record: BorrowRecord): Promise<BorrowRecord> {
+    const { day, symbol, charged } = record;
+    const terms = charged ?? termsOf(charging, record);
+    if (terms === undefined) return record;
+    const [short] = (await borrowedOn(charging, day)).filter((one) => one.symbol === symbol);
+    const due = short === undefined ? new Map<string, decimal.Decimal>() : feesOfDay(short, terms);
+    const before = new Map(Object.entries(charged?.fees ?? {}).map(([id, fee]) => [id, decimal.parse(fee)]));
+    const revision = charged === undefined ? 0 : charged.revision + 1;
+    let isBooked = false;
+    for (const strategyId of [...new Set([...before.keys(), ...due.keys()])].sort()) {
+      const was = before.get(strategyId) ?? decimal.zero;
+      const amount = decimal.subtract(due.get(strategyId) ?? decimal.zero, was);
+      if (amount === decimal.zero) continue;
+      isBooked = true;
+      const held = decimal.format(decimal.abs(short?.quantity ?? decimal.zero));
+      const what = `${held} ${symbol} borrowed at ${terms.fee_pct} a year`;
+      const id = [fundIdOf(charging), day, symbol, strategyId, ...(revision === 0 ? [] : [`revision ${revision}`])];
+      const entry = borrowFeeEntry({
+        ...{ entryId: entryIdOf(ports.sha256, "borrow", ...id), fundId: charging.fundId, strategyId, symbol },
+        ...{ currency: terms.currency, amount, bookedBy: treasuryActor, at: charging.at },
+        reason: `${day}: ${what}${revision === 0 ? "" : ", after trades that came late"}`,
+      });
+      await bookEntry(charging.unit, entry);
+    }
+    if (charged !== undefined && !isBooked) return record;
+    const fees = Object.fromEntries([...due].sort().map(([id, fee]) => [id, decimal.format(fee)]));
+    const { price, fee_pct, multiplier, currency } = terms;
+    return { ...record, charged: { price, fee_pct, multiplier, currency, fees, revision } };
   }
 
   return {
     async accrue(view, prices) {
       const at = ports.clock.now();
-      if (at < nextLookAt) return;
+      // A clock that was set back makes nobody wait.
+      if (at < nextLookAt && millisecondsBetween(at, nextLookAt) <= lookEveryMs) return;
       let isDone = true;
       for (const { fund_id: fundId, mode, calendar: name } of view.reference.funds) {
         const calendar = view.calendars.get(name);
         if (mode !== "PAPER" || calendar === undefined) continue;
-        const today = localDate(calendar, at);
-        if (today <= (days.get(fundId) ?? "")) continue;
-        const next = await accrueOne(fundId, today, view, prices);
-        if (next !== undefined) days.set(fundId, next);
-        isDone &&= next !== undefined && next >= today;
+        const isFundDone = await accrueOne(fundId, calendar, view, prices);
+        isDone &&= isFundDone;
       }
-      // A day that still waits for a price, or for its turn, is looked at again with the next value.
+      // What still waits for a price, or for its turn, is looked at again with the next value.
       if (isDone) nextLookAt = plusMilliseconds(at, lookEveryMs);
     },
   };
 }
 
-function entriesOf(short: Short, charging: Charging, { sha256 }: BorrowPorts): readonly LedgerEntry[] {
-  const { fundId, day, at, view, prices } = charging;
-  const { symbol, quantity, strategies } = short;
-  const instrument = view.instruments.get(symbol);
-  const price = prices.get(symbol);
-  const borrow = view.reference.borrow.find((one) => one.symbol === symbol);
-  if (instrument === undefined || price === undefined || borrow === undefined) return [];
-  const value = cost(quantity, instrument.multiplier, price.price);
-  const fee = borrowFeeOfDay(value, decimal.parse(borrow.fee_pct));
-  const shares = sharesOf(
-    fee,
-    strategies.map((one) => decimal.abs(one.quantity)),
-  );
-  return strategies.flatMap(({ strategyId }, index) => {
-    const amount = shares[index] ?? decimal.zero;
-    if (amount === decimal.zero) return [];
-    return borrowFeeEntry({
-      entryId: entryIdOf(sha256, "borrow", fundId, day, symbol, strategyId),
-      fundId,
-      strategyId,
-      symbol,
-      currency: instrument.currency,
-      amount,
-      reason: `${day}: ${decimal.format(decimal.abs(quantity))} ${symbol} borrowed at ${borrow.fee_pct} a year`,
-      bookedBy: treasuryActor,
-      at,
-    });
-  });
-}
+const fundIdOf = ({ fundId }: Charging): string => fundId;
 
-async function shortsOf(unit: UnitOfWork, fundId: string, view: ReferenceView): Promise<readonly Short[]> {
+/** What is short at the end of that day, in order of symbol. */
+async function borrowedOn({ unit, fundId, calendar }: Charging, day: string): Promise<readonly BorrowedSymbol[]> {
+  const end = startOfDate(calendar, mustParseDate(plusDays(day, 1)));
   const made = (await unit.ledger.strategyHoldings()).filter((one) => one.fundId === fundId);
-  const held = await unit.treasury.holdings();
-  return held.flatMap(({ fundId: of, symbol, quantity }) => {
-    if (of !== fundId || quantity >= decimal.zero || !view.instruments.has(symbol)) return [];
-    return { symbol, quantity, strategies: made.filter((one) => one.symbol === symbol && one.quantity < decimal.zero) };
-  });
+  return borrowedAt(made, await unit.ledger.tradedSince(fundId, end));
 }
 
-function isFresh(price: Price | undefined, at: Instant): boolean {
-  return price !== undefined && millisecondsBetween(price.at, at) <= priceAgeMsMax;
+/** Those that are known of that day, and a new one for each symbol that is short and costs something. */
+async function recordsOfDay(
+  charging: Charging,
+  day: string,
+  known: readonly BorrowRecord[],
+): Promise<readonly BorrowRecord[]> {
+  const own = known.filter((one) => one.day === day);
+  const shorts = await borrowedOn(charging, day);
+  const fresh = shorts
+    .filter(({ symbol }) => !own.some((one) => one.symbol === symbol) && costs(charging.view, symbol))
+    .map(({ symbol }): BorrowRecord => ({ day, symbol, since: format(charging.at) }));
+  return [...own, ...fresh];
 }
 
-/** From the first on, before the last, and no more than are charged at once. */
-function daysBetween(first: string, end: string): readonly string[] {
-  const days: string[] = [];
-  for (let day = first; day < end && days.length < daysMax; day = dayAfter(day)) days.push(day);
-  return days;
+function costs({ instruments, reference }: ReferenceView, symbol: string): boolean {
+  return instruments.has(symbol) && reference.borrow.some((one) => one.symbol === symbol);
 }
 
-function dayAfter(day: string): string {
-  const date = tryParseDate(day);
+/** By what a day is charged; undefined while a price is waited for. */
+function termsOf({ view, priceOf, at }: Charging, { symbol, since }: BorrowRecord) {
+  const instrument = view.instruments.get(symbol);
+  const borrow = view.reference.borrow.find((one) => one.symbol === symbol);
+  const price = priceOf(symbol);
+  if (instrument === undefined || borrow === undefined || price === undefined) return undefined;
+  const waitedMs = millisecondsBetween(parse(since), at);
+  if (ageMsOf(price.at, at) > priceAgeMsMax && waitedMs < priceWaitMs && waitedMs >= 0) return undefined;
+  const { multiplier, currency } = instrument;
+  return { price: decimal.format(price.price), fee_pct: borrow.fee_pct, multiplier, currency };
+}
+
+function knownPrices(
+  prices: ReadonlyMap<string, Price>,
+  { newest }: RememberedFund,
+): (symbol: string) => Price | undefined {
+  return (symbol) => {
+    const valued = newest?.prices?.[symbol];
+    const last = valued === undefined ? undefined : { price: decimal.parse(valued.price), at: parse(valued.at) };
+    return prices.get(symbol) ?? last;
+  };
+}
+
+const earliest = (one: string, other: string): string => (one < other ? one : other);
+const latest = (one: string, other: string): string => (one > other ? one : other);
+
+function mustParseDate(day: string) {
   // A date that cannot be read ends every count instead of beginning an endless one.
-  return date === undefined ? "9999-12-31" : formatDate(civilFromDays(daysFromCivil(date) + 1));
+  return tryParseDate(day) ?? { year: 9_999, month: 12, day: 31 };
+}
+
+function plusDays(day: string, count: number): string {
+  return formatDate(civilFromDays(daysFromCivil(mustParseDate(day)) + count));
 }

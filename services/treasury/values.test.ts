@@ -46,7 +46,7 @@ const newest = (fundId: string): NavUpdated => {
 
 /** Books a trade as treasury does when it hears of it. */
 function trade(differs: Partial<Fill>): Promise<boolean> {
-  const fill = { ...exampleFill, ...differs };
+  const fill = { ...exampleFill, filled_at: format(ports.clock.now()), ...differs };
   const instrument = view.instruments.get(fill.symbol);
   if (instrument === undefined) throw new Error(fill.symbol);
   const entry = fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy: "service:treasury" });
@@ -240,6 +240,139 @@ describe(`fees for borrowed shares, seed ${seed}`, () => {
     await accrual.accrue(view, marks());
     expect(new Set(fees()).size).toBe(40);
     expect(await books.balances("alpha")).toMatchObject({ "borrow_fees USD": "120" });
+  });
+
+  const short = (fill_id: string, at: string, differs: Partial<Fill> = {}) =>
+    trade({ fill_id, symbol: "NVDA", side: "SELL_SHORT", quantity: "1500", price: "140", filled_at: at, ...differs });
+  const total = () => fees().map((one) => one.replace(/ alpha-momentum/, ""));
+
+  it("23.11: are those of what was held at the end of each day, whatever is held when they are booked", async () => {
+    await createBorrowAccrual(ports).accrue(view, marks());
+    // The clock begins on 2026-01-01 in New York. Three days on which nothing of ours runs, while the broker trades.
+    await sleep(4 * dayMs);
+    await short("1", "2026-01-02T15:00:00.000000Z");
+    await short("2", "2026-01-03T15:00:00.000000Z", { side: "BUY_TO_COVER", quantity: "750" });
+    await short("3", "2026-01-05T04:59:59.999999Z", { side: "BUY_TO_COVER", quantity: "700" });
+    await short("4", "2026-01-05T05:00:00.000000Z", { side: "BUY_TO_COVER", quantity: "50" });
+    await createBorrowAccrual(books.rig.portsOf("treasury")).accrue(view, marks());
+    expect(await books.held("alpha")).toMatchObject({ NVDA: "0" });
+    expect(total()).toEqual(["2026-01-02 NVDA -3", "2026-01-03 NVDA -1.5", "2026-01-04 NVDA -0.1"]);
+  });
+
+  it("23.11: one symbol without a fresh price holds up no other, and is charged at its last one after a minute", async () => {
+    await trade({ fill_id: "1", symbol: "NVDA", side: "SELL_SHORT", quantity: "1500", price: "140" });
+    await trade({ fill_id: "2", symbol: "AAPL", side: "SELL_SHORT", quantity: "100", price: "230" });
+    await trade({ fill_id: "3", symbol: "XOM", side: "SELL_SHORT", quantity: "1000", price: "115" });
+    const accrual = createBorrowAccrual(ports);
+    await accrual.accrue(view, marks());
+    const old = books.price("232.5");
+    await sleep(dayMs);
+    const known = () => new Map([...pricesOf({ NVDA: "146" }), ["AAPL", old] as const]);
+    await accrual.accrue(view, known());
+    expect(total()).toEqual(["2026-01-01 NVDA -3"]);
+    await sleep(59_000);
+    await accrual.accrue(view, known());
+    expect(total()).toHaveLength(1);
+    // A restart changes nothing: since when it waits is written.
+    await sleep(1_000);
+    const again = createBorrowAccrual(books.rig.portsOf("treasury"));
+    await again.accrue(view, known());
+    expect(total()).toHaveLength(2);
+    // What never had a price stays owed, and the days go on.
+    await sleep(dayMs);
+    await again.accrue(view, marks());
+    expect(total().filter((one) => one.includes("XOM"))).toEqual([]);
+    expect(total().filter((one) => one.startsWith("2026-01-02"))).toHaveLength(2);
+    await sleep(1_000);
+    await again.accrue(view, pricesOf({ XOM: "116" }));
+    expect(
+      total()
+        .filter((one) => one.includes("XOM"))
+        .map((one) => one.slice(0, 10)),
+    ).toEqual(["2026-01-01", "2026-01-02"]);
+  });
+
+  it("23.11: trades that are reported late correct the days before them by an entry of its own, once", async () => {
+    const accrual = createBorrowAccrual(ports);
+    await accrual.accrue(view, marks());
+    await short("1", "2026-01-02T15:00:00.000000Z");
+    await sleep(2 * dayMs);
+    await accrual.accrue(view, marks());
+    expect(total()).toEqual(["2026-01-02 NVDA -3"]);
+    await short("2", "2026-01-02T16:00:00.000000Z", { side: "BUY_TO_COVER", quantity: "500" });
+    await short("3", "2026-01-01T16:00:00.000000Z", { quantity: "500", strategy_id: "alpha-meanrev" });
+    await sleep(60_000);
+    for (let times = 0; times < 3; times += 1) await createBorrowAccrual(ports).accrue(view, marks());
+    expect(fees().slice(1)).toEqual([
+      "2026-01-01 alpha-meanrev NVDA -1",
+      "2026-01-02 alpha-meanrev NVDA -1",
+      "2026-01-02 alpha-momentum NVDA 1",
+    ]);
+    const corrected = books.rig.told(subjects.ledgerBooked).at(-1)?.reason;
+    expect(corrected).toBe("2026-01-02: 1500 NVDA borrowed at 0.005 a year, after trades that came late");
+  });
+
+  it("23.11: are what an independent count of each day makes, over weekends, outages and restarts", async () => {
+    const thrown = dice(seed);
+    const feeOf = (shares: bigint, cents: bigint): bigint => {
+      // Half up, in cents: shares x price x 0.005 / 365.
+      const [of, by] = [shares * cents * 5n, 1_000n * 365n];
+      return (2n * of + by) / (2n * by);
+    };
+    const prices = { NVDA: 14_600n, AAPL: 23_250n };
+    const now = () => pricesOf({ NVDA: "146", AAPL: "232.5" });
+    const borrow = view.reference.borrow.map((one) => ({ ...one, fee_pct: "0.005" }));
+    const sameFee = { ...view, reference: { ...view.reference, borrow } } as ReferenceView;
+    const began = Date.parse("2026-01-02T05:00:00Z");
+    const trades: { readonly at: number; readonly symbol: "NVDA" | "AAPL"; readonly signed: bigint }[] = [];
+    let accrual = createBorrowAccrual(ports);
+    await accrual.accrue(sameFee, now());
+    for (let day = 1; day <= 24; day += 1) {
+      await sleep(dayMs);
+      for (let count = thrown.below(4); count > 0; count -= 1) {
+        const symbol = thrown.below(2) === 0 ? "NVDA" : "AAPL";
+        const quantity = 1 + thrown.below(2_000);
+        const isSale = thrown.below(2) === 0;
+        // Also of days before, as a broker's reports after an outage.
+        const at = began - 5 * 3_600_000 + (day - thrown.below(Math.min(3, day))) * dayMs - thrown.below(dayMs);
+        trades.push({ at, symbol, signed: BigInt(isSale ? -quantity : quantity) });
+        const filled_at = new Date(at).toISOString().replace("Z", "000Z");
+        const side = isSale ? "SELL_SHORT" : "BUY";
+        await trade({
+          fill_id: `t-${trades.length}`,
+          symbol,
+          side,
+          quantity: String(quantity),
+          price: "100",
+          filled_at,
+        });
+      }
+      if (thrown.below(3) === 0) continue;
+      if (thrown.below(3) === 0) accrual = createBorrowAccrual(books.rig.portsOf("treasury"));
+      await accrual.accrue(sameFee, now());
+    }
+    await sleep(60_000);
+    await createBorrowAccrual(ports).accrue(sameFee, now());
+    const booked = new Map<string, number>();
+    for (const { symbol, amount, reason, kind } of books.rig.told(subjects.ledgerBooked)) {
+      if (kind !== "BORROW_FEE") continue;
+      const key = `${reason.slice(0, 10)} ${symbol}`;
+      booked.set(key, (booked.get(key) ?? 0) + Math.round(-100 * Number(amount)));
+    }
+    const expected = new Map<string, number>();
+    for (let day = 0; day < 24; day += 1) {
+      const end = began + day * dayMs;
+      for (const symbol of ["NVDA", "AAPL"] as const) {
+        const held = trades
+          .filter((one) => one.symbol === symbol && one.at < end)
+          .reduce((sum, one) => sum + one.signed, 0n);
+        const name = new Date(end - 6 * 3_600_000).toISOString().slice(0, 10);
+        if (held < 0n) expected.set(`${name} ${symbol}`, Number(feeOf(-held, prices[symbol])));
+      }
+    }
+    const shown = (of: ReadonlyMap<string, number>) => [...of].filter(([, cents]) => cents !== 0).sort();
+    expect(shown(booked)).toEqual(shown(expected));
+    expect(shown(expected).length).toBeGreaterThan(10);
   });
 });
 

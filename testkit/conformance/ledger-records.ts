@@ -57,6 +57,32 @@ async function books(store: Store) {
   }));
 }
 
+export const tradesByTheirTime: StoreCheck = {
+  promise: 0,
+  sentence:
+    "what was traded since a moment is the sum of the fund's trades by their own times, whenever they were booked",
+  async run(rig) {
+    const put = (id: string, second: number, differs: Partial<LedgerEntry> = {}) =>
+      book(rig.store, trade(id, { at: instantOf(`2026-11-15T12:00:0${second}.000000Z`), ...differs }));
+    await put("late", 5);
+    await put("early", 1);
+    await put("at", 3, { quantity: amount("-10") });
+    await put("other", 5, { strategyId: "alpha-two", symbol: "XOM", quantity: amount("0.5") });
+    await put("theirs", 5, { fundId: "beta" });
+    const { symbol: _, quantity: __, ...money } = trade("flow", { kind: "FLOW" });
+    await book(rig.store, money);
+    const since = (second: number) =>
+      look(rig.store, async (unit) =>
+        (await unit.ledger.tradedSince("alpha", instantOf(`2026-11-15T12:00:0${second}Z`))).map(
+          (one) => `${one.strategyId} ${one.symbol} ${decimal.format(one.quantity)}`,
+        ),
+      );
+    expect(await since(3)).toEqual(["alpha-one AAPL -6.99999", "alpha-two XOM 0.5"]);
+    expect(await since(4)).toEqual(["alpha-one AAPL 3.00001", "alpha-two XOM 0.5"]);
+    expect(await since(6)).toEqual([]);
+  },
+};
+
 export const entriesAreBookedOnce: StoreCheck = {
   promise: 1,
   sentence: "an entry is booked once, comes back as it was, and moves balances and holdings by exactly what it says",
@@ -211,6 +237,7 @@ export const navsAreThinned: StoreCheck = {
 
 export const ledgerChecks: readonly StoreCheck[] = [
   entriesAreBookedOnce,
+  tradesByTheirTime,
   entriesRollBack,
   heldIsLocked,
   fundsAreRemembered,

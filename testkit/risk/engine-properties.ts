@@ -8,7 +8,7 @@ import { compileEnvelope } from "../../core/envelope.ts";
 import { replayDecision } from "../../core/replay.ts";
 import { dice } from "../virtual/dice.ts";
 import { engineOptions } from "./engine-rig.ts";
-import { brokenLimits, type NaiveBooks, naiveExposure } from "./naive-model.ts";
+import { brokenLimits, type NaiveBooks, naiveExposure, naiveRules } from "./naive-model.ts";
 import { type Decided, type Life, randomLife, text } from "./random-life.ts";
 
 const pendingMaxForTrying = 9;
@@ -122,7 +122,11 @@ function judge(decided: Decided, life: Life, books: NaiveBooks, seen: Seen): voi
     // What is no order, or was asked before, is still refused; nothing else is.
     expect(["", "idempotency", "schema"], `${order.order_id} could not be lowered`).toContain(decision.rejecting_gate);
     if (decision.approved) seen.lowered += 1;
-  } else if (decision.approved && decision.classification !== "REDUCE") {
+  } else if (decision.approved) {
+    // Judged at the moment of the decision: the books here are those after it, and a dry run leaves them as they were.
+    if (!checked.dryRun) expect(brokenRules(decided, life, books), `${order.order_id} was approved`).toEqual([]);
+  }
+  if (!decided.lowers && decision.approved && decision.classification !== "REDUCE") {
     expect(halted, `${order.order_id} was approved in a halt`).toBe(false);
     if (!checked.dryRun) staysWithin(order, life, books, seen);
   }
@@ -140,6 +144,20 @@ function judge(decided: Decided, life: Life, books: NaiveBooks, seen: Seen): voi
   seen.replayed += 1;
   const { approved, rejecting_gate: gate, code, reason } = decision;
   same(again, { approved, gate, code, reason }, "the replayed decision");
+}
+
+/** The rules of sides, sizes and prices that an approved order breaks, as anybody would say them. */
+function brokenRules(
+  { order, envelope, checked, decision }: Decided,
+  life: Life,
+  books: NaiveBooks,
+): readonly string[] {
+  if (envelope === undefined) return ["no envelope"];
+  const broken = naiveRules(books, life.world, envelope, order);
+  // The officer's answer came later: size and price were judged when it was asked.
+  if (checked.asked !== undefined) return broken.filter((rule) => rule === "side");
+  const isUncollared = decision.checks.some(({ figures }) => figures.some(({ name }) => name === "exit_collar"));
+  return broken.filter((rule) => rule !== "price" || !isUncollared);
 }
 
 function staysWithin(order: Decided["order"], life: Life, books: NaiveBooks, seen: Seen): void {

@@ -250,3 +250,34 @@ function brokenBy(
   }
   return broken;
 }
+
+/**
+ * What an approved order breaks of the rules about sides, sizes and prices. The books are those after its approval, in which it is open itself.
+ * Only a lower bound of its worth is compared: what it is worth at the market.
+ */
+export function naiveRules(books: NaiveBooks, world: World, envelope: RiskEnvelope, order: Order): readonly string[] {
+  const own = books.open.get(order.order_id);
+  const position = books.positions.get(order.fund_id)?.get(order.symbol) ?? 0n;
+  const buys = isBuy(order.side);
+  const pending = [...books.open.values()]
+    .filter((other) => other !== own && other.order.fund_id === order.fund_id && other.order.symbol === order.symbol)
+    .filter((other) => isBuy(other.order.side) === buys)
+    .reduce((sum, other) => sum + remaining(other), 0n);
+  const closable = largest([0n, (buys ? -position : position) - pending]);
+  const opens = units(order.quantity) - (own?.filled ?? 0n) > closable;
+  const broken: string[] = [];
+  if (envelope.strict_sides !== false && order.asset_class !== "CRYPTO") {
+    const isWrong = { SELL: opens, BUY_TO_COVER: opens, BUY: opens && position < 0n, SELL_SHORT: position > 0n };
+    if (isWrong[order.side as keyof typeof isWrong]) broken.push("side");
+  }
+  const marked = order.reduce_only === true;
+  const value = unitValue(world, order.fund_id, order.symbol);
+  if (!marked && (value === undefined || units(order.quantity) * value > units(String(envelope.max_notional)) * scale))
+    broken.push("size");
+  const price = units(world.prices.get(order.symbol) ?? "0");
+  const { price_collar_pct: narrow, exit_collar_pct: stated = Math.min(0.9, narrow * 4) } = envelope;
+  const collar = units(String(marked ? Math.max(narrow, stated) : narrow));
+  const limit = order.order_type === "LIMIT" ? units(order.limit_price ?? "0") : price;
+  if (magnitude(limit - price) * scale > price * collar) broken.push("price");
+  return broken;
+}

@@ -109,6 +109,7 @@ export function randomLife(dice: Dice): Life {
     const veto = fund === "gamma" && dice.chance(0.5);
     return envelopeRecord(fund, {
       order_rate_max_per_s: 3 + dice.below(20),
+      strict_sides: dice.chance(0.5),
       ...(dice.chance(0.5) && { repeated_execution_max: 1 + dice.below(3), repeated_execution_window_s: 2 }),
       ...(veto && { cro_veto_enabled: true, cro_veto_on_timeout: "PASS_WITH_WARNING" as const }),
     });
@@ -198,7 +199,9 @@ export function randomLife(dice: Dice): Life {
     const symbol = pick(traded);
     const coin = symbol === "BTC-USD";
     const orderType = pick(["MARKET", "MARKET", "LIMIT"]);
-    const near = (Number(life.world.prices.get(symbol)) * (0.97 + dice.below(6) / 100)).toFixed(2);
+    // Mostly near the market; now and then where only the collar of exits, or none, lets it.
+    const away = dice.chance(0.85) ? 0.97 + dice.below(6) / 100 : 0.5 + dice.below(100) / 100;
+    const near = (Number(life.world.prices.get(symbol)) * away).toFixed(2);
     return orderOf(`o${count}`, {
       fund_id,
       strategy_id: dice.chance(0.97) ? pick(strategies) : "nobody",
@@ -309,6 +312,9 @@ export function randomLife(dice: Dice): Life {
       sector_limits_pct: dice.chance(0.5) ? { technology: (10 + dice.below(60)) / 100 } : {},
       shorting_enabled: dice.chance(0.7),
       halt_allow_reduce_only: dice.chance(0.8),
+      strict_sides: dice.chance(0.5),
+      max_notional: dice.chance(0.5) ? 500_000 : 20_000 + dice.below(100_000),
+      ...(dice.chance(0.5) && { exit_collar_pct: (1 + dice.below(60)) / 100 }),
     };
     life.world.envelopes.set(fund, record);
     for (const engine of engines) engine.setEnvelope(compileEnvelope(record));

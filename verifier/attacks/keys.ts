@@ -287,6 +287,7 @@ function misshapen(): readonly Attack[] {
     bad("a revocation of no key", data(revocation, { key: 5 }), "vkey"),
     bad("a revocation under another subject", { ...revocation, subject_id: second.id }, "subject_id"),
     bad("a revocation with a negative size", data(revocation, { trusted_size: -1 }), "trusted_size"),
+    bad("a revocation with a part of a size", data(revocation, { trusted_size: 1.5 }), "trusted_size"),
   ];
 }
 

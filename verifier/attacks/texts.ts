@@ -64,7 +64,10 @@ const values: readonly Attack[] = [
   badData("a name without quotes", "{a:1}"),
   badData("a name without value", '{"a"}'),
   badData("an equals sign", '{"a"=1}'),
-  badData("a fraction", '{"a":1.0}'),
+  badData("a fraction of nothing", '{"a":1.0}'),
+  badData("a digit too many", '{"a":0.10000000000000001}'),
+  badData("a negative zero with a point", '{"a":-0.0}'),
+  badData("an exponent beyond every double", '{"a":1e+400}'),
   badData("a large exponent", '{"a":1e21}'),
   badData("negative zero", '{"a":-0}'),
   badData("a leading zero", '{"a":01}'),
@@ -103,6 +106,9 @@ const values: readonly Attack[] = [
   fine("escapes", { data: '{"a":"\\"\\\\\\b\\f\\n\\r\\t\\u0000\\u001f\u007f/é€😀\u2028"}' }),
   fine("NFC and NFD are two names", { data: '{"e\u0301":1,"\u00e9":2}' }),
   fine("__proto__ is a name", { data: '{"__proto__":{"toJSON":1}}' }),
+  fine("numbers with a point or an exponent", {
+    data: '{"a":0.1,"b":-0.0000033333333333333333,"c":[1e+21,5e-324,-2.5]}',
+  }),
   fine("the largest numbers", { data: '{"a":9007199254740991,"b":-9007199254740991,"c":1000000000000000}' }),
 ];
 

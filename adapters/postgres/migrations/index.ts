@@ -19,7 +19,7 @@ import { haltsMigration } from "./0016-halts.ts";
 import { lossesMigration } from "./0017-losses.ts";
 import { flattenMigration } from "./0018-flatten.ts";
 import { auditRepairMigration } from "./0019-audit-repair.ts";
-import { approvalsMigration } from "./0020-approvals.ts";
+import { tradedSinceMigration } from "./0020-traded-since.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -41,5 +41,5 @@ export const migrations: readonly Migration[] = [
   lossesMigration,
   flattenMigration,
   auditRepairMigration,
-  approvalsMigration,
+  tradedSinceMigration,
 ];

@@ -27,16 +27,12 @@ export const alarms = {
     "critical",
     "What follows a halt is not proven yet: orders may still be with a broker, or nobody was told.",
   ),
+  LOSS_LIMIT_NOT_JUDGED: alarm("critical", "A loss limit of a fund is not judged, and the fund takes no new risk."),
   LOSS_PENDING: alarm("critical", "A loss is above its limit and waits for its confirmation."),
   FLATTEN_OPEN: alarm("warning", "A flatten is not finished yet."),
   FLATTEN_NOT_FLAT: alarm("critical", "Every line of a flatten is closed, and the broker does not call the fund flat."),
   DRILL_FAILED: alarm("critical", "A halt drill did not do what a halt must do."),
   HALT_UNACKNOWLEDGED: alarm("critical", "An engine has not confirmed a halt in time."),
-  SENT_AFTER_EXPIRY: alarm("critical", "An order was sent although its approval had expired; it is reserved again."),
-  FILL_AFTER_EXPIRY: alarm(
-    "critical",
-    "An order traded although its approval had expired; the position has the trade.",
-  ),
   ORDER_OVERFILLED: alarm("warning", "An order traded more than it asked for."),
   INPUT_DATED_AHEAD: alarm(
     "warning",

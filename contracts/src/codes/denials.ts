@@ -67,9 +67,15 @@ export const gateDenials = {
     STRATEGY_HALTED: denial("The strategy is halted."),
     HALT_STATE_UNKNOWN: denial("Whether a halt is in force cannot be known, which counts as halted."),
     LOSS_CONFIRMATION_PENDING: denial("A loss above its limit waits for its confirmation."),
-    LOSS_BASELINE_MISSING: denial("It is not known yet from where on the period's losses are counted."),
+    LOSS_NOT_JUDGED: denial("A loss limit of the envelope is not judged; the reason says which, why and what ends it."),
   },
   short_side: {
+    COVER_EXCEEDS_SHORT: denial("A BUY_TO_COVER is for more than is short and not being bought back already."),
+    SELL_EXCEEDS_LONG: denial(
+      "A SELL is for more than is held and not being sold already; a short sale is a SELL_SHORT.",
+    ),
+    SHORT_WHILE_LONG: denial("A SELL_SHORT, while the fund is long: a SELL closes that first."),
+    BUY_CROSSES_ZERO: denial("A BUY is for more than is short: it would close a short position and open a long one."),
     SHORTING_DISABLED: denial("The envelope does not allow short positions."),
     BORROW_UNAVAILABLE: denial("There is not enough to borrow for the short that could result."),
     BORROW_FEE_EXCEEDED: denial("Borrowing costs more than the envelope allows."),
@@ -83,6 +89,13 @@ export const gateDenials = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, AnswerCode>>>>;
 
+/** Of gates, and said no more: they stand in records of earlier versions, which are read and replayed as they are. */
+export const retiredDenials = {
+  LOSS_BASELINE_MISSING: denial(
+    "It was not known yet from where on the period's losses are counted; now LOSS_NOT_JUDGED.",
+  ),
+} as const satisfies Readonly<Record<string, AnswerCode>>;
+
 export const commandDenials = {
   // Envelopes.
   ENVELOPE_INVALID: denial("A limit is out of its range, or two limits contradict each other.", "INVALID_ARGUMENT"),
@@ -90,10 +103,6 @@ export const commandDenials = {
   LOOSENING_DURING_HALT: denial("The update loosens a limit while a halt is in force.", "FAILED_PRECONDITION"),
 
   THROTTLE_NOT_TRIPPED: denial("The strategy's throttle has not tripped.", "FAILED_PRECONDITION"),
-  APPROVAL_SENT: denial(
-    "Something shows that the order was sent: what is reserved for it stays until it ends.",
-    "FAILED_PRECONDITION",
-  ),
   REASON_MISSING: denial("This is not done without a reason.", "FAILED_PRECONDITION"),
   REFERENCE_INVALID: denial("The reference data does not match its schema.", "INVALID_ARGUMENT"),
   REFERENCE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),
@@ -162,6 +171,7 @@ export const commandDenials = {
   ORDER_KEY_CONFLICT: denial("The idempotency key belongs to another order.", "ABORTED"),
   ORDER_NOT_OPEN: denial("The order can no longer be cancelled or amended.", "FAILED_PRECONDITION"),
   APPROVAL_EXPIRED: denial("The approval ran out before the order was sent.", "FAILED_PRECONDITION"),
+  APPROVAL_SPENT: denial("The approval was spent on an earlier sending or amendment.", "FAILED_PRECONDITION"),
   APPROVAL_OUTDATED: denial("A halt came between the approval and the sending.", "FAILED_PRECONDITION"),
   ORDER_CHECK_UNANSWERED: denial(
     "The risk engine did not answer while the order's key was good.",
@@ -196,5 +206,6 @@ export const commandDenials = {
 } as const satisfies Readonly<Record<string, AnswerCode>>;
 
 export type CommandDenialCode = keyof typeof commandDenials;
+export type RetiredDenialCode = keyof typeof retiredDenials;
 export type GateDenialCodes = { readonly [Gate in keyof typeof gateDenials]: keyof (typeof gateDenials)[Gate] };
 export type GateDenialCode = GateDenialCodes[keyof GateDenialCodes];

@@ -1,7 +1,6 @@
 // `ctl auth rotate-keys`: a new key that signs logins. With --at-once everybody is logged out, which a person has to type out.
-import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { confirmed } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { Refusal } from "../failure.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -32,12 +31,13 @@ export const authRotateKeys: Verb = {
 };
 
 const confirmationWord = "ROTATE";
+const consequences: readonly string[] = ["This logs everybody out, you included."];
 
 async function run(context: Context): Promise<Answer> {
   const atOnce = context.switched("at-once");
-  if (atOnce) await confirm(context);
+  const confirmation = atOnce ? { confirmation: await confirmed(context, confirmationWord, consequences) } : {};
   const retire = atOnce ? "at_once" : "after_overlap";
-  const answer = await (await context.client()).rotateSigningKeys({ retire, ...reasonOf(context) });
+  const answer = await (await context.client()).rotateSigningKeys({ retire, ...confirmation, ...reasonOf(context) });
   const meaning = atOnce
     ? "Everything signed before is refused: everybody logs in anew."
     : "What was signed before runs out by itself.";
@@ -46,21 +46,4 @@ async function run(context: Context): Promise<Answer> {
     text: `The new key is ${clean(answer.key_id)}. ${meaning}`,
     next: atOnce ? ["ctl auth login"] : [],
   };
-}
-
-async function confirm(context: Context): Promise<void> {
-  const given = context.option("confirm");
-  const { terminal } = context;
-  if (given === undefined && !terminal.interactive) {
-    throw new Refusal(
-      exitCodes.declined,
-      "CONFIRMATION_WRONG",
-      `This logs everybody out. Add --confirm ${confirmationWord} to do it.`,
-    );
-  }
-  const question = `This logs everybody out. Type ${confirmationWord} to do it: `;
-  const word = given ?? (await terminal.ask(question, `--confirm ${confirmationWord}`, context.signal));
-  if (word !== confirmationWord) {
-    throw new Refusal(exitCodes.declined, "CONFIRMATION_WRONG", `That was not ${confirmationWord}; nothing was sent.`);
-  }
 }

@@ -1,7 +1,6 @@
 // `ctl operations audit erase`: what the audit log holds sealed about a person can never be read again. There is no way back, so a person types it out.
-import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { confirmed, confirmOption } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { Refusal } from "../failure.ts";
 import { factorOptions, permittedStepUpProof } from "../one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text.ts";
@@ -18,7 +17,7 @@ export const operationsAuditErase: Verb = {
   arguments: [],
   options: [
     { name: "subject-id", value: "ID", required: true, sentence: "The person, as entries name them: operator:ada." },
-    { name: "confirm", value: "WORD", sentence: `The word ${confirmationWord}, which a person would type.` },
+    confirmOption(confirmationWord),
     reasonOption,
     ...factorOptions,
   ],
@@ -36,30 +35,19 @@ export const operationsAuditErase: Verb = {
 async function run(context: Context): Promise<Answer> {
   const subjectId = context.option("subject-id") ?? "";
   const reason = needsReason(context);
-  await confirm(context, subjectId);
+  const consequence = `This erases what is sealed about ${clean(subjectId)}, for good.`;
+  const confirmation = await confirmed(context, confirmationWord, [consequence]);
   const client = await context.client();
   const named = { action: "EraseAuditSubject", parameters: { subject_id: subjectId } } as const;
-  const withoutProof = () => client.eraseAuditSubject({ subjectId, reason });
+  const withoutProof = () => client.eraseAuditSubject({ subjectId, reason, confirmation });
+  // The server refuses a wrong word and records it; nobody is asked for a code for that.
+  if (confirmation !== confirmationWord) await withoutProof();
   const proof = await permittedStepUpProof(context, client, named, withoutProof);
-  const done = await client.eraseAuditSubject({ subjectId, reason, stepUpProof: proof });
+  const done = await client.eraseAuditSubject({ subjectId, reason, confirmation, stepUpProof: proof });
   const [first] = done.sequences;
   const text =
     first === undefined
       ? `Nothing is sealed about ${clean(subjectId)}.`
       : `What was sealed about ${clean(subjectId)} is erased; entry ${done.sequences.join(", ")} says so.`;
   return { data: done, text };
-}
-
-async function confirm(context: Context, subjectId: string): Promise<void> {
-  const { terminal } = context;
-  const given = context.option("confirm");
-  const what = `This erases what is sealed about ${clean(subjectId)}, for good.`;
-  if (given === undefined && !terminal.interactive) {
-    const sentence = `${what} Add --confirm ${confirmationWord} to do it.`;
-    throw new Refusal(exitCodes.declined, "CONFIRMATION_WRONG", sentence);
-  }
-  const question = `${what} Type ${confirmationWord} to do it: `;
-  const word = given ?? (await terminal.ask(question, `--confirm ${confirmationWord}`, context.signal));
-  if (word === confirmationWord) return;
-  throw new Refusal(exitCodes.declined, "CONFIRMATION_WRONG", `That was not ${confirmationWord}; nothing was sent.`);
 }

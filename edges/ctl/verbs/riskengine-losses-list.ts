@@ -11,7 +11,7 @@ export const riskengineLossesList: Verb = {
   heading: "Halts",
   sentence: "See losses against their baselines and limits.",
   about:
-    "A loss equal to its limit halts the fund, or the strategy. PENDING waits for its confirmation: until then the fund takes no new risk.",
+    "A loss equal to its limit halts the fund, or the strategy. BREACHED: the halt that it raised is in force. RESUMED: that was lifted with the baseline kept; it halts again at the value shown. PENDING waits for its confirmation, NOT_JUDGED says why: until then the fund takes no new risk.",
   arguments: [],
   options: [{ name: "fund-id", value: "FUND", sentence: "Only this fund." }, formatOption],
   examples: [{ command: "ctl riskengine losses list --fund-id alpha", sentence: "One fund." }],
@@ -27,20 +27,38 @@ async function run(context: Context): Promise<Answer> {
   const rows = await (await context.client()).listLosses(fundId === undefined ? {} : { fundId });
   const now = context.clock.now();
   const share = (pct: number | undefined): string => (pct === undefined ? "off" : `${(pct * 100).toFixed(2)} %`);
+  const money = (amount: string | undefined): string => (amount === undefined ? "" : price(amount));
   const columns: readonly Column<Loss>[] = [
     { name: "fund_id", of: (one) => one.fund_id },
     { name: "strategy_id", of: (one) => one.strategy_id },
     { name: "limit", of: (one) => one.limit },
     { name: "period", of: (one) => one.period },
-    { name: "baseline", of: (one) => one.baseline, shown: (one) => price(one.baseline), number: true },
-    { name: "value", of: (one) => one.value, shown: (one) => price(one.value), number: true },
-    { name: "loss", of: (one) => one.loss, shown: (one) => price(one.loss), number: true },
-    { name: "loss_pct", of: (one) => one.loss_pct, shown: (one) => share(one.loss_pct), number: true },
-    { name: "limit_pct", of: (one) => one.limit_pct, shown: (one) => share(one.limit_pct), number: true },
+    { name: "baseline", of: (one) => one.baseline, shown: (one) => money(one.baseline), number: true },
+    { name: "value", of: (one) => one.value, shown: (one) => money(one.value), number: true },
+    { name: "loss", of: (one) => one.loss, shown: (one) => money(one.loss), number: true },
+    {
+      name: "loss_pct",
+      of: (one) => one.loss_pct,
+      shown: (one) => (one.loss_pct === undefined ? "" : share(one.loss_pct)),
+      number: true,
+    },
+    {
+      name: "limit_pct",
+      of: (one) => one.limit_pct,
+      shown: (one) => (one.baseline === undefined ? "" : share(one.limit_pct)),
+      number: true,
+    },
     { name: "state", of: (one) => one.state },
-    { name: "as_of", of: (one) => one.as_of, shown: (one) => moment(one.as_of, now) },
+    {
+      name: "halts_again_at",
+      of: (one) => one.halts_again_at,
+      shown: (one) => money(one.halts_again_at),
+      number: true,
+    },
+    { name: "as_of", of: (one) => one.as_of, shown: (one) => (one.as_of === undefined ? "" : moment(one.as_of, now)) },
     { name: "baseline_at", of: (one) => one.baseline_at, onlyCsv: true },
     { name: "rebased_by", of: (one) => one.rebased_by },
+    { name: "reason", of: (one) => one.reason },
   ];
   return listing(context, { columns, rows, none: "No fund has been valued yet." });
 }

@@ -25,6 +25,7 @@ export function auditErasure(parts: Pick<GatewayParts, "services">): Route {
           subject_id: request.body.subject_id,
           reason: request.body.reason ?? "",
           step_up_proof: request.body.step_up_proof ?? "",
+          confirmation: request.body.confirmation ?? "",
         },
         tell: ({ subject_id, sequences }) => plain({ subject_id, sequences }),
       }),

@@ -108,7 +108,7 @@ describe("appendAudit", () => {
     ["an actor of the caller's own choice", { ...body, actor: "operator:somebody" }],
     ["no action", { ...body, action: "" }],
     ["an empty key", { ...body, idempotency_key: "" }],
-    ["an action that is too long", { ...body, action: "a".repeat(129) }],
+    ["an action that is too long", { ...body, action: "a".repeat(257) }],
     ["no subject", { action: "a" }],
     ["data that is a list", { ...body, data: [1] }],
     ["data that is deeper than an entry may be", { ...body, data: deep(34) }],
@@ -380,7 +380,7 @@ describe("eraseAuditSubject", () => {
   it("sends the person, the reason and the proof as they came", async () => {
     const done = { subject_id: "operator:ada", sequences: [50] };
     const { route, calls } = rig(auditErasure, { procedures: { "AuditDesk/EraseAuditSubject": done } });
-    const body = { subject_id: "operator:ada", reason: "leaver", step_up_proof: "psu_x" };
+    const body = { subject_id: "operator:ada", reason: "leaver", step_up_proof: "psu_x", confirmation: "ERASE" };
     expect(await ask(route, { body })).toEqual({ status: 200, body: done });
     expect(calls[0]?.[1]).toEqual(body);
     expect(await ask(route, { body: { reason: "leaver" } })).toMatchObject({ status: 400 });

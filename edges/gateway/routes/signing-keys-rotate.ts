@@ -5,6 +5,8 @@ import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { rotateSigningKeysAnswer, rotateSigningKeysBody } from "../schemas/identity.ts";
 
+const confirmationWord = "ROTATE";
+
 export function signingKeysRotate(parts: Pick<GatewayParts, "signingKeys" | "login">): Route {
   return defineRoute({
     id: "rotateSigningKeys",
@@ -20,6 +22,10 @@ export function signingKeysRotate(parts: Pick<GatewayParts, "signingKeys" | "log
       if (parts.signingKeys === undefined) {
         const reason = `Tokens here are signed by ${parts.login.issuer()}: rotate its keys there.`;
         return denied({ denial: { code: "SIGNING_KEYS_EXTERNAL", reason } });
+      }
+      if (request.body.retire === "at_once" && request.body.confirmation !== confirmationWord) {
+        const reason = `This logs everybody out. Type ${confirmationWord} to confirm. Nothing was replaced.`;
+        return denied({ denial: { code: "CONFIRMATION_WRONG", reason } });
       }
       const retire = request.body.retire === "at_once" ? "at once" : "after overlap";
       const { keyId } = await parts.signingKeys.rotate(caller, retire, request.body.reason);

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { countNumber, hashText } from "../../../contracts/src/records/fields.ts";
 import { wholeAsked } from "./asked-numbers.ts";
-import { reasonLine, timeText } from "./fields.ts";
+import { confirmed, reasonLine, timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
 
 const sequenceAsked = wholeAsked(0);
@@ -75,15 +75,19 @@ function isWithin(value: unknown, levels: number): boolean {
 }
 
 export const appendBody = z.strictObject({
-  action: z.string().min(1).max(128).meta({
+  // In UTF-16 units, of which a character has one or two: the service counts characters.
+  action: z.string().min(1).max(256).meta({
     description:
-      "What was done, in lower-case ASCII words with dots, underscores or hyphens between them, such as order.placed; not one of the platform's own.",
+      "What was done, in 1 to 128 printable characters, such as order.placed; not one of the platform's own, nor what reads as one.",
   }),
   subject_id: subjectText,
   data: dataRecord
     .refine((value) => isWithin(value, levelsMax), `expected at most ${levelsMax} levels`)
     .optional()
-    .meta({ description: "Everything else; money and quantities as text, whole numbers only. Empty when absent." }),
+    .meta({
+      description:
+        "Everything else: any JSON. Money and quantities, and whole numbers beyond 2^53 - 1, as text. Empty when absent.",
+    }),
   idempotency_key: z.string().min(1).max(200).optional().meta({
     description: "The same key with the same content answers with the entry that it made; with another it is refused.",
   }),
@@ -249,6 +253,7 @@ export const keyChangeAnswer = z.object({
 
 export const erasureBody = z.strictObject({
   subject_id: z.string().min(1).max(256).meta({ description: "The person, as entries name them: operator:ada." }),
+  confirmation: confirmed("ERASE"),
   reason: reasonLine,
   step_up_proof: proofText.optional(),
 });

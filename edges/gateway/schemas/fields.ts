@@ -27,3 +27,11 @@ export const effectiveWithinMs = z
   .int()
   .min(0)
   .meta({ description: "Every process refuses what was ended at the latest after this many milliseconds." });
+
+/** A wrong word, or none, is refused by whoever does what is asked, and recorded there. */
+export const confirmed = (word: string, when = "") =>
+  z
+    .string()
+    .max(100)
+    .optional()
+    .meta({ description: `The word ${word}, as a person typed it${when === "" ? "" : `; needed ${when}`}.` });

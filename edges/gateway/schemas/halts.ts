@@ -7,15 +7,8 @@ import { countNumber, decimalText, factsRecord, idText, symbolText } from "../..
 import { haltStepName } from "../../../contracts/src/records/halt.ts";
 import { orderState, severity } from "../../../contracts/src/records/values.ts";
 import { wholeAsked } from "./asked-numbers.ts";
-import { timeText } from "./fields.ts";
+import { confirmed, timeText } from "./fields.ts";
 import { anyFund, reasonBody } from "./orders.ts";
-
-const confirmed = (word: string) =>
-  z
-    .string()
-    .max(100)
-    .optional()
-    .meta({ description: `The word ${word}, as a person typed it.` });
 
 const auditId = z.string().optional().meta({ description: "The event whose audit entry tells of this." });
 
@@ -129,15 +122,22 @@ export const lossesAnswer = z.array(
     strategy_id: z.string().optional(),
     limit: z.string().meta({ description: "daily, weekly, monthly, rolling_24h, rolling_5d, high_water or strategy." }),
     period: z.string(),
-    baseline: decimalText,
-    value: decimalText,
-    loss: decimalText,
-    loss_pct: z.number().meta({ description: "Of the baseline, as a fraction." }),
+    baseline: decimalText.optional().meta({ description: "Absent, like the figures, where nothing can be counted." }),
+    value: decimalText.optional(),
+    loss: decimalText.optional(),
+    loss_pct: z.number().optional().meta({ description: "Of the baseline, as a fraction." }),
     limit_pct: z.number().optional().meta({ description: "A loss equal to it halts; absent when the limit is off." }),
-    state: z.enum(["JUDGED", "PENDING", "BREACHED"]),
-    baseline_at: timeText,
+    state: z.enum(["JUDGED", "PENDING", "BREACHED", "RESUMED", "NOT_JUDGED"]).meta({
+      description:
+        "BREACHED while its halt is in force, RESUMED when that was lifted with the baseline kept. With PENDING and NOT_JUDGED the fund takes no new risk.",
+    }),
+    halts_again_at: decimalText
+      .optional()
+      .meta({ description: "Of RESUMED: the value, or the strategy's profit, with which it halts again." }),
+    reason: z.string().optional().meta({ description: "Of NOT_JUDGED: why, and what ends it." }),
+    baseline_at: timeText.optional(),
     rebased_by: z.string().optional(),
-    as_of: timeText,
+    as_of: timeText.optional().meta({ description: "The newest valuation; absent while there was none." }),
   }),
 );
 

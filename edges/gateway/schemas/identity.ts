@@ -1,6 +1,6 @@
 // What the routes about a caller's own identity, other people's sessions and the signing keys take and answer.
 import { z } from "zod";
-import { actorText, effectiveWithinMs, operationName, reasonLine, roleName, timeText } from "./fields.ts";
+import { actorText, confirmed, effectiveWithinMs, operationName, reasonLine, roleName, timeText } from "./fields.ts";
 
 export const identityAnswer = z.object({
   actor: actorText,
@@ -49,6 +49,7 @@ export const rotateSigningKeysBody = z.strictObject({
     description:
       "after_overlap lets tokens that were signed before run out; at_once refuses them from now on, and everybody logs in again.",
   }),
+  confirmation: confirmed("ROTATE", "with at_once"),
   reason: reasonLine,
 });
 

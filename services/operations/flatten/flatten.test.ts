@@ -132,7 +132,8 @@ describe("a flatten", () => {
     expect((await flatten({ fund_id: "drill" })).denial).toMatchObject({
       ...{ code: "FUND_NOT_PAPER", reason: expect.stringContaining("halt drills") },
     });
-    await expect(flatten({ fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(flatten({ fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND", isTold: true });
+    expect(rig.told(subjects.operatorAttempted).at(-1), "22.11").toMatchObject({ target: "nobody", code: "NOT_FOUND" });
     await expect(get()).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(rig.told(subjects.operatorAttempted).map(({ allowed, code }) => [allowed, code])).toEqual([
       [false, "CONFIRMATION_WRONG"],
@@ -140,6 +141,7 @@ describe("a flatten", () => {
       [false, "CONFIRMATION_WRONG"],
       [false, "FUND_NOT_PAPER"],
       [false, "FUND_NOT_PAPER"],
+      [false, "NOT_FOUND"],
     ]);
     // Every paper fund: the live one is not among them.
     expect(states(await flatten())).toEqual(["alpha OWED"]);

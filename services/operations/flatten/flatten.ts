@@ -21,6 +21,7 @@ import type { UnitOfWork } from "../../../ports/store.ts";
 import { type Attempt, createAttempts } from "../../attempts.ts";
 import { haltReason } from "../../halt-words.ts";
 import { transactToKnownEnd } from "../../known-end.ts";
+import { noSuchFund } from "../../must-know-fund.ts";
 import type { ServicePorts } from "../../service.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason } from "../worker-verbs.ts";
@@ -54,7 +55,8 @@ export function startFlatten(options: FlattenOptions): RunningFlatten {
     run: async () => ((await driver.drive()) ? driveEveryMs : idleMs),
   });
 
-  async function scopeOf(fundId: string | undefined): Promise<readonly FundReference[] | Denial> {
+  /** Undefined for a fund that there is not. */
+  async function scopeOf(fundId: string | undefined): Promise<readonly FundReference[] | Denial | undefined> {
     const { funds } = await ports.referenceData.read();
     if (fundId === undefined) return funds.filter((one) => one.mode === "PAPER" && one.fund_id !== drillFundId);
     if (fundId === drillFundId) {
@@ -62,9 +64,7 @@ export function startFlatten(options: FlattenOptions): RunningFlatten {
       return { code: "FUND_NOT_PAPER", reason };
     }
     const fund = funds.find((one) => one.fund_id === fundId);
-    if (fund === undefined) {
-      throw new Fault("NOT_FOUND", `There is no fund ${JSON.stringify(fundId.slice(0, 128))}.`, { retry: "never" });
-    }
+    if (fund === undefined) return undefined;
     if (fund.mode === "PAPER") return [fund];
     return { code: "FUND_NOT_PAPER", reason: `The fund ${fundId} is ${fund.mode}; only paper funds are flattened.` };
   }
@@ -80,6 +80,7 @@ export function startFlatten(options: FlattenOptions): RunningFlatten {
       return attempts.refused(attempt, unconfirmed);
     }
     const scope = await scopeOf(request.fund_id);
+    if (scope === undefined) throw await attempts.notFound(attempt, noSuchFund(request.fund_id ?? ""));
     if ("code" in scope) return attempts.refused(attempt, scope);
     const flattenId = `flatten-${ports.random.uuid()}`;
     const fundIds = scope.map(({ fund_id: id }) => id);

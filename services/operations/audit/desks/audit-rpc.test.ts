@@ -74,9 +74,33 @@ describe("AppendAudit", () => {
     expect(rig.disk.head.size).toBe(4);
   });
 
+  it("22.8: takes any JSON object and gives back what was sent", async () => {
+    const { ask, audit, rig } = await procedures(67);
+    const data = {
+      price: 0.1,
+      rates: [1.5, -2.25e-9, 1e21, 1.7976931348623157e308, 5e-324, 9_007_199_254_740_991],
+      text: { "": "", '\u20ac "x"': [null, true, {}, []] },
+    };
+    expect(await ask("AppendAudit", { ...request, data })).toMatchObject({ sequence: 1, data });
+    expect(await ask("AppendAudit", { ...request, data: { zero: -0 } })).toMatchObject({ data: { zero: 0 } });
+    const text = Buffer.from(rig.disk.rows[1]?.text ?? []).toString("utf8");
+    expect(text).toContain('"price":0.1,"rates":[1.5,-2.25e-9,1e+21,1.7976931348623157e+308,5e-324,9007199254740991]');
+    const sentence = "data.id: a whole number beyond 9007199254740991 (2^53 - 1) may have lost digits: send it as text";
+    const asked = ask("AppendAudit", { ...request, data: { id: 2 ** 53 + 2 } });
+    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining(sentence) });
+    await rig.finish(audit.flush());
+    expect(await ask("VerifyAudit", { from_sequence: 0 })).toMatchObject({ trust_level: "L1", entry_count: 3 });
+    const keyed = { ...request, data: { x: 0.5 }, idempotency_key: "k" };
+    const first = await ask("AppendAudit", keyed);
+    expect(await ask("AppendAudit", { ...keyed, data: { x: 5e-1 } })).toEqual(first);
+    expect(await ask("AppendAudit", { ...keyed, data: { x: 0.25 } })).toMatchObject({
+      denial: { code: "AUDIT_KEY_CONFLICT" },
+    });
+  });
+
   it("refuses what is no entry or not the caller's to write", async () => {
     const { ask } = await procedures(62);
-    const wrong = [{ data: { x: 1.5 } }, { action: "" }, { subject_id: "" }];
+    const wrong = [{ data: { x: 2 ** 53 } }, { data: { x: Number.NaN } }, { action: "" }, { subject_id: "" }];
     for (const each of wrong) {
       await expect(ask("AppendAudit", { ...request, ...each })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
@@ -87,27 +111,33 @@ describe("AppendAudit", () => {
 });
 
 describe("AppendAudit by somebody who wants to be taken for the platform", () => {
-  it("takes only actions of plain words, and texts without what cannot be seen", async () => {
+  it("22.8: takes any printable action, and texts without what cannot be seen", async () => {
     const { ask, rig } = await procedures(64);
-    const actions = [
-      ...[
-        "note.made\u200b",
-        "note\u0000made",
-        "note.made\n",
-        "Note.made",
-        "NOTE",
-        "n\u043ete.made",
-        "note made",
-        "note..made",
-      ],
-      ...[".note", "note.", "1note", "note.m\u00e4de", `n${"o".repeat(128)}`],
+    const actions: readonly (readonly [string, string])[] = [
+      ["note.made\u200b", "cannot be seen (U+200B)"],
+      ["note\u0000made", "cannot be seen (U+0000)"],
+      ["note.made\n", "cannot be seen (U+000A)"],
+      ["note\u007fmade", "cannot be seen (U+007F)"],
+      ["note\u0085made", "cannot be seen (U+0085)"],
+      ["note\u2028made", "cannot be seen (U+2028)"],
+      ["note\u00a0made", "cannot be seen (U+00A0)"],
+      ["\u202eetadpu", "cannot be seen (U+202E)"],
+      ["note\ud83d", "not printable (U+D83D)"],
+      ["note \ue000", "not printable (U+E000)"],
+      ["note \u0378", "not printable (U+0378)"],
+      ["note \uffff", "not printable (U+FFFF)"],
+      ["re\u0301sume\u0301 sent", "(NFC)"],
+      [" note", "begins or ends with a space"],
+      ["note ", "begins or ends with a space"],
+      [" ", "begins or ends with a space"],
+      ["", "1 to 128 characters"],
+      ["n".repeat(129), "1 to 128 characters"],
+      ["\ud83d\ude00".repeat(129), "1 to 128 characters"],
     ];
-    for (const action of actions) {
+    for (const [action, sentence] of actions) {
+      const message = expect.stringContaining(sentence);
       const asked = ask("AppendAudit", { ...request, action });
-      await expect(asked, action).rejects.toMatchObject({
-        code: "INVALID_ARGUMENT",
-        message: expect.stringContaining("An action has"),
-      });
+      await expect(asked, JSON.stringify(action)).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message });
     }
     const unseen = [
       "\u0000",
@@ -141,6 +171,13 @@ describe("AppendAudit by somebody who wants to be taken for the platform", () =>
       "desk-book.closed_early",
       "a1.b2",
       `n${"o".repeat(127)}`,
+      "Note.Made",
+      '1. note \u2014 "quoted", 100 % \\o/',
+      "Gr\u00f6\u00dfe ge\u00e4ndert",
+      "\u6ce8\u6587\u306e\u53d6\u6d88",
+      "\ud83d\ude00".repeat(128),
+      "Key account called",
+      "halted",
     ]) {
       expect(
         await ask("AppendAudit", { ...request, action, subject_id: "Gr\u00f6\u00dfe 1 \ud83d\ude00" }),
@@ -160,10 +197,20 @@ describe("AppendAudit by somebody who wants to be taken for the platform", () =>
       "key.lost",
       "event.seen",
       "signing.done",
+      "Order.Decided",
+      "ORDER DECIDED",
+      "order\u2024decided",
+      "\u043erder.decided",
+      "\uff4f\uff52\uff44\uff45\uff52.decided",
+      "\u00f6rder..decided!",
+      "0rder.decided",
+      "H\u00e4lt: lifted by nobody",
+      "\u041d\u0410LT/x",
+      "a1arm.raised",
     ];
     for (const action of [...names, ...Object.keys(ownActions), ...Object.keys(unreadActions), ...others]) {
       const answer = await ask("AppendAudit", { ...request, action });
-      const reason = expect.stringContaining(`The action ${action} is the platform's own`);
+      const reason = expect.stringContaining(`The action ${action} is or reads as the platform's own`);
       expect(answer).toEqual({ denial: { code: "AUDIT_NAME_RESERVED", reason } });
     }
     expect(rig.disk.head.size).toBe(1);

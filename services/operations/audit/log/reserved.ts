@@ -4,9 +4,10 @@ import { auditActions, unreadActions } from "../../../../contracts/src/audit-act
 import type { Denial } from "../../../../contracts/src/codes.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { ownActions } from "../../../../contracts/src/state-changes.ts";
-import { actorCharactersMax } from "../../../../core/audit/entry-layout.ts";
+import { actionCharactersMax, actorCharactersMax } from "../../../../core/audit/entry-layout.ts";
 import { genesisAction } from "../../../../core/audit/genesis.ts";
 import { revokedAction, rotatedAction } from "../../../../core/audit/key-ring.ts";
+import { likeness } from "./likeness.ts";
 import type { AuditWish } from "./sequencer.ts";
 
 /** The sequence of the newest earlier entry about the same subject, or null. */
@@ -32,22 +33,17 @@ export function refuseReserved({ action, data, at }: AuditWish): void {
   if (at !== undefined && Object.hasOwn(data, "at")) throw invalid("The data says `at` by itself: give it once.");
 }
 
-/** Lower-case ASCII words: `note.made`, `order.placed`, `desk-book.closed_early`. */
-const outsideAction = /^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/;
-const actionCharactersMax = 128;
-const wordBreak = /[._-]/g;
-
 const platformActions: readonly string[] = [
   ...Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : [])),
   ...Object.keys(ownActions),
   ...Object.keys(unreadActions),
 ];
-/** With one kind of break: `order_decided` and `order-decided` read as `order.decided` does. */
-const platformNames: ReadonlySet<string> = new Set(platformActions.map(withDots));
+/** As they read: `Order_Decided`, `order decided` and `\u043erder-decided` do as `order.decided` does. */
+const platformNames: ReadonlySet<string> = new Set(platformActions.map((action) => withDots(likeness(action))));
 /** Programs outside the platform handle orders too, and have more to say of them than the platform has names for. */
-const sharedFamilies: ReadonlySet<string> = new Set(["order", "fill"]);
+const sharedFamilies: ReadonlySet<string> = new Set(["order", "fill"].map(familyOf));
 const platformFamilies: ReadonlySet<string> = new Set(
-  [...platformNames].map(familyOf).filter((family) => !sharedFamilies.has(family)),
+  platformActions.map(familyOf).filter((family) => !sharedFamilies.has(family)),
 );
 
 /** What the platform writes into the data of entries, its own and those that it makes of events; and whatever it calls a claim. */
@@ -65,12 +61,15 @@ const claimBegins = "claimed_";
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u;
 export const unseenCharacters = new RegExp(unseen, "gu");
 
-function withDots(action: string): string {
-  return action.replaceAll(wordBreak, ".");
+/** Words are what stands between letters and digits. */
+function withDots(seen: string): string {
+  return seen.replaceAll(/[^\p{L}\p{N}]+/gu, ".").replaceAll(/^\.|\.$/g, "");
 }
 
-function familyOf(name: string): string {
-  return name.slice(0, name.search(/\.|$/));
+/** The first word, up to whatever is no letter, digit or space: a sentence such as "key account called" is no name of the family `key`. */
+function familyOf(action: string): string {
+  const [first = ""] = likeness(action).split(/[^\p{L}\p{N} ]/u, 1);
+  return first.trim();
 }
 
 /** What somebody outside the platform wants to append. */
@@ -81,29 +80,42 @@ export interface OutsideWish extends Pick<AuditWish, "action" | "subjectId" | "d
 
 /** Refuses what no caller may append; denies what only the platform writes. */
 export function denyPlatformNames({ action, subjectId, data, claimed }: OutsideWish): Denial | undefined {
-  if (action.length > actionCharactersMax || !outsideAction.test(action)) {
-    throw invalid(
-      `An action has 1 to ${actionCharactersMax} characters: lower-case ASCII words with dots, underscores or hyphens between them, such as note.made.`,
-    );
-  }
+  refuseAction(action);
   refuseUnseen("subject_id", subjectId);
   refuseUnseen("actor", claimed);
   if (claimed.length > actorCharactersMax) throw invalid(`An actor has at most ${actorCharactersMax} characters.`);
-  const name = withDots(action);
-  if (platformNames.has(name) || platformFamilies.has(familyOf(name))) {
-    return reserved(`The action ${action} is the platform's own: choose a name of your own, such as note.made.`);
+  if (platformNames.has(withDots(likeness(action))) || platformFamilies.has(familyOf(action))) {
+    return reserved(`The action ${action} is or reads as the platform's own: choose another name, such as note.made.`);
   }
   const taken = Object.keys(data).find((member) => platformMembers.has(member) || member.startsWith(claimBegins));
   return taken === undefined ? undefined : reserved(`The platform writes ${taken} into the data: name it otherwise.`);
 }
 
+/** Printable: letters, marks, digits, punctuation and symbols of any script, and the space between them, in the form that Unicode calls NFC. */
+function refuseAction(action: string): void {
+  // Twice as many units as characters at most: whatever is longer need not be counted.
+  const isLong = action.length > 2 * actionCharactersMax || [...action].length > actionCharactersMax;
+  if (action === "" || isLong)
+    throw invalid(`An action has 1 to ${actionCharactersMax} characters, such as note.made.`);
+  refuseUnseen("action", action);
+  const found = /[\p{Cs}\p{Co}\p{Cn}]/u.exec(action)?.[0];
+  if (found !== undefined)
+    throw invalid(`action has a character that is not printable (${codeOf(found)}): leave it away.`);
+  if (action.normalize("NFC") !== action) {
+    throw invalid("action is not in Unicode's composed form (NFC), so that it reads as another one: compose it.");
+  }
+}
+
 function refuseUnseen(field: string, text: string): void {
   const found = unseen.exec(text)?.[0];
   if (found !== undefined) {
-    const code = `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-    throw invalid(`${field} has a character that cannot be seen (${code}): leave it away.`);
+    throw invalid(`${field} has a character that cannot be seen (${codeOf(found)}): leave it away.`);
   }
   if (text.trim() !== text) throw invalid(`${field} begins or ends with a space: leave it away.`);
+}
+
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 function reserved(reason: string): Denial {

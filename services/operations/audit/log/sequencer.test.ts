@@ -245,7 +245,7 @@ describe("sequencer", () => {
     const rig = auditRig({ seed: 8, settings: { queueMax: 10 } });
     const { audit } = await rig.start();
     const bad: readonly Partial<AuditWish>[] = [
-      { data: { price: 1.5 } },
+      { data: { id: 2 ** 53 } },
       { data: new Map() as never },
       {
         data: {

@@ -31,7 +31,13 @@ function open(denial?: Denial) {
   });
   const call = { identity: { actor: "operator:duty", kind: "operator" } } as never;
   const ask = async (request: object): Promise<unknown> => {
-    const whole = { subject_id: "operator:ada", reason: "asked for", step_up_proof: "p", ...request };
+    const whole = {
+      subject_id: "operator:ada",
+      reason: "asked for",
+      step_up_proof: "p",
+      confirmation: "ERASE",
+      ...request,
+    };
     return handlers["EraseAuditSubject"]?.(whole as never, call);
   };
   return { ask, told, shown, erased };
@@ -52,12 +58,20 @@ describe("EraseAuditSubject", () => {
     const denial = { code: "STEP_UP_WRONG", reason: "no" } as const;
     for (const [rig, request, code] of [
       [open(), { reason: " \n" }, "REASON_MISSING"],
+      [open(), { confirmation: "" }, "CONFIRMATION_WRONG"],
+      [open(), { confirmation: "erase" }, "CONFIRMATION_WRONG"],
       [open(denial), {}, "STEP_UP_WRONG"],
     ] as const) {
       expect(await rig.ask(request)).toMatchObject({ denial: { code }, isTold: true });
       expect(rig.told).toMatchObject([{ allowed: false, code }]);
       expect(rig.erased).toEqual([]);
     }
+  });
+
+  it("22.11: a wrong word uses no proof up", async () => {
+    const { ask, shown } = open();
+    expect(await ask({ confirmation: "ERASE " })).toMatchObject({ denial: { code: "CONFIRMATION_WRONG" } });
+    expect(shown).toEqual([]);
   });
 
   it("refuses what is no name of a person", async () => {

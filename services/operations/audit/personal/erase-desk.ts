@@ -1,4 +1,4 @@
-// An administrator's command to erase what the log holds sealed about a person. It needs a reason and a proof of the second factor, and leaves a record
+// An administrator's command to erase what the log holds sealed about a person. It needs the word, a reason and a proof of the second factor, and leaves a record
 // before anything is done; a refusal leaves one as well. The entry that says that the key is gone has data that the format fixes, so the reason stands
 // in the record of the attempt.
 import type { Denial } from "../../../../contracts/src/codes.ts";
@@ -18,6 +18,7 @@ export interface EraseDeskPorts extends Pick<ServicePorts, "store" | "clock">, P
 }
 
 const action = "EraseAuditSubject";
+const confirmationWord = "ERASE";
 const reasonCharactersMax = 2_000;
 const targetCharactersMax = 200;
 const unprintable = /[\p{Cc}\u2028\u2029]/gu;
@@ -28,7 +29,7 @@ export function eraseHandlers(ports: EraseDeskPorts): Readonly<Record<string, Un
 
 async function erase(
   ports: EraseDeskPorts,
-  { subject_id: person, reason: given, step_up_proof: proof }: EraseAuditSubjectRequest,
+  { subject_id: person, reason: given, step_up_proof: proof, confirmation }: EraseAuditSubjectRequest,
   { identity }: RpcCall,
 ): Promise<AuditErasure | DeniedAnswer> {
   if (person === "" || person.length > subjectCharactersMax) {
@@ -39,9 +40,7 @@ async function erase(
   const reason = given.replaceAll(unprintable, " ").slice(0, reasonCharactersMax).trim();
   const named: NamedAction = { action, parameters: { subject_id: person } };
   const denial: Denial | undefined =
-    reason === ""
-      ? { code: "REASON_MISSING", reason: "Nothing is erased without a reason." }
-      : await ports.stepUps.redeem(identity, named, proof === "" ? undefined : proof);
+    unfit(confirmation, reason) ?? (await ports.stepUps.redeem(identity, named, proof === "" ? undefined : proof));
   const target = person.replaceAll(unprintable, " ").slice(0, targetCharactersMax);
   await ports.store.transact("audit.erase", (unit) =>
     unit.events.publish(subjects.operatorAttempted, {
@@ -52,4 +51,12 @@ async function erase(
   );
   if (denial !== undefined) return { denial, isTold: true };
   return { subject_id: person, sequences: [...(await ports.erase(person, identity.actor))] };
+}
+
+/** What is refused before a proof is used up for it. */
+function unfit(confirmation: string, reason: string): Denial | undefined {
+  if (confirmation !== confirmationWord) {
+    return { code: "CONFIRMATION_WRONG", reason: `Type ${confirmationWord} to confirm. Nothing was erased.` };
+  }
+  return reason === "" ? { code: "REASON_MISSING", reason: "Nothing is erased without a reason." } : undefined;
 }

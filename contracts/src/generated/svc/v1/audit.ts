@@ -33,14 +33,15 @@ export interface AppendAuditRequest {
   /** The entry's actor is who proved to be calling. Another name here is kept beside it, as a claim: `claimed_actor` in the data. */
   actor: string;
   /**
-   * 1 to 128 characters: lower-case ASCII words with dots, underscores or hyphens between them (`note.made`). The names of the platform's own
-   * actions, and all that begin with the same word but those of orders and fills, are refused: AUDIT_NAME_RESERVED.
+   * 1 to 128 printable characters of any script, in Unicode's composed form (NFC), no space at an end. The names of the platform's own actions,
+   * all that begin with the same word but those of orders and fills, and what reads as one of them, are refused: AUDIT_NAME_RESERVED.
    */
   action: string;
   /** 1 to 256 characters, none of them invisible. */
   subject_id: string;
   /**
-   * Everything else. Whole numbers only; what the platform itself writes there (`subject_previous`, `at`, `event_id`, `payload`, `source`,
+   * Everything else: any JSON object. Numbers are recorded in RFC 8785's form; a whole number from 2^53 up to 1e21 may have lost digits on its way
+   * and is INVALID_ARGUMENT: send it as text. What the platform itself writes there (`subject_previous`, `at`, `event_id`, `payload`, `source`,
    * `subject`, `claimed_…`) is refused: AUDIT_NAME_RESERVED. A member named `__proto__` or without a value, one that stands there twice, and what is
    * no finite number are INVALID_ARGUMENT.
    */

@@ -202,6 +202,8 @@ export interface EraseAuditSubjectRequest {
   subject_id: string;
   reason: string;
   step_up_proof: string;
+  /** The word ERASE, as a person typed it. */
+  confirmation: string;
 }
 
 export interface AuditErasure {
@@ -1935,7 +1937,7 @@ export const AuditTile: MessageFns<AuditTile> = {
 };
 
 function createBaseEraseAuditSubjectRequest(): EraseAuditSubjectRequest {
-  return { subject_id: "", reason: "", step_up_proof: "" };
+  return { subject_id: "", reason: "", step_up_proof: "", confirmation: "" };
 }
 
 export const EraseAuditSubjectRequest: MessageFns<EraseAuditSubjectRequest> = {
@@ -1948,6 +1950,9 @@ export const EraseAuditSubjectRequest: MessageFns<EraseAuditSubjectRequest> = {
     }
     if (message.step_up_proof !== "") {
       writer.uint32(26).string(message.step_up_proof);
+    }
+    if (message.confirmation !== "") {
+      writer.uint32(34).string(message.confirmation);
     }
     return writer;
   },
@@ -1987,6 +1992,14 @@ export const EraseAuditSubjectRequest: MessageFns<EraseAuditSubjectRequest> = {
             }
 
             message.step_up_proof = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.confirmation = reader.string();
             continue;
           }
         }

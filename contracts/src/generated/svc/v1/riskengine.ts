@@ -11,49 +11,6 @@ export const protobufFileName = "svc/v1/riskengine.proto";
 
 /** The pre-trade risk engine. */
 
-export interface ConfirmSentRequest {
-  order_id: string;
-}
-
-export interface ReleaseApprovalRequest {
-  order_id: string;
-  /** Why; a release without a reason is refused. */
-  reason: string;
-}
-
-export interface ListApprovalsRequest {
-  /** Absent means every fund. */
-  fund_id?:
-    | string
-    | undefined;
-  /** True lists only those of which nothing shows that they were sent. */
-  unsent: boolean;
-}
-
-/** An approval and what is reserved for it; decimals in units of the instrument. */
-export interface Approval {
-  order_id: string;
-  fund_id: string;
-  strategy_id: string;
-  symbol: string;
-  side: string;
-  quantity: string;
-  filled_quantity: string;
-  reserved_quantity: string;
-  /** UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, ENDED. */
-  state: string;
-  /**
-   * RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time
-   * stands still while the engine does not hear of orders.
-   */
-  valid_until?: string | undefined;
-  expires_at?: string | undefined;
-}
-
-export interface Approvals {
-  approvals: Approval[];
-}
-
 export interface ListLossesRequest {
   /** Absent means every fund. */
   fund_id?: string | undefined;
@@ -75,24 +32,38 @@ export interface Loss {
   /**
    * Decimals in the fund's currency: the value that losses are counted from, flows since then added; the value now; their difference
    * when it is a loss, else 0.
+   * Absent with NOT_JUDGED where there is nothing to count from.
    */
-  baseline: string;
-  value: string;
-  loss: string;
+  baseline?: string | undefined;
+  value?: string | undefined;
+  loss?:
+    | string
+    | undefined;
   /** The loss as a fraction of the baseline, and the envelope's limit; a loss equal to its limit halts. No limit when it is off. */
-  loss_pct: number;
+  loss_pct?: number | undefined;
   limit_pct?:
     | number
     | undefined;
-  /** JUDGED, PENDING while a breach waits for its confirmation, BREACHED. */
+  /**
+   * JUDGED; PENDING while a breach waits for its confirmation; BREACHED while the halt that it raised is in force; RESUMED when that was lifted and
+   * the baseline kept; NOT_JUDGED. While one is PENDING or NOT_JUDGED the fund takes no new risk.
+   */
   state: string;
   /** RFC 3339: when the baseline was written, and by whom when a person chose it. */
-  baseline_at: string;
+  baseline_at?: string | undefined;
   rebased_by?:
     | string
     | undefined;
-  /** RFC 3339: the valuation that this is from. */
-  as_of: string;
+  /** RFC 3339: the valuation that this is from; absent while there was none. */
+  as_of?:
+    | string
+    | undefined;
+  /** Of RESUMED: the value (or the strategy's profit) with which it halts again. */
+  halts_again_at?:
+    | string
+    | undefined;
+  /** Of NOT_JUDGED: why, and what ends it. */
+  reason?: string | undefined;
 }
 
 export interface Losses {
@@ -168,380 +139,6 @@ export interface ThrottleStatus {
   since?: string | undefined;
 }
 
-function createBaseConfirmSentRequest(): ConfirmSentRequest {
-  return { order_id: "" };
-}
-
-export const ConfirmSentRequest: MessageFns<ConfirmSentRequest> = {
-  encode(message: ConfirmSentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.order_id !== "") {
-      writer.uint32(10).string(message.order_id);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfirmSentRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfirmSentRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.order_id = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseReleaseApprovalRequest(): ReleaseApprovalRequest {
-  return { order_id: "", reason: "" };
-}
-
-export const ReleaseApprovalRequest: MessageFns<ReleaseApprovalRequest> = {
-  encode(message: ReleaseApprovalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.order_id !== "") {
-      writer.uint32(10).string(message.order_id);
-    }
-    if (message.reason !== "") {
-      writer.uint32(18).string(message.reason);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ReleaseApprovalRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseReleaseApprovalRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.order_id = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.reason = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseListApprovalsRequest(): ListApprovalsRequest {
-  return { fund_id: undefined, unsent: false };
-}
-
-export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
-  encode(message: ListApprovalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.fund_id !== undefined) {
-      writer.uint32(10).string(message.fund_id);
-    }
-    if (message.unsent !== false) {
-      writer.uint32(16).bool(message.unsent);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ListApprovalsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListApprovalsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.fund_id = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.unsent = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseApproval(): Approval {
-  return {
-    order_id: "",
-    fund_id: "",
-    strategy_id: "",
-    symbol: "",
-    side: "",
-    quantity: "",
-    filled_quantity: "",
-    reserved_quantity: "",
-    state: "",
-    valid_until: undefined,
-    expires_at: undefined,
-  };
-}
-
-export const Approval: MessageFns<Approval> = {
-  encode(message: Approval, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.order_id !== "") {
-      writer.uint32(10).string(message.order_id);
-    }
-    if (message.fund_id !== "") {
-      writer.uint32(18).string(message.fund_id);
-    }
-    if (message.strategy_id !== "") {
-      writer.uint32(26).string(message.strategy_id);
-    }
-    if (message.symbol !== "") {
-      writer.uint32(34).string(message.symbol);
-    }
-    if (message.side !== "") {
-      writer.uint32(42).string(message.side);
-    }
-    if (message.quantity !== "") {
-      writer.uint32(50).string(message.quantity);
-    }
-    if (message.filled_quantity !== "") {
-      writer.uint32(58).string(message.filled_quantity);
-    }
-    if (message.reserved_quantity !== "") {
-      writer.uint32(66).string(message.reserved_quantity);
-    }
-    if (message.state !== "") {
-      writer.uint32(74).string(message.state);
-    }
-    if (message.valid_until !== undefined) {
-      writer.uint32(82).string(message.valid_until);
-    }
-    if (message.expires_at !== undefined) {
-      writer.uint32(90).string(message.expires_at);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Approval {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseApproval();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.order_id = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.fund_id = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.strategy_id = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.symbol = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.side = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.quantity = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.filled_quantity = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.reserved_quantity = reader.string();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.state = reader.string();
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.valid_until = reader.string();
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.expires_at = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseApprovals(): Approvals {
-  return { approvals: [] };
-}
-
-export const Approvals: MessageFns<Approvals> = {
-  encode(message: Approvals, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.approvals) {
-      Approval.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Approvals {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseApprovals();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.approvals.push(Approval.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseListLossesRequest(): ListLossesRequest {
   return { fund_id: undefined };
 }
@@ -594,15 +191,17 @@ function createBaseLoss(): Loss {
     strategy_id: undefined,
     limit: "",
     period: "",
-    baseline: "",
-    value: "",
-    loss: "",
-    loss_pct: 0,
+    baseline: undefined,
+    value: undefined,
+    loss: undefined,
+    loss_pct: undefined,
     limit_pct: undefined,
     state: "",
-    baseline_at: "",
+    baseline_at: undefined,
     rebased_by: undefined,
-    as_of: "",
+    as_of: undefined,
+    halts_again_at: undefined,
+    reason: undefined,
   };
 }
 
@@ -620,16 +219,16 @@ export const Loss: MessageFns<Loss> = {
     if (message.period !== "") {
       writer.uint32(34).string(message.period);
     }
-    if (message.baseline !== "") {
+    if (message.baseline !== undefined) {
       writer.uint32(42).string(message.baseline);
     }
-    if (message.value !== "") {
+    if (message.value !== undefined) {
       writer.uint32(50).string(message.value);
     }
-    if (message.loss !== "") {
+    if (message.loss !== undefined) {
       writer.uint32(58).string(message.loss);
     }
-    if (message.loss_pct !== 0) {
+    if (message.loss_pct !== undefined) {
       writer.uint32(65).double(message.loss_pct);
     }
     if (message.limit_pct !== undefined) {
@@ -638,14 +237,20 @@ export const Loss: MessageFns<Loss> = {
     if (message.state !== "") {
       writer.uint32(82).string(message.state);
     }
-    if (message.baseline_at !== "") {
+    if (message.baseline_at !== undefined) {
       writer.uint32(90).string(message.baseline_at);
     }
     if (message.rebased_by !== undefined) {
       writer.uint32(98).string(message.rebased_by);
     }
-    if (message.as_of !== "") {
+    if (message.as_of !== undefined) {
       writer.uint32(106).string(message.as_of);
+    }
+    if (message.halts_again_at !== undefined) {
+      writer.uint32(114).string(message.halts_again_at);
+    }
+    if (message.reason !== undefined) {
+      writer.uint32(122).string(message.reason);
     }
     return writer;
   },
@@ -765,6 +370,22 @@ export const Loss: MessageFns<Loss> = {
             }
 
             message.as_of = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.halts_again_at = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.reason = reader.string();
             continue;
           }
         }

@@ -1,0 +1,49 @@
+// How far an order's own prices may lie from the market. Only prices that its type trades at: another one says nothing about where it will.
+// A marked and proven exit has a wider collar, and none where no fresh price is known: a typing error must not sell a holding for nothing, and
+// a missing price must not keep it in.
+import type { Denial } from "../../contracts/src/codes.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import * as amounts from "../amount.ts";
+import type { Envelope } from "../envelope.ts";
+import * as exact from "../exact.ts";
+import { isLimited, isStopped } from "../valuation.ts";
+import type { FundView } from "../view.ts";
+import { amount, percent } from "../wording.ts";
+import type { Notes } from "./gate.ts";
+import { assured, isFresh } from "./new-risk.ts";
+
+/** The collar is a fraction of the price, which must be there. */
+export function collarDenial(order: Order, view: FundView, collar: amounts.Amount): Denial | undefined {
+  const limitPrice = isLimited(order.order_type) ? view.terms.limitPrice : undefined;
+  const stopPrice = isStopped(order.order_type) ? view.terms.stopPrice : undefined;
+  if (limitPrice === undefined && stopPrice === undefined) return undefined;
+  const price = assured(view.price, "a price");
+  const band = exact.product(collar, price);
+  const outside =
+    limitPrice !== undefined && isOutside(limitPrice, price, band)
+      ? limitPrice
+      : stopPrice !== undefined && isOutside(stopPrice, price, band)
+        ? stopPrice
+        : undefined;
+  if (outside === undefined) return undefined;
+  const reason = `The price ${amount(outside)} lies more than ${percent(collar)} from ${amount(price)}.`;
+  return { code: "PRICE_OUTSIDE_COLLAR", reason };
+}
+
+export function exitCollarDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
+  // A MARKET order has no price.
+  if (view.earlierRules === true || order.order_type === "MARKET") return undefined;
+  const { price, priceAgeMs } = view;
+  if (price === undefined || !amounts.isPositive(price) || !isFresh(priceAgeMs, view.ages.mark)) {
+    notes.word("exit_collar", "no fresh price");
+    return undefined;
+  }
+  notes.decimal("price", price, priceAgeMs);
+  notes.decimal("exit_collar_pct", envelope.exitCollar);
+  return collarDenial(order, view, envelope.exitCollar);
+}
+
+function isOutside(own: amounts.Amount, price: amounts.Amount, band: exact.Worth): boolean {
+  const distance = amounts.magnitude(amounts.minus(own, price));
+  return exact.isMore(exact.product(distance, amounts.oneUnit), band);
+}
