@@ -100,6 +100,9 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     },
     oms: watchedOms(oms, after),
     paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
+    stepUps: {
+      redeem: (shown) => after(unit.stepUps.redeem(shown), "update step_up_proof", (denial) => denial === undefined),
+    },
   };
 }
 

@@ -83,6 +83,14 @@ export function loosens(changes: readonly EnvelopeChange[]): boolean {
   return changes.some((change) => change.effect === "LOOSENS");
 }
 
+/** Whether exits get out, and at what price: narrowing them can lock positions in, so either direction needs the second factor. */
+const guarded: ReadonlySet<string> = new Set(["halt_allow_reduce_only", "exit_collar_pct"]);
+
+/** Those that are not made without a reason and a second factor. */
+export function guardedChanges(changes: readonly EnvelopeChange[]): readonly EnvelopeChange[] {
+  return changes.filter(({ field, effect }) => effect === "LOOSENS" || guarded.has(field));
+}
+
 function limit(field: LimitField): Judge {
   return (before, after) => higherLoosens(before[field] ?? Infinity, after[field] ?? Infinity);
 }

@@ -47,7 +47,7 @@ export function effective(record: RiskEnvelope): RiskEnvelope {
  * exits that is to follow the other one. What the engine writes is left behind.
  */
 export function withDefaults(message: RiskEnvelopeMessage): RiskEnvelopeMessage {
-  const { updated_by: _by, updated_at: _at, hash: _hash, ...asked } = message;
+  const { updated_by: _by, updated_at: _at, loosening: _loosening, hash: _hash, ...asked } = message;
   const gross = asked.max_gross_exposure_pct ?? envelopeDefaults.max_gross_exposure_pct;
   return {
     ...asked,

@@ -95,7 +95,8 @@ export function envelopeMessage(record: RiskEnvelope): RiskEnvelopeMessage {
     allowed_order_types: [...record.allowed_order_types],
     allowed_asset_classes: [...record.allowed_asset_classes],
     sector_limits_pct: { ...record.sector_limits_pct },
-  };
+    ...(record.loosening && { loosening: { ...record.loosening, fields: [...record.loosening.fields] } }),
+  } as RiskEnvelopeMessage;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface RpcCall {
   isGone(): boolean;
   /** Aborts when that happens. Made when it is first looked at. */
   readonly signal: AbortSignal;
+  /** A proof of the caller's second factor that came beside the request (gRPC metadata `step-up-proof`); never part of a message that is stored. */
+  readonly stepUpProof?: string | undefined;
   /** The request as it came, before it was decoded; valid until the handler's promise settles. */
   readonly requestBytes: Uint8Array;
 }

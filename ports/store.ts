@@ -24,6 +24,7 @@ import type { OmsRecords } from "./oms-records.ts";
 import type { PaperWeatherRecords } from "./paper-weather.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
 import type { ResearchRecords } from "./research-records.ts";
+import type { StepUpRecords } from "./step-ups.ts";
 import type { StopRecords } from "./stop-records.ts";
 
 /** The outbox: what the world shall hear if, and only if, this unit of work commits. */
@@ -144,6 +145,7 @@ export interface UnitOfWork {
   readonly stops: StopRecords;
   readonly reconcile: ReconcileRecords;
   readonly paperWeather: PaperWeatherRecords;
+  readonly stepUps: StepUpRecords;
 }
 
 export type Outcome = "committed" | "not committed";

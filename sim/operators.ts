@@ -1,10 +1,12 @@
 // Who watches over the platform in a simulated run: two operators who change limits, halt, resume and sign what the other one asked for, through
 // both services that take it, and who make every mistake that the ladder knows. They ask over the same bad roads as everybody.
 import { memoryCode } from "../adapters/memory/one-time-codes.ts";
+import { giveProof } from "../adapters/memory/step-up-records.ts";
 import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
 import { plusMilliseconds } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import { envelopeMessage } from "../core/envelope.ts";
+import { envelopeAction } from "../services/riskengine/envelope-proof.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import { envelopeKey } from "./history.ts";
 import { insist, one, type PeopleParts } from "./people.ts";
@@ -175,11 +177,13 @@ export async function changeLimits(parts: PeopleParts, name: Name, { fundId, lim
   const { platform, promises } = parts;
   const before = newest(platform, fundId);
   if (before === undefined) return;
-  const { hash: _hash, updated_by: _by, updated_at: _at, reason: _reason, ...kept } = before;
+  const { hash: _hash, updated_by: _by, updated_at: _at, reason: _reason, loosening: _loosening, ...kept } = before;
   const next: RiskEnvelope = { ...kept, ...limits, version: before.version + 1 };
   const request = { ...envelopeMessage(next), reason: "review" };
-  const ask = platform.ask(operatorIdentity(name));
-  const answer = await insist(parts, ask, "RiskEngine", "UpdateEnvelope", request);
+  const identity = operatorIdentity(name);
+  const at = parts.time.clock.now();
+  const proof = giveProof(platform.world.stepUps, { identity, named: envelopeAction(request), at });
+  const answer = await insist(parts, platform.ask(identity, proof), "RiskEngine", "UpdateEnvelope", request);
   if (answer !== undefined) promises.envelopes.add(envelopeKey(fundId, next.version));
 }
 

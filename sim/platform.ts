@@ -53,7 +53,8 @@ export interface Platform {
   /** Ends it and does not start it again. */
   retire(service: ServiceName): void;
   /** Asks as that person or machine, over the same roads as the services. */
-  ask(identity: Identity): AskPeer;
+  /** With a proof of a second factor beside the question, where one is needed. */
+  ask(identity: Identity, stepUpProof?: string): AskPeer;
   /** Ports of somebody outside of every service, who is never killed. */
   bystander(name: string): Pick<ServicePorts, "store" | "riskStore" | "referenceData" | "clock" | "log" | "sha256">;
 }
@@ -93,9 +94,9 @@ export function platform(options: PlatformOptions): Platform {
   let crashes = 0;
   const signing = systemSigning();
 
-  const ask = (identity: Identity): AskPeer =>
+  const ask = (identity: Identity, stepUpProof?: string): AskPeer =>
     lossyAsk(
-      askInProcess({ timers, identity, find: (name) => answering.get(name), answerMsMax: patienceMs }),
+      askInProcess({ timers, identity, stepUpProof, find: (name) => answering.get(name), answerMsMax: patienceMs }),
       weather,
       timers,
     );

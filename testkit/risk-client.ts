@@ -4,12 +4,14 @@ import type { StatusObject } from "@grpc/grpc-js";
 import { codecOf, methodOf } from "../adapters/grpc/definitions.ts";
 import type { GrpcAddress } from "../adapters/grpc/listener.ts";
 import { type CallOutcome, testClient } from "../adapters/grpc/test-client.ts";
+import type { PostgresStore } from "../adapters/postgres/store.ts";
 import type { RiskEnvelope } from "../contracts/src/generated/svc/v1/envelope.ts";
 import type { HaltRequest, HaltResponse, ResumeRequest } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { ReferenceDocument } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Rejections } from "../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
+import { grantedEnvelopeProof } from "./granted-proof.ts";
 import { developmentCredentials, logInAs } from "./login.ts";
 import type { Platform } from "./platform.ts";
 
@@ -60,7 +62,11 @@ type Caller = "machine" | "person";
 const deadlineMs = 20_000;
 
 /** The person is `duty`, who is operator, risk officer and administrator; the token lasts for some minutes. */
-export async function openRiskClient(platform: Platform): Promise<RiskClient> {
+export async function openRiskClient(
+  platform: Platform,
+  /** Gives out proofs of the person's second factor; without it nothing can be loosened. */
+  proofs?: Pick<PostgresStore, "transactSql">,
+): Promise<RiskClient> {
   const { service_token: serviceToken } = developmentCredentials(platform.dataFolder);
   const { access_token: personToken } = await logInAs(platform, "duty");
   const engine = testClient(addressOf(platform, "riskengine"), { token: serviceToken });
@@ -82,7 +88,12 @@ export async function openRiskClient(platform: Platform): Promise<RiskClient> {
     checkBytes: async (bytes) => answered(await engine.call("RiskEngine", "CheckOrder", {}, { bytes, deadlineMs })),
     stream: () => openStream(engine),
     getEnvelope: (fund_id) => ask("GetEnvelope", { fund_id }),
-    updateEnvelope: (envelope) => ask("UpdateEnvelope", envelope),
+    updateEnvelope: async (envelope) => {
+      if (proofs === undefined) return ask("UpdateEnvelope", envelope);
+      const proof = await grantedEnvelopeProof(proofs, personToken, envelope);
+      const metadata = { ...person.metadata, "step-up-proof": proof };
+      return answered(await engine.call("RiskEngine", "UpdateEnvelope", envelope, { deadlineMs, metadata }));
+    },
     requestHalt: (request) => ask("RequestHalt", request),
     resumeHalt: (request) => ask("ResumeHalt", request),
     releaseThrottle: (strategy_id, reason) => ask("ReleaseThrottle", { strategy_id, reason }),

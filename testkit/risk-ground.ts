@@ -3,7 +3,7 @@
 // use: reference data and limits by a person, fills, values and prices over the bus.
 
 import { openClient } from "../adapters/postgres/connection.ts";
-import { createPostgresStore } from "../adapters/postgres/store.ts";
+import { createPostgresStore, type PostgresStore } from "../adapters/postgres/store.ts";
 import { systemClock } from "../adapters/system-clock.ts";
 import { systemRandom } from "../adapters/system-random.ts";
 import { systemTimers } from "../adapters/system-timers.ts";
@@ -17,7 +17,6 @@ import type { ReferenceContents, ReferenceKind } from "../contracts/src/records/
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { BusEvent } from "../ports/bus.ts";
-import type { Store } from "../ports/store.ts";
 import { quietLog } from "./global-setup.ts";
 import { type ModelReply, startModelServer } from "./model-server.ts";
 import { type Platform, pause, startPlatform } from "./platform.ts";
@@ -127,10 +126,10 @@ export async function openRiskGround(plan: GroundPlan): Promise<RiskGround> {
   };
   try {
     await platform.ready();
-    const client = await openRiskClient(platform);
-    closers.push(async () => client.close());
     const hands = await openHands(database.address.app);
     closers.push(hands.close);
+    const client = await openRiskClient(platform, hands.stores.oms);
+    closers.push(async () => client.close());
     const ground = { ...groundOn(platform, client, hands, database.address.owner), close };
     await putIn(plan, ground);
     closers.push(keepPriced(plan, hands));
@@ -148,7 +147,7 @@ async function openHands(target: Parameters<typeof openPeer>[0]) {
   const peer = openPeer(target);
   const timers = systemTimers();
   const tools = { clock: systemClock(), random: systemRandom(), timers, log: quietLog, metrics: noMetrics };
-  const storeOf = (source: string): Store =>
+  const storeOf = (source: string): PostgresStore =>
     createPostgresStore({ ...tools, tracer: noTracer, source, pool: peer.pool, wake: peer.wake });
   const stores = { oms: storeOf("oms"), treasury: storeOf("treasury") };
   const byOrder = new Map<string, BusEvent[]>();

@@ -59,7 +59,7 @@ export interface EngineLife {
   readonly ports: ServicePorts;
   /** The whole answer; it moves on only while time does. */
   check(order: Partial<Order>): Promise<RiskDecision>;
-  call(procedure: string, message: object, identity?: Identity): Promise<unknown>;
+  call(procedure: string, message: object, identity?: Identity, stepUpProof?: string): Promise<unknown>;
 }
 
 const person = (name: string): Identity =>
@@ -208,7 +208,12 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
     const starting = startRiskEngine(ports, options.askRiskOfficer ?? nobodyToAsk);
     const service = await finish(starting);
     if (!inSilence) await finish(putPrices());
-    const call = (procedure: string, message: object, identity: Identity = operator): Promise<unknown> => {
+    const call = (
+      procedure: string,
+      message: object,
+      identity: Identity = operator,
+      stepUpProof?: string,
+    ): Promise<unknown> => {
       const handler = service.rpc[0]?.handlers[procedure] as UnaryHandler;
       const requestBytes = procedure.startsWith("CheckOrder")
         ? Order.encode(message as Order).finish()
@@ -218,6 +223,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
         identity,
         signal: new AbortController().signal,
         isGone: () => false,
+        stepUpProof,
         requestBytes,
       };
       // What was lent is taken back as soon as it may be.

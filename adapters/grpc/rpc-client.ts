@@ -10,6 +10,7 @@ import { requestIdHeader } from "../http/request-id.ts";
 import { authorizationHeader } from "./bearer-token.ts";
 import { codecOf, methodOf } from "./definitions.ts";
 import { codeTrailer, factsTrailer, retryTrailer } from "./status.ts";
+import { stepUpProofHeader } from "./unary.ts";
 
 export interface RpcClientOptions {
   /** Where each process answers, by its name: "127.0.0.1:50051" or "unix:/path/of/a.sock". */
@@ -24,6 +25,8 @@ export interface RpcCallOptions {
   /** Follows the call into the service's log. */
   readonly requestId?: string;
   readonly signal?: AbortSignal;
+  /** The caller's proof of a second factor for this request. */
+  readonly stepUpProof?: string;
 }
 
 export interface RpcClient {
@@ -123,10 +126,11 @@ async function ask(
   });
 }
 
-function metadataOf({ bearer, requestId }: RpcCallOptions): Metadata {
+function metadataOf({ bearer, requestId, stepUpProof }: RpcCallOptions): Metadata {
   const metadata = new Metadata();
   if (bearer !== undefined) metadata.set(authorizationHeader, `Bearer ${bearer}`);
   if (requestId !== undefined) metadata.set(requestIdHeader, requestId);
+  if (stepUpProof !== undefined) metadata.set(stepUpProofHeader, stepUpProof);
   return metadata;
 }
 
@@ -141,7 +145,9 @@ function settle(
   const entry = code === undefined ? undefined : codeEntry(code);
   if (code !== undefined && entry?.kind === "denial") {
     // The registry has just said what kind of code it is.
-    resolve({ ok: false, denial: { code: code as Denial["code"], reason: error.details } });
+    const { loosens } = factsOf(error) as Pick<Denial, "loosens">;
+    const denial: Denial = { code: code as Denial["code"], reason: error.details };
+    resolve({ ok: false, denial: loosens === undefined ? denial : { ...denial, loosens } });
   } else if (code !== undefined && isFaultCode(code)) {
     reject(new Fault(code, error.details, { retry: retryOf(error), facts: factsOf(error), cause: error }));
   } else {

@@ -8,7 +8,7 @@ import { requestIdHeader } from "../http/request-id.ts";
 /** Trailing metadata of a failed call: the code of the registry, and whether trying again can help. */
 export const codeTrailer = "portcullis-code";
 export const retryTrailer = "portcullis-retry";
-/** Of a broken chain: what is broken where, as JSON. Facts of other faults are for the log and not for callers. */
+/** Of a broken chain: what is broken where; of limits that were not loosened: which. As JSON; facts of other faults are for the log and not for callers. */
 export const factsTrailer = "portcullis-facts-bin";
 
 type SentStatus = Parameters<ServerInterceptingCallInterface["sendStatus"]>[0];
@@ -21,6 +21,7 @@ interface Told {
   readonly message: string;
   readonly retry: Retry;
   readonly facts?: Facts;
+  readonly loosens?: readonly string[] | undefined;
 }
 
 /** A command that the business denied, on its way to its caller. */
@@ -38,18 +39,22 @@ export class DeniedCall extends Error {
 }
 
 export function failure(thrown: unknown, requestId: string): ServerErrorResponse {
-  const { code, message, retry, facts } = told(thrown, requestId);
+  const { code, message, retry, facts, loosens } = told(thrown, requestId);
   const metadata = new Metadata();
   metadata.set(codeTrailer, code);
   metadata.set(retryTrailer, retry);
   metadata.set(requestIdHeader, requestId);
   if (code === "CHAIN_INTEGRITY" && facts !== undefined) metadata.set(factsTrailer, factsBytes(facts));
+  if (loosens !== undefined) metadata.set(factsTrailer, Buffer.from(JSON.stringify({ loosens }), "utf8"));
   const details = wellFormed(message);
   return Object.assign(new Error(details), { code: status[answerOf(code).grpc], details, metadata });
 }
 
 function told(thrown: unknown, requestId: string): Told {
-  if (thrown instanceof DeniedCall) return { code: thrown.denial.code, message: thrown.message, retry: "never" };
+  if (thrown instanceof DeniedCall) {
+    const { code, loosens } = thrown.denial;
+    return { code, message: thrown.message, retry: "never", loosens };
+  }
   return thrown instanceof Fault ? thrown : internal(requestId);
 }
 

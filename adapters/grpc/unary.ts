@@ -26,6 +26,9 @@ import type { GrpcLimits } from "./limits.ts";
 import { DeniedCall, failure } from "./status.ts";
 import { refuseLossyStructs } from "./strict-struct.ts";
 
+/** A proof of the second factor travels beside the request, so that no message that is stored or published can carry it. */
+export const stepUpProofHeader = "step-up-proof";
+
 export interface RpcPorts {
   readonly clock: Clock;
   readonly timers: Timers;
@@ -91,7 +94,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       fail(nobody(procedure));
       return;
     }
-    const rpcCall = new HandledCall(requestId, identity, call.request, hangUp);
+    const rpcCall = new HandledCall(requestId, identity, call.request, hangUp, call.metadata);
     run(procedure, rpcCall, ports).then((bytes) => {
       settle("OK", () => {
         call.sendMetadata(withRequestId(requestId));
@@ -107,12 +110,19 @@ export class HandledCall implements RpcCall {
   readonly identity: Identity;
   readonly requestBytes: Uint8Array;
   private readonly hangUp: HangUp;
+  private readonly metadata: Metadata | undefined;
 
-  constructor(requestId: string, identity: Identity, requestBytes: Uint8Array, hangUp: HangUp) {
+  constructor(requestId: string, identity: Identity, requestBytes: Uint8Array, hangUp: HangUp, metadata?: Metadata) {
     this.requestId = requestId;
     this.identity = identity;
     this.requestBytes = requestBytes;
     this.hangUp = hangUp;
+    this.metadata = metadata;
+  }
+
+  get stepUpProof(): string | undefined {
+    const [proof] = this.metadata?.get(stepUpProofHeader) ?? [];
+    return proof === undefined ? undefined : String(proof);
   }
 
   get signal(): AbortSignal {

@@ -9,12 +9,13 @@ import { format, type Instant, plusMilliseconds } from "../../contracts/src/inst
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Identity, NamedAction } from "../../ports/identity.ts";
 import type { Random } from "../../ports/random.ts";
+import type { ShownProof } from "../../ports/step-ups.ts";
 import type { EventWriter } from "../../ports/store.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { hashOf } from "./sealing.ts";
 
-const proofMsMax = 120_000;
+export const proofMsMax = 120_000;
 const proofBytes = 32;
 const proofForm = /^psu_[A-Za-z0-9_-]{43}$/;
 
@@ -54,25 +55,13 @@ export async function makeProof(
   return { proof, expiresAt };
 }
 
-export interface ShownProof {
-  readonly proof: string | undefined;
-  readonly identity: Pick<Identity, "subject" | "actor" | "sessionId">;
-  readonly named: NamedAction;
-  readonly at: Instant;
-}
-
 /** Uses the proof up inside the caller's transaction; undefined when it opened the action. */
 export async function redeemProof(
   sql: Sql,
   events: EventWriter,
   { proof, identity, named, at }: ShownProof,
 ): Promise<Denial | undefined> {
-  if (proof === undefined) {
-    return {
-      code: "STEP_UP_REQUIRED",
-      reason: `${named.action} needs a proof of your second factor for exactly this.`,
-    };
-  }
+  if (proof === undefined) return missingProof(named);
   const parametersHash = parametersHashOf(named.parameters);
   if (!proofForm.test(proof)) return wrongProof(named);
   const redeemed = await sql.write({
@@ -100,8 +89,36 @@ export async function dropProofs(sql: Sql, subject: string): Promise<void> {
   });
 }
 
+/** The same; a proof that does not fit leaves an event too. A missing one is only a question for it. */
+export async function redeemOrTell(sql: Sql, events: EventWriter, shown: ShownProof): Promise<Denial | undefined> {
+  const denial = await redeemProof(sql, events, shown);
+  if (denial?.code === "STEP_UP_WRONG") await tellWrongProof(events, shown, denial);
+  return denial;
+}
+
+export async function tellWrongProof(
+  events: EventWriter,
+  { identity, named, at }: ShownProof,
+  { code }: Denial,
+): Promise<void> {
+  await events.publish(subjects.stepUpRefused, {
+    operator: identity.actor,
+    action: named.action,
+    parameters_hash: parametersHashOf(named.parameters),
+    code,
+    at: format(at),
+  });
+}
+
+export function missingProof(named: NamedAction): Denial {
+  return {
+    code: "STEP_UP_REQUIRED",
+    reason: `${named.action} needs a proof of your second factor for exactly this.`,
+  };
+}
+
 /** One sentence for every reason: a proof in the wrong hands must not say what it would open. */
-function wrongProof(named: NamedAction): Denial {
+export function wrongProof(named: NamedAction): Denial {
   return {
     code: "STEP_UP_WRONG",
     reason: `This proof does not open ${named.action} with these parameters for you, or it was used or ran out: get a new one.`,

@@ -15,6 +15,7 @@ import { weatherChanges } from "./paper-weather.ts";
 import { reconcileChanges } from "./reconcile-records.ts";
 import { type RecordChanges, recordChanges } from "./records.ts";
 import { researchChanges } from "./research-records.ts";
+import { stepUpChanges } from "./step-up-records.ts";
 import { stopChanges } from "./stop-records.ts";
 import type { MemoryProcess, WrittenEvent } from "./world.ts";
 
@@ -57,6 +58,7 @@ interface Pending {
   readonly stops: ReturnType<typeof stopChanges>;
   readonly reconcile: ReturnType<typeof reconcileChanges>;
   readonly paperWeather: ReturnType<typeof weatherChanges>;
+  readonly stepUps: ReturnType<typeof stepUpChanges>;
 }
 
 export function beginTransaction(name: string, ports: TransactionPorts): Transaction {
@@ -99,6 +101,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const stops = stopChanges(world.stops, { inTurn, lock });
   const reconcile = reconcileChanges(world.reconcile, { inTurn, lock });
   const paperWeather = weatherChanges(world.paperWeather, { inTurn, lock });
+  const stepUps = stepUpChanges(world.stepUps, { inTurn, lock });
   const pending: Pending = {
     events: [],
     handled: new Set(),
@@ -113,6 +116,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     stops,
     reconcile,
     paperWeather,
+    stepUps,
   };
 
   return {
@@ -135,6 +139,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.stops.apply();
       pending.reconcile.apply();
       pending.paperWeather.apply();
+      pending.stepUps.apply();
       world.append(pending.events);
     },
     end() {
@@ -160,11 +165,28 @@ function unitOf(
       .sort((one, other) => one.startedAt - other.startedAt)
       .map((instance) => ({ ...instance }));
   const { risk, reference, treasury, configuration } = pending.records;
+  const events: UnitOfWork["events"] = {
+    async publish(subject, payload) {
+      mustBePublisher(ports.mayPublish, source, subject.name);
+      const checked = subject.schema.safeParse(payload);
+      if (!checked.success) throw new Defect(`a payload for ${subject.name} does not match: ${checked.error.message}`);
+      const key = subject.key(payload);
+      const bytes = encode(payload);
+      return inTurn(async () => {
+        const id = ports.random.uuid();
+        const at = ports.clock.now();
+        pending.events.push({ id, subject: subject.name, key, at, source, bytes, sequence: world.nextSequence() });
+        return id;
+      });
+    },
+  };
   return {
     risk,
     reference,
     treasury,
     configuration,
+    stepUps: pending.stepUps.records(events),
+    events,
     halts: pending.halts.records,
     flattens: pending.flattens.flattens,
     drills: pending.flattens.drills,
@@ -175,22 +197,6 @@ function unitOf(
     stops: pending.stops.records,
     reconcile: pending.reconcile.records,
     paperWeather: pending.paperWeather.records,
-    events: {
-      async publish(subject, payload) {
-        mustBePublisher(ports.mayPublish, source, subject.name);
-        const checked = subject.schema.safeParse(payload);
-        if (!checked.success)
-          throw new Defect(`a payload for ${subject.name} does not match: ${checked.error.message}`);
-        const key = subject.key(payload);
-        const bytes = encode(payload);
-        return inTurn(async () => {
-          const id = ports.random.uuid();
-          const at = ports.clock.now();
-          pending.events.push({ id, subject: subject.name, key, at, source, bytes, sequence: world.nextSequence() });
-          return id;
-        });
-      },
-    },
     handled: {
       firstTime: (subscription, eventId) =>
         inTurn(async () => {

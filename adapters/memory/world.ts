@@ -17,6 +17,7 @@ import type { WeatherWorld } from "./paper-weather.ts";
 import { type ReconcileWorld, reconcileWorld } from "./reconcile-records.ts";
 import { type ResearchWorld, researchWorld } from "./research-records.ts";
 import { type RiskWorld, riskWorld } from "./risk-world.ts";
+import type { StepUpWorld } from "./step-up-records.ts";
 import type { StopWorld } from "./stop-records.ts";
 
 export interface WrittenEvent {
@@ -76,6 +77,7 @@ export interface MemoryWorld {
   readonly stops: StopWorld;
   readonly reconcile: ReconcileWorld;
   readonly paperWeather: WeatherWorld;
+  readonly stepUps: StepUpWorld;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -124,6 +126,7 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     stops: new Map(),
     reconcile: reconcileWorld(),
     paperWeather: { current: undefined },
+    stepUps: new Map(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

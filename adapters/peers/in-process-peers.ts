@@ -12,6 +12,8 @@ export interface InProcessPeersOptions {
   readonly timers: Timers;
   /** Who asks. */
   readonly identity: Identity;
+  /** Their proof of a second factor, for the one question that needs it. */
+  readonly stepUpProof?: string | undefined;
   /** The service of that name in the protos, if it runs at present. */
   readonly find: (service: string) => RpcService | undefined;
   /** How long an answer may take; default 2 seconds. */
@@ -22,13 +24,15 @@ export function createInProcessPeers(options: InProcessPeersOptions): Peers {
   return peersOver(askInProcess(options));
 }
 
-export function askInProcess({ timers, identity, find, answerMsMax = 2_000 }: InProcessPeersOptions): AskPeer {
+export function askInProcess(options: InProcessPeersOptions): AskPeer {
+  const { timers, identity, stepUpProof, find, answerMsMax = 2_000 } = options;
   async function handle(service: string, name: string, request: object, signal: AbortSignal) {
     const method = methodOf(service, name);
     const handler = find(service)?.handlers[name];
     if (handler === undefined) throw new Fault("SERVICE_UNAVAILABLE", `${service} is not there.`, { retry: "later" });
     const requestBytes = codecOf(method.requestType).encode(request).finish();
-    const call: RpcCall = { requestId: "peer", identity, isGone: () => signal.aborted, signal, requestBytes };
+    const isGone = (): boolean => signal.aborted;
+    const call: RpcCall = { requestId: "peer", identity, stepUpProof, isGone, signal, requestBytes };
     const answer = await handler(codecOf(method.requestType).decode(requestBytes) as never, call);
     if (typeof answer === "object" && answer !== null && "denial" in answer) {
       return { ok: false, denial: (answer as { readonly denial: Denial }).denial } as const;

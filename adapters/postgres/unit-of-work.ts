@@ -5,6 +5,7 @@ import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { HandledEvents, Instance, Instances, UnitOfWork } from "../../ports/store.ts";
+import { redeemOrTell } from "../identity/step-up-proofs.ts";
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
@@ -68,6 +69,7 @@ export function createUnitOfWork(options: {
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),
     paperWeather: paperWeatherRecords(options.sql),
+    stepUps: { redeem: (shown) => redeemOrTell(options.sql, unit.events, shown) },
   };
   return {
     unit,

@@ -21,6 +21,8 @@ export interface Denial {
   readonly code: DenialCode;
   /** One sentence with this case's figures in it. */
   readonly reason: string;
+  /** Of a change of limits that was not made: the fields that it would loosen. */
+  readonly loosens?: readonly string[];
 }
 
 const everyGateDenial: readonly (readonly [string, AnswerCode])[] = Object.values(gateDenials).flatMap((codes) =>

@@ -127,7 +127,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "identity.factor_begin": tells("factorChanged", "stepUpRefused"),
   "identity.factor_confirm": tells("factorChanged", "stepUpRefused"),
   "identity.step_up": tells("stepUpGranted", "stepUpRefused", "factorChanged"),
-  "identity.step_up_redeem": tells("stepUpRedeemed"),
+  "identity.step_up_redeem": tells("stepUpRedeemed", "stepUpRefused"),
   "identity.development_operators": tells("operatorChanged", "factorChanged", "serviceTokenChanged"),
   "identity.development_remove": tells("operatorChanged", "serviceTokenChanged"),
   signing_keys_publish: tells("signingKeyChanged"),

@@ -11,7 +11,7 @@ import { amountOf, countOf, fractionOf } from "./numbers.ts";
 import type { VerbOption } from "./verbs/verb.ts";
 
 export type Envelope = AnswerOf<"getEnvelope">;
-type Proposed = NonNullable<Parameters<Client["diffEnvelopes"]>[0]["proposed"]>;
+export type Proposed = NonNullable<Parameters<Client["diffEnvelopes"]>[0]["proposed"]>;
 
 const fields: readonly EnvelopeField[] = envelopeFields;
 
@@ -85,6 +85,7 @@ export function proposedEnvelope(context: Context, current: Envelope | undefined
   const {
     updated_by: _by,
     updated_at: _at,
+    loosening: _loosening,
     hash: _hash,
     reason: _reason,
     fund_id: _fund,

@@ -130,6 +130,7 @@ function exitOfStatus(status: number): ExitCode {
 function hintFor(exit: CtlExit, code: string): string | undefined {
   if (exit === exitCodes.notLoggedIn)
     return "`ctl auth whoami` says which token was used; `ctl auth login` gets a new one.";
+  if (code === "STEP_UP_REQUIRED") return "Add --totp CODE, and --reason TEXT where it wants one.";
   if (code === "PERMISSION_DENIED") return "`ctl auth whoami` shows your roles.";
   if (exit === exitCodes.unavailable) return "Try again in a moment; `ctl doctor` looks closer.";
   return undefined;

@@ -99,6 +99,27 @@ describe("envelope set", () => {
     expect(server.calls(`PUT ${place}`)).toEqual([]);
   });
 
+  it("22.6: asks for a code only when the server wants one, and sends the proof for exactly this", async () => {
+    serveEnvelope();
+    const required = { ...problem(403, "STEP_UP_REQUIRED", "It loosens max_position_pct.") };
+    server.on(`PUT ${place}`, required);
+    const line = "riskengine envelope set --fund-id alpha --max-position-pct 0.08";
+    const bare = await run(`${line} --reason room --json`);
+    expect(bare).toMatchObject({ exit: 5, stderr: expect.stringContaining("--totp CODE") });
+    const unexplained = await run(`${line} --totp 123456`);
+    expect(unexplained).toMatchObject({ exit: 6, stderr: expect.stringContaining("--reason") });
+    expect(server.calls("POST /v1/auth/step-up")).toEqual([]);
+    server.on("POST /v1/auth/step-up", { status: 201, body: { proof: "psu_x", expires_at: at } });
+    await run(`${line} --reason room --totp 123456`);
+    const [first, second] = server
+      .calls(`PUT ${place}`)
+      .slice(-2)
+      .map(({ body }) => JSON.parse(body ?? "null"));
+    expect(first).not.toHaveProperty("step_up_proof");
+    expect(second).toEqual({ ...first, step_up_proof: "psu_x" });
+    expect(bodyOf("POST /v1/auth/step-up")).toEqual({ action: "UpdateEnvelope", parameters: first, totp: "123456" });
+  });
+
   it("still changes limits when nobody can compare them", async () => {
     serveEnvelope();
     server.on(`POST ${place}/diff`, problem(503, "SERVICE_UNAVAILABLE", "The service operations does not answer."));

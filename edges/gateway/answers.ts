@@ -15,10 +15,10 @@ export function answerTo<Value>(
 }
 
 export function denied({ denial, retryAfterS }: Omit<Denied, "ok">): HttpAnswer {
-  const { code, reason } = denial;
+  const { code, reason, loosens } = denial;
   return {
     status: answerOf(code).http,
-    body: { code, detail: reason },
+    body: { code, detail: reason, ...(loosens === undefined ? {} : { loosens }) },
     // Whole seconds, rounded up: who comes back when told must not be early.
     ...(retryAfterS === undefined ? {} : { headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterS))) } }),
   };

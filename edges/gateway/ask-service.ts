@@ -21,17 +21,20 @@ export interface Question<Request extends object> {
   readonly method: string;
   readonly message: Request;
   readonly timeoutMs?: number;
+  /** Travels beside the message. */
+  readonly stepUpProof?: string | undefined;
 }
 
 export async function askService<Request extends object, Answer extends object>(
   parts: Pick<GatewayParts, "services">,
   request: Pick<HttpRequest, "bearer" | "requestId">,
-  { service, method, message, timeoutMs }: Question<Request>,
+  { service, method, message, timeoutMs, stepUpProof }: Question<Request>,
 ): Promise<Outcome<Answer>> {
   const outcome = await parts.services.call(service, method, message, {
     bearer: request.bearer(),
     requestId: request.requestId,
     timeoutMs: timeoutMs ?? timeoutMsDefault,
+    ...(stepUpProof === undefined ? {} : { stepUpProof }),
   });
   // A procedure's answer is the message that the protos name for it.
   return outcome as Outcome<Answer>;

@@ -31,6 +31,8 @@ export interface ServiceCalls {
       readonly timeoutMs: number;
       readonly requestId?: string;
       readonly signal?: AbortSignal;
+      /** The caller's proof of a second factor; it travels beside the message. */
+      readonly stepUpProof?: string;
     },
   ): Promise<Outcome<unknown>>;
 }

@@ -1,13 +1,23 @@
 // Limits and throttles on the whole shell: who may change them when, and what is left of every attempt.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { giveProof } from "../../adapters/memory/step-up-records.ts";
 import type { Fault } from "../../contracts/src/fault.ts";
 import type { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { Headroom } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import type { RiskEnvelope as EnvelopeRecord } from "../../contracts/src/records/envelope.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { envelopeHashText } from "../../core/envelope.ts";
-import { type EngineLife, type RiskEngineRig, riskEngineRig } from "../../testkit/riskengine-rig.ts";
+import type { Identity } from "../../ports/identity.ts";
+import {
+  type EngineLife,
+  machine,
+  operator,
+  type RiskEngineRig,
+  relief,
+  riskEngineRig,
+} from "../../testkit/riskengine-rig.ts";
+import { envelopeAction } from "./envelope-proof.ts";
 
 const seed = 13;
 
@@ -22,7 +32,16 @@ const current = (rig: RiskEngineRig, life: EngineLife): Promise<RiskEnvelope> =>
 
 async function update(rig: RiskEngineRig, life: EngineLife, change: Partial<RiskEnvelope>): Promise<unknown> {
   const before = await current(rig, life);
-  return rig.finish(life.call("UpdateEnvelope", { ...before, version: before.version + 1, ...change }));
+  return proved(rig, life, { reason: "review", ...before, version: before.version + 1, ...change });
+}
+
+/** With a proof of the second factor for exactly this, whether it is needed or not. */
+function proved(rig: RiskEngineRig, life: EngineLife, asked: RiskEnvelope, identity: Identity = operator) {
+  return rig.finish(life.call("UpdateEnvelope", asked, identity, proofFor(rig, asked, identity)));
+}
+
+function proofFor(rig: RiskEngineRig, asked: RiskEnvelope, identity: Identity = operator): string {
+  return giveProof(rig.world.stepUps, { identity, named: envelopeAction(asked), at: rig.time.clock.now() });
 }
 
 describe("GetEnvelope", () => {
@@ -107,7 +126,8 @@ describe("UpdateEnvelope", () => {
     const [rig, life] = await begin();
     rig.delays.commitMs = 10;
     const before = await current(rig, life);
-    const asked = life.call("UpdateEnvelope", { ...before, version: 2, max_position_pct: 0.08 });
+    const next = { ...before, version: 2, max_position_pct: 0.08, reason: "more room" };
+    const asked = life.call("UpdateEnvelope", next, operator, proofFor(rig, next));
     const halt = life.call("RequestHalt", firm);
     const [answer] = await rig.finish(Promise.all([asked, halt]));
     const isDenied = "denial" in (answer as object);
@@ -134,6 +154,132 @@ describe("UpdateEnvelope", () => {
     rig.fates.set("risk.envelope", ["lost, committed"]);
     expect(await update(rig, life, { max_notional: 5 })).toMatchObject({ version: 2 });
     expect(await current(rig, life)).toMatchObject({ version: 2, max_notional: 5 });
+  });
+});
+
+describe("22.6: loosening costs more than tightening", () => {
+  const tightening = { max_notional: 1_000, max_position_pct: 0.01, shorting_enabled: false, reason: "" };
+  const loosening = { max_position_pct: 0.08, allowed_brokers: ["paper", "alpaca"] };
+  const bare = async (rig: RiskEngineRig, life: EngineLife, change: Partial<RiskEnvelope>, proof?: string) => {
+    const before = await current(rig, life);
+    const { reason: _, ...asked } = { ...before, version: before.version + 1, ...change };
+    const message = change.reason === undefined ? asked : { ...asked, reason: change.reason };
+    return rig.finish(life.call("UpdateEnvelope", message, operator, proof));
+  };
+  const redeemed = (rig: RiskEngineRig) => rig.published(subjects.stepUpRedeemed);
+
+  it("tightening needs neither a reason nor a factor", async () => {
+    const [rig, life] = await begin();
+    expect(await bare(rig, life, tightening)).toMatchObject({ version: 2, max_notional: 1_000 });
+    expect(rig.published(subjects.envelopeUpdated).at(-1)).not.toHaveProperty("loosening");
+  });
+
+  it.each([
+    ["a limit that rises", { max_notional: 250_001 }, ["max_notional"]],
+    ["several", loosening, ["max_position_pct", "allowed_brokers"]],
+    ["one among much that tightens", { ...tightening, ...loosening }, ["max_position_pct", "allowed_brokers"]],
+    ["sides that need not fit", { strict_sides: false }, ["strict_sides"]],
+    ["a wider collar of exits", { exit_collar_pct: 0.5 }, ["exit_collar_pct"]],
+    ["a narrower collar of exits", { exit_collar_pct: 0.1 }, []],
+    ["no exits in a halt", { halt_allow_reduce_only: false }, []],
+  ])("%s: refused without a proof, with what it loosens, and made with one", async (_name, change, loosens) => {
+    const [rig, life] = await begin();
+    const code = "STEP_UP_REQUIRED";
+    const named = new RegExp((loosens[0] ?? Object.keys(change)[0]) as string);
+    for (const reason of ["", "why"]) {
+      const refused = await bare(rig, life, { ...change, reason });
+      expect(refused).toMatchObject({ denial: { code, loosens, reason: expect.stringMatching(named) } });
+    }
+    expect(rig.published(subjects.operatorAttempted)).toMatchObject(Array(2).fill({ allowed: false, code }));
+    expect(await current(rig, life)).toMatchObject({ version: 1 });
+    const loosening = { fields: loosens, second_factor: true };
+    expect(await update(rig, life, { ...change, reason: "why" })).toMatchObject({ version: 2, loosening });
+    expect(rig.published(subjects.envelopeUpdated).at(-1)).toMatchObject({ reason: "why", loosening });
+    expect(redeemed(rig)).toMatchObject([{ operator: "operator:duty", action: "UpdateEnvelope" }]);
+  });
+
+  it("a proof without a reason is refused and not used up", async () => {
+    const [rig, life] = await begin();
+    const before = await current(rig, life);
+    const asked: RiskEnvelope = { ...before, version: 2, ...loosening, reason: " " };
+    const proof = proofFor(rig, asked);
+    const call = (message: RiskEnvelope) => rig.finish(life.call("UpdateEnvelope", message, operator, proof));
+    expect(await call(asked)).toMatchObject({ denial: { code: "REASON_MISSING" } });
+    expect(redeemed(rig)).toEqual([]);
+    // It names its reason, so another one needs another proof.
+    expect(await call({ ...asked, reason: "why" })).toMatchObject({ denial: { code: "STEP_UP_WRONG" } });
+  });
+
+  it.each([
+    ["another limit", { max_position_pct: 0.09 }, operator],
+    ["another version", { version: 3 }, operator],
+    ["another fund", { fund_id: "beta" }, operator],
+    ["another person", {}, relief],
+  ])("a proof for one change opens no other: %s", async (_name, other, identity) => {
+    const [rig, life] = await begin();
+    const before = await current(rig, life);
+    const asked: RiskEnvelope = { ...before, version: 2, max_position_pct: 0.08, reason: "why" };
+    const proof = proofFor(rig, { ...asked, ...other });
+    const answer = await rig.finish(life.call("UpdateEnvelope", asked, identity, proof));
+    expect(answer).toMatchObject({ denial: { code: "STEP_UP_WRONG" } });
+    expect(rig.published(subjects.stepUpRefused)).toMatchObject([{ code: "STEP_UP_WRONG" }]);
+    expect(await current(rig, life)).toMatchObject({ version: 1 });
+  });
+
+  it("a proof opens its change once, and not after two minutes", async () => {
+    const [rig, life] = await begin();
+    const before = await current(rig, life);
+    const asked: RiskEnvelope = { ...before, version: 2, max_position_pct: 0.08, reason: "why" };
+    const [late, proof] = [proofFor(rig, asked), proofFor(rig, asked)];
+    const call = (message: RiskEnvelope, shown: string) =>
+      rig.finish(life.call("UpdateEnvelope", message, operator, shown));
+    expect(await call(asked, proof)).toMatchObject({ version: 2 });
+    const conflict = await call(asked, late);
+    expect(conflict).toMatchObject({
+      denial: { code: "ENVELOPE_VERSION_CONFLICT", reason: expect.stringContaining("again") },
+    });
+    const next = { ...asked, version: 3, max_position_pct: 0.09 };
+    expect(await call(next, proof)).toMatchObject({ denial: { code: "STEP_UP_WRONG" } });
+    const old = proofFor(rig, next);
+    await rig.pass(120_001);
+    expect(await call(next, old)).toMatchObject({ denial: { code: "STEP_UP_WRONG" } });
+  });
+
+  it("under a halt nothing is asked for and no proof is used up", async () => {
+    const [rig, life] = await begin();
+    await rig.finish(life.call("RequestHalt", { ...firm, halt_id: "h-1" }));
+    expect(await bare(rig, life, loosening)).toMatchObject({ denial: { code: "LOOSENING_DURING_HALT" } });
+    expect(await update(rig, life, loosening)).toMatchObject({ denial: { code: "LOOSENING_DURING_HALT" } });
+    expect([...rig.world.stepUps.values()].map(({ isRedeemed }) => isRedeemed)).toEqual([false]);
+    expect(await bare(rig, life, tightening)).toMatchObject({ version: 2 });
+  });
+
+  it("a commit that failed gives the proof back", async () => {
+    const [rig, life] = await begin();
+    const before = await current(rig, life);
+    const asked: RiskEnvelope = { ...before, version: 2, max_position_pct: 0.08, reason: "why" };
+    const proof = proofFor(rig, asked);
+    rig.fates.set("risk.envelope", ["failed"]);
+    const call = () => life.call("UpdateEnvelope", asked, operator, proof);
+    expect(await rig.finish(call().catch((thrown: Fault) => thrown.code))).toBe("STORE_UNAVAILABLE");
+    expect(await rig.finish(call())).toMatchObject({ version: 2 });
+  });
+
+  it("a machine cannot loosen, whatever it shows", async () => {
+    const [rig, life] = await begin();
+    const asked: RiskEnvelope = { ...(await current(rig, life)), version: 2, max_position_pct: 0.08, reason: "why" };
+    const answer = await proved(rig, life, asked, machine);
+    expect(answer).toMatchObject({ denial: { code: "STEP_UP_REQUIRED", reason: expect.stringContaining("machine") } });
+  });
+
+  it("what a caller writes into the engine's own field is not believed", async () => {
+    const [rig, life] = await begin();
+    const forged = { fields: [], second_factor: true };
+    expect(await bare(rig, life, { ...loosening, loosening: forged })).toMatchObject({
+      denial: { code: "STEP_UP_REQUIRED" },
+    });
+    await bare(rig, life, { ...tightening, loosening: forged });
+    expect(await current(rig, life)).not.toHaveProperty("loosening");
   });
 });
 

@@ -25,6 +25,7 @@ import type { Attempt, Attempts } from "../attempts.ts";
 import { transactToKnownEnd } from "../known-end.ts";
 import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
+import { proveLoosening } from "./envelope-proof.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
 /** Reading all again takes time that checks need: seldom, and more seldom the more there are. */
@@ -48,6 +49,14 @@ export interface Envelopes {
   /** Something may have changed elsewhere: all are read again after a while. Cheap, and called with every commit. */
   readAgain(): void;
   stop(): Promise<void>;
+}
+
+interface Change {
+  readonly message: EnvelopeMessage;
+  readonly next: RiskEnvelope;
+  readonly fund: FundReference;
+  readonly attempt: Attempt;
+  readonly proof: string | undefined;
 }
 
 /** Resolves when the engine has the newest version of each. */
@@ -85,7 +94,7 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
     reading = undefined;
   }
 
-  async function updateEnvelope(message: EnvelopeMessage, { identity }: RpcCall) {
+  async function updateEnvelope(message: EnvelopeMessage, { identity, stepUpProof }: RpcCall) {
     const attempt: Attempt = {
       identity,
       verb: "UpdateEnvelope",
@@ -100,22 +109,27 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
       return attempts.refused(attempt, { code: "ENVELOPE_INVALID", reason });
     }
     const written = await transactToKnownEnd(ports, "risk.envelope", (unit) =>
-      change(unit, signed(read.record, attempt), fund, attempt),
+      change(unit, { message, next: read.record, fund, attempt, proof: stepUpProof }),
     );
     if ("code" in written) return attempts.refused(attempt, written);
     adopt(written);
     return envelopeMessage(written);
   }
 
-  async function change(unit: UnitOfWork, next: RiskEnvelope, fund: FundReference, attempt: Attempt) {
+  async function change(unit: UnitOfWork, { message, next, fund, attempt, proof }: Change) {
     const { active } = await unit.risk.lockHalts();
     const before = await unit.risk.lockEnvelope(next.fund_id);
-    const denial = versionConflict(before, next) ?? looseningDuringHalt(before, next, active, fund);
+    const denial = versionConflict(before, next, proof) ?? looseningDuringHalt(before, next, active, fund);
     if (denial !== undefined) return denial;
-    await unit.risk.putEnvelope(next);
-    await unit.events.publish(subjects.envelopeUpdated, next);
+    const { identity, reason } = attempt;
+    const asked = { message, before, next, identity, reason, proof, at: ports.clock.now() };
+    const loosening = await proveLoosening(unit, asked);
+    if (loosening !== undefined && "code" in loosening) return loosening;
+    const record = signed(loosening === undefined ? next : { ...next, loosening }, attempt);
+    await unit.risk.putEnvelope(record);
+    await unit.events.publish(subjects.envelopeUpdated, record);
     await attempts.allowed(unit, attempt);
-    return next;
+    return record;
   }
 
   /** Who, when and why are ours to say, and the hash covers them. */
@@ -160,10 +174,17 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
   };
 }
 
-function versionConflict(before: RiskEnvelope | undefined, next: RiskEnvelope): Denial | undefined {
+/** A proof is for one version, so it is not used up and opens no other one. */
+function versionConflict(
+  before: RiskEnvelope | undefined,
+  next: RiskEnvelope,
+  proof: string | undefined,
+): Denial | undefined {
   const expected = (before?.version ?? 0) + 1;
   if (next.version === expected) return undefined;
-  const reason = `The version is ${next.version}; the next one of ${next.fund_id} is ${expected}.`;
+  const again =
+    proof === undefined ? "" : " The proof is for this version: prove your second factor again for the next one.";
+  const reason = `The version is ${next.version}; the next one of ${next.fund_id} is ${expected}.${again}`;
   return { code: "ENVELOPE_VERSION_CONFLICT", reason };
 }
 

@@ -7,6 +7,7 @@ import type pg from "pg";
 import { testClient } from "../../adapters/grpc/test-client.ts";
 import { addressOfSocket, openPool } from "../../adapters/postgres/connection.ts";
 import { ownerRoleName } from "../../adapters/postgres/embedded/cluster.ts";
+import type { PostgresStore } from "../../adapters/postgres/store.ts";
 import type { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { HaltRequest, HaltResponse } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
@@ -15,6 +16,7 @@ import type { Store } from "../../ports/store.ts";
 import { paperPositions } from "../../services/paper-seeds.ts";
 import { removeAbandoned } from "../abandoned.ts";
 import { quietLog } from "../global-setup.ts";
+import { grantedEnvelopeProof } from "../granted-proof.ts";
 import { developmentCredentials, logInAs } from "../login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../platform.ts";
 import { openPeer } from "../postgres-rig.ts";
@@ -106,7 +108,7 @@ async function furnish({ throws, current, printed, startNext, end }: Frame): Pro
   const witness = createWitness();
   const heard = new Map<string, number>();
   await seeded(peer.pool);
-  await letOrdersFlow(current());
+  await letOrdersFlow(current(), peer.store);
   const { decisionMade, gateFailed } = subjects;
   await peer.bus.subscribe(
     { name: "crash-rounds.decisions", subjects: [decisionMade.name, gateFailed.name] },
@@ -158,19 +160,22 @@ async function seeded(pool: pg.Pool): Promise<void> {
 
 type OperatorClient = ReturnType<typeof testClient>;
 
-async function operator(platform: Platform): Promise<OperatorClient> {
-  const { access_token: token } = await logInAs(platform, "duty");
+async function operator(platform: Platform, shown?: string): Promise<OperatorClient> {
+  const token = shown ?? (await logInAs(platform, "duty")).access_token;
   const [host = "", port = ""] = (platform.runFile().addresses["riskengine"] ?? "").split(":");
   return testClient({ host, port: Number(port) }, { token });
 }
 
 /** The seeded limits on how many orders come in a second are far below what the traders send. */
-async function letOrdersFlow(platform: Platform): Promise<void> {
-  const client = await operator(platform);
+async function letOrdersFlow(platform: Platform, store: PostgresStore): Promise<void> {
+  const { access_token: token } = await logInAs(platform, "duty");
+  const client = await operator(platform, token);
   for (const fund_id of ["alpha", "beta", "gamma"]) {
     const before = (await client.call("RiskEngine", "GetEnvelope", { fund_id })).answer as RiskEnvelope;
-    const next = { ...before, version: before.version + 1, order_rate_max_per_s: orderRateMaxPerS };
-    const { status, details } = await client.call("RiskEngine", "UpdateEnvelope", { ...next, reason: "load" });
+    const { loosening: _, ...kept } = before;
+    const next = { ...kept, version: kept.version + 1, order_rate_max_per_s: orderRateMaxPerS, reason: "load" };
+    const metadata = { "step-up-proof": await grantedEnvelopeProof(store, token, next) };
+    const { status, details } = await client.call("RiskEngine", "UpdateEnvelope", next, { metadata });
     if (status !== "OK") throw new Error(`the envelope of ${fund_id} was refused: ${status} ${details}`);
   }
   client.close();

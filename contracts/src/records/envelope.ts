@@ -70,6 +70,8 @@ export const riskEnvelope = z.strictObject({
   updated_by: nameText.optional(),
   updated_at: instantText.optional(),
   reason: reasonText.optional(),
+  /** Of a version that was not set without a second factor: the fields that it loosened. */
+  loosening: z.strictObject({ fields: z.array(z.string().max(300)).max(200), second_factor: z.boolean() }).optional(),
   hash: hashText.optional(),
 });
 export type RiskEnvelope = z.infer<typeof riskEnvelope>;

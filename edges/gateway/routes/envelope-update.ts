@@ -22,11 +22,13 @@ export function envelopeUpdate(parts: Pick<GatewayParts, "services">): Route {
     answers: { 200: envelopeAnswer },
     handle: async (request) => {
       const fundId = request.params.fund_id;
-      refuseOtherFund(request.body.fund_id, fundId);
+      const { step_up_proof: stepUpProof, ...envelope } = request.body;
+      refuseOtherFund(envelope.fund_id, fundId);
       const outcome = await askService<RiskEnvelope, RiskEnvelope>(parts, request, {
         service: "RiskEngine",
         method: "UpdateEnvelope",
-        message: envelopeMessage(fundId, request.body),
+        message: envelopeMessage(fundId, envelope),
+        stepUpProof,
       });
       return answerTo(outcome, 200, plain);
     },

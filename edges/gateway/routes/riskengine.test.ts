@@ -70,6 +70,19 @@ describe("updateEnvelope", () => {
     expect(calls[0]?.[1]).toEqual({ ...told, version: 8, reason: "a calmer desk" });
   });
 
+  it("22.6: hands a proof on beside the record, never in it, and tells what a refused change loosens", async () => {
+    const { route, calls } = rig(envelopeUpdate, updated);
+    await ask(route, { params, body: { ...told, version: 8, step_up_proof: "psu_x" } });
+    expect(calls[0]?.[1]).not.toHaveProperty("step_up_proof");
+    expect(calls[0]?.[2]).toMatchObject({ stepUpProof: "psu_x" });
+    const denial = { code: "STEP_UP_REQUIRED", reason: "Because.", loosens: ["max_notional"] } as const;
+    const refused = await ask(rig(envelopeUpdate, { denial }).route, { params, body: { ...told, version: 8 } });
+    expect(refused).toEqual({
+      status: 403,
+      body: { code: "STEP_UP_REQUIRED", detail: "Because.", loosens: ["max_notional"] },
+    });
+  });
+
   it("leaves ranges and missing limits to the engine, which names every mistake", async () => {
     const { route, calls } = rig(envelopeUpdate, updated);
     const { max_position_pct: _, ...rest } = limits;

@@ -7,6 +7,7 @@ import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
 import { type EnvelopeFieldName, envelopeFields } from "../../envelope-fields.ts";
 import { wholeAsked } from "./asked-numbers.ts";
 import { timeText } from "./fields.ts";
+import { proofText } from "./second-factor.ts";
 
 const sentences = new Map<string, string>(
   envelopeFields.map((field) => [
@@ -71,6 +72,7 @@ const limits = {
 const carried = {
   updated_by: z.string().optional().meta({ description: "Not read: the engine writes who set this version." }),
   updated_at: z.string().optional().meta({ description: "Not read: the engine writes when." }),
+  loosening: z.unknown().optional().meta({ description: "Not read: the engine writes what a version loosens." }),
   hash: z.string().optional().meta({ description: "Not read: the engine computes it." }),
 };
 
@@ -82,6 +84,10 @@ export const updateEnvelopeBody = z.strictObject({
   ...described(limits),
   reason,
   ...carried,
+  step_up_proof: proofText.optional().meta({
+    description:
+      "For a change that loosens: the proof that a step-up for UpdateEnvelope gave, whose parameters are this body without it and without updated_by, updated_at, loosening and hash, and with fund_id.",
+  }),
 });
 
 export const proposedEnvelope = z
@@ -98,7 +104,7 @@ type Asked = z.infer<typeof proposedEnvelope>;
 
 /** The message that the services read; what the engine writes itself is left out. */
 export function envelopeMessage(fundId: string, asked: Asked): EnvelopeMessage {
-  const { updated_by: _by, updated_at: _at, hash: _hash, version = 0, ...rest } = asked;
+  const { updated_by: _by, updated_at: _at, loosening: _loosening, hash: _hash, version = 0, ...rest } = asked;
   return { ...rest, fund_id: fundId, version };
 }
 

@@ -5398,6 +5398,10 @@ export interface operations {
                         updated_by?: string;
                         updated_at?: string;
                         reason?: string;
+                        loosening?: {
+                            fields: string[];
+                            second_factor: boolean;
+                        };
                         hash?: string;
                     };
                 };
@@ -5493,8 +5497,12 @@ export interface operations {
                     updated_by?: string;
                     /** @description Not read: the engine writes when. */
                     updated_at?: string;
+                    /** @description Not read: the engine writes what a version loosens. */
+                    loosening?: unknown;
                     /** @description Not read: the engine computes it. */
                     hash?: string;
+                    /** @description For a change that loosens: the proof that a step-up for UpdateEnvelope gave, whose parameters are this body without it and without updated_by, updated_at, loosening and hash, and with fund_id. */
+                    step_up_proof?: string;
                 };
             };
         };
@@ -5572,6 +5580,10 @@ export interface operations {
                         updated_by?: string;
                         updated_at?: string;
                         reason?: string;
+                        loosening?: {
+                            fields: string[];
+                            second_factor: boolean;
+                        };
                         hash?: string;
                     };
                 };
@@ -5673,6 +5685,8 @@ export interface operations {
                         updated_by?: string;
                         /** @description Not read: the engine writes when. */
                         updated_at?: string;
+                        /** @description Not read: the engine writes what a version loosens. */
+                        loosening?: unknown;
                         /** @description Not read: the engine computes it. */
                         hash?: string;
                     };
@@ -5802,6 +5816,10 @@ export interface operations {
                         updated_by?: string;
                         updated_at?: string;
                         reason?: string;
+                        loosening?: {
+                            fields: string[];
+                            second_factor: boolean;
+                        };
                         hash?: string;
                     }[];
                 };
@@ -5899,6 +5917,8 @@ export interface operations {
                         updated_by?: string;
                         /** @description Not read: the engine writes when. */
                         updated_at?: string;
+                        /** @description Not read: the engine writes what a version loosens. */
+                        loosening?: unknown;
                         /** @description Not read: the engine computes it. */
                         hash?: string;
                     };

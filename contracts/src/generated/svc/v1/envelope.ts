@@ -139,12 +139,23 @@ export interface RiskEnvelope {
     | number
     | undefined;
   /** Whether a side must fit the position: no sale beyond what is held, no cover beyond what is short; true when absent. */
-  strict_sides?: boolean | undefined;
+  strict_sides?:
+    | boolean
+    | undefined;
+  /** Of a version that was not set without a second factor; written by the engine. */
+  loosening?: EnvelopeLoosening | undefined;
 }
 
 export interface RiskEnvelope_SectorLimitsPctEntry {
   key: string;
   value: number;
+}
+
+/** What a version lets through that the one before did not, and that whoever set it proved a second factor for exactly this change. */
+export interface EnvelopeLoosening {
+  /** The fields that loosen; a sector's limit is sector_limits_pct.<sector>. Empty when a field was tightened that needs the factor in either direction. */
+  fields: string[];
+  second_factor: boolean;
 }
 
 function createBaseEnvelopeRequest(): EnvelopeRequest {
@@ -229,6 +240,7 @@ function createBaseRiskEnvelope(): RiskEnvelope {
     repeated_execution_window_s: undefined,
     exit_collar_pct: undefined,
     strict_sides: undefined,
+    loosening: undefined,
   };
 }
 
@@ -335,6 +347,9 @@ export const RiskEnvelope: MessageFns<RiskEnvelope> = {
     }
     if (message.strict_sides !== undefined) {
       writer.uint32(272).bool(message.strict_sides);
+    }
+    if (message.loosening !== undefined) {
+      EnvelopeLoosening.encode(message.loosening, writer.uint32(282).fork()).join();
     }
     return writer;
   },
@@ -627,6 +642,14 @@ export const RiskEnvelope: MessageFns<RiskEnvelope> = {
             message.strict_sides = reader.bool();
             continue;
           }
+          case 35: {
+            if (tag !== 282) {
+              break;
+            }
+
+            message.loosening = EnvelopeLoosening.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -682,6 +705,63 @@ export const RiskEnvelope_SectorLimitsPctEntry: MessageFns<RiskEnvelope_SectorLi
             }
 
             message.value = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEnvelopeLoosening(): EnvelopeLoosening {
+  return { fields: [], second_factor: false };
+}
+
+export const EnvelopeLoosening: MessageFns<EnvelopeLoosening> = {
+  encode(message: EnvelopeLoosening, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.fields) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.second_factor !== false) {
+      writer.uint32(16).bool(message.second_factor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnvelopeLoosening {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnvelopeLoosening();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fields.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.second_factor = reader.bool();
             continue;
           }
         }

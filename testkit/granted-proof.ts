@@ -1,0 +1,39 @@
+// A proof of a second factor for a person of a running platform, given out past their authenticator: a code opens one action every half minute, and
+// a test that sets the limits of fifty funds has not got the time.
+import { makeProof } from "../adapters/identity/step-up-proofs.ts";
+import type { PostgresStore } from "../adapters/postgres/store.ts";
+import { systemClock } from "../adapters/system-clock.ts";
+import { systemRandom } from "../adapters/system-random.ts";
+import type { RiskEnvelope } from "../contracts/src/generated/svc/v1/envelope.ts";
+import type { NamedAction } from "../ports/identity.ts";
+import { envelopeAction } from "../services/riskengine/envelope-proof.ts";
+
+/** Whose token that is decides for whom, and in which login, the proof is. */
+export async function grantedProof(
+  store: Pick<PostgresStore, "transactSql">,
+  token: string,
+  named: NamedAction,
+): Promise<string> {
+  const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8")) as {
+    readonly iss: string;
+    readonly sub: string;
+    readonly sid?: string;
+  };
+  const identity = {
+    subject: `${claims.iss}|${claims.sub}`,
+    ...(claims.sid === undefined ? {} : { sessionId: claims.sid }),
+  };
+  const { proof } = await store.transactSql("test", (_unit, sql) =>
+    makeProof(sql, systemRandom(), { identity, named, at: systemClock().now() }),
+  );
+  return proof;
+}
+
+/** For exactly this envelope. */
+export function grantedEnvelopeProof(
+  store: Pick<PostgresStore, "transactSql">,
+  token: string,
+  envelope: RiskEnvelope,
+): Promise<string> {
+  return grantedProof(store, token, envelopeAction(envelope));
+}
