@@ -51,6 +51,7 @@ const plan: GroundPlan = {
     partly: {},
     losing: {},
     moved: { calendar: farWest },
+    audited: { holds: { symbol: "HLD", quantity: "100" } },
   },
   instruments: {
     AAA: { borrow: { available: "100000", fee: "0.01" } },
@@ -235,6 +236,14 @@ const ways: Ways = {
         await passes(ground, { fund_id: "moved" });
       },
     },
+    AUDIT_UNAVAILABLE: {
+      order: {},
+      within: async (ground, work) => {
+        await ground.withNewestEntriesGone(work);
+        // Entries that are back make the log whole again, which lifts it.
+        await passes(ground, {});
+      },
+    },
   },
   short_side: {
     COVER_EXCEEDS_SHORT: { order: { side: "BUY_TO_COVER" } },
@@ -398,6 +407,32 @@ describe("around the denials", () => {
       expect(decision).toMatchObject({ approved: false, rejecting_gate: "schema", code: "SCHEMA_FIELD_INVALID" });
     }
   });
+
+  test("22.3: newest audit entries deleted while orders run: denied within 5 s, an exit passes, and it lifts by itself", async () => {
+    const bought = ground.order({ fund_id: "audited" });
+    const exit = { fund_id: "audited", symbol: "HLD", side: "SELL", quantity: "10", reduce_only: true };
+    await passes(ground, { fund_id: "audited" });
+    await ground.withNewestEntriesGone(async () => {
+      const goneAt = performance.now();
+      let decision = await ground.client.check(ground.order({ fund_id: "audited" }));
+      while (decision.approved && performance.now() - goneAt < 5_000) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        decision = await ground.client.check(ground.order({ fund_id: "audited" }));
+      }
+      expect(performance.now() - goneAt).toBeLessThan(5_000);
+      expect(decision).toMatchObject({ code: "AUDIT_UNAVAILABLE", rejecting_gate: "drawdown_halt", approved: false });
+      expect(decision.reason).toMatch(/^The audit log is broken since 20\S+Z \((TRUNCATED|SEQUENCE_MISMATCH) at \d+/);
+      expect(await ground.client.check(ground.order(exit))).toMatchObject({ approved: true, classification: "REDUCE" });
+      const unmarked = ground.order({ ...exit, quantity: "1", reduce_only: false });
+      expect((await ground.client.check(unmarked)).code).toBe("AUDIT_UNAVAILABLE");
+      await eventually("the alarm says so", async () => {
+        const { answer } = await ground.client.rejections("audited");
+        return (answer?.rejections.length ?? 0) > 0;
+      });
+    });
+    await passes(ground, { fund_id: "audited" });
+    expect(await ground.client.check(bought)).toMatchObject({ approved: true });
+  }, 60_000);
 
   test("the room of a cancelled order can be used again", async () => {
     const order = await approved(ground, { fund_id: "roomy" });

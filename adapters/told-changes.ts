@@ -48,6 +48,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     paperWeather,
     stops,
     reconcile,
+    auditStanding,
   } = unit;
   const after: After = async (doing, record, isChange = () => true) => {
     const done = await doing;
@@ -102,6 +103,10 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
     stepUps: {
       redeem: (shown) => after(unit.stepUps.redeem(shown), "update step_up_proof", (denial) => denial === undefined),
+    },
+    auditStanding: {
+      ...auditStanding,
+      report: (standing) => after(auditStanding.report(standing), "insert audit_standing", (isNewest) => isNewest),
     },
   };
 }

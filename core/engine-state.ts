@@ -10,7 +10,7 @@ import { isAhead } from "./dated.ts";
 import { type Books, createBooks, forgetSymbol, fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import type { Envelope } from "./envelope.ts";
 
-import { createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
+import { type AuditStanding, createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
 import * as sheets from "./fund-sheet.ts";
 import { headOf, setHead, slotsOf } from "./fund-sheet.ts";
 import type { InputAges } from "./gates/gate.ts";
@@ -66,6 +66,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     orders: createOrderBook(),
     halts: createHaltBook(),
     symbolBlocks: new Map(),
+    audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
     ages: options.ages,
     openOrdersPerFundMax: options.openOrdersPerFundMax,
     hasher: createOrderHasher(options.blake3),
@@ -272,6 +273,12 @@ export function setHalts({ halts }: EngineState, { known, epoch, active }: HaltS
 
 function keepFirst(into: Map<string, ActiveHalt>, scope: string, halt: ActiveHalt): void {
   if (!into.has(scope)) into.set(scope, halt);
+}
+
+/** Replaces what was known of the audit log. */
+export function setAudit({ audit }: EngineState, standing: Readonly<AuditStanding>): void {
+  audit.goodUntil = standing.goodUntil;
+  audit.reason = standing.reason;
 }
 
 /** A symbol in which a fund may take no new risk, and why. */

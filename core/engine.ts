@@ -30,6 +30,7 @@ import {
   noteClock,
   type EngineOptions as Options,
   type SymbolBlock,
+  setAudit,
   setEnvelope,
   setHalts,
   setLosses,
@@ -41,6 +42,7 @@ import {
 import type { Envelope } from "./envelope.ts";
 import { toExact } from "./exact.ts";
 import { catchUp, sectorGross, unpricedSymbols } from "./exposure.ts";
+import type { AuditStanding } from "./fill-view.ts";
 import * as sheets from "./fund-sheet.ts";
 import { sumOf } from "./fund-sheet.ts";
 import { type HeadroomQuestion, headroom } from "./headroom.ts";
@@ -88,6 +90,8 @@ export interface Engine {
   setLosses(standing: LossStanding): void;
   /** Symbols in which a fund may take no new risk; replaces all that were. */
   setSymbolBlocks(blocks: readonly SymbolBlock[]): void;
+  /** Until when the audit log may be relied on. An engine that is never told does not ask; the shell tells it before it serves. */
+  setAudit(standing: Readonly<AuditStanding>): void;
   check(order: Order, at: Instant): Checked;
   /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
@@ -127,6 +131,7 @@ export function createEngine(options: EngineOptions): Engine {
     setHalts: (halts) => setHalts(state, halts),
     setLosses: (standing) => setLosses(state, standing),
     setSymbolBlocks: (blocks) => setSymbolBlocks(state, blocks),
+    setAudit: (standing) => setAudit(state, standing),
     check: (order, at) => check(state, order, at),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
     withdraw: (checked) => withdraw(state, checked),

@@ -48,6 +48,13 @@ export function createHaltBook(): HaltBook {
 /** Symbols in which a fund may take no new risk, and why, by fund. */
 export type SymbolBlocks = Map<string, ReadonlyMap<string, string>>;
 
+/** How long the audit log may be relied on as it was last heard of, and what is wrong with it after that. */
+export interface AuditStanding {
+  /** Decisions at or after this moment deny new risk; microseconds. */
+  goodUntil: number;
+  reason: string;
+}
+
 /** Where the view is filled from. */
 export interface ViewSource {
   readonly books: Books;
@@ -55,6 +62,7 @@ export interface ViewSource {
   readonly keys: SeenKeys;
   readonly halts: HaltBook;
   readonly symbolBlocks: SymbolBlocks;
+  readonly audit: AuditStanding;
   readonly ages: InputAges;
   readonly openOrdersPerFundMax: number;
 }
@@ -140,6 +148,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     haltReason: "",
     lossBlock: undefined,
     lossReason: "",
+    auditBlock: undefined,
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
     throttleTripped: false,
@@ -196,7 +205,8 @@ export function fillView(
   fillPrices(view, books, fund, book, at);
   fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
-  const { symbolBlocks } = source;
+  const { symbolBlocks, audit } = source;
+  view.auditBlock = at < audit.goodUntil ? undefined : audit.reason;
   view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);

@@ -24,6 +24,11 @@ const situations: readonly (readonly [name: string, code: string, begin: (engine
     "LOSS_NOT_JUDGED",
     (engine) => engine.setLosses({ fundId: "alpha", judgedUntil: undefined, reason: "daily: r", isPending: false }),
   ],
+  [
+    "the audit log is behind",
+    "AUDIT_UNAVAILABLE",
+    (engine) => engine.setAudit({ goodUntil: moment(0), reason: "The audit log is behind since 13:29" }),
+  ],
 ];
 
 const sell = (id: string, quantity: string, more: Partial<Order> = {}): Order =>

@@ -71,6 +71,7 @@ const views: fc.Arbitrary<FundView> = fc
     fundOrdersInSecond: fc.nat(),
     throttleTripped: fc.boolean(),
     symbolBlock: fc.option(fc.string(), { nil: undefined }),
+    auditBlock: fc.option(fc.string(), { nil: undefined }),
     lossBlock: fc.constantFrom("pending" as const, "missing" as const, "not judged" as const, undefined),
     repeatedExecutions: fc.nat(),
     borrowAvailable: maybe(amount),

@@ -11,8 +11,8 @@ import { type Exact, toExact } from "./exact.ts";
 import { emptyView, noVerdict } from "./fill-view.ts";
 import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
 
-/** Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force. */
-const formVersion = 3;
+/** Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4 adds what else blocks. */
+const formVersion = 4;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
@@ -53,6 +53,7 @@ export function createViewPacker(): ViewPacker {
       writeSymbol(writer, view);
       writeFund(writer, view);
       writeRest(writer, view);
+      writeBlocks(writer, view);
       return writer.take();
     },
   };
@@ -89,6 +90,7 @@ function unpack(content: Uint8Array): RecordedView {
   readFund(reader, view);
   if (version >= 2) readRest(reader, view);
   view.earlierRules = version < 3;
+  if (version >= 4) readBlocks(reader, view);
   return { at, view };
 }
 
@@ -270,4 +272,15 @@ function readRest(reader: ByteReader, view: FundView): void {
   if ((set & 32) !== 0) view.symbolBlock = reader.text() ?? "";
   view.lossBlock = lossBlocks[set >> 6];
   if (view.lossBlock === "not judged") view.lossReason = reader.text() ?? "";
+}
+
+function writeBlocks(writer: ByteWriter, view: FundView): void {
+  const isWithoutAudit = view.auditBlock !== undefined;
+  writer.byte(isWithoutAudit ? 1 : 0);
+  if (isWithoutAudit) writer.text(view.auditBlock);
+}
+
+function readBlocks(reader: ByteReader, view: FundView): void {
+  const set = reader.byte();
+  if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
 }

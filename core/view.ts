@@ -143,6 +143,8 @@ export interface FundView {
   lossBlock?: "pending" | "not judged" | "missing" | undefined;
   /** Which limits are not judged, why and what ends it; says something only with "not judged". */
   lossReason?: string | undefined;
+  /** Why the audit log counts as unavailable, and since when; undefined when it is whole and up to date. */
+  auditBlock?: string | undefined;
 
   // Pace.
   /** New-risk orders that passed the static gate within the last second. */

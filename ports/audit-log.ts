@@ -100,6 +100,8 @@ export interface AuditLog {
   readKeyChanges(from: number, count: number): Promise<readonly AuditRow[]>;
   /** How many rows there are from that sequence on and before the other, counted and not taken from the head. */
   count(from: number, end: number): Promise<number>;
+  /** Another text than before when entries may have been changed or removed; no proof of either, only a reason to verify. */
+  rewrites(): Promise<string>;
   /** A second one of the same size replaces the note only by one with the same text and more signatures. */
   putCheckpoint(pen: number, checkpoint: StoredCheckpoint): Promise<void>;
   /** The largest, if there is one. */

@@ -35,6 +35,8 @@ export interface AuditSettings {
   /** How often the log verifies itself, and how long after the start it does so first. */
   readonly verifyEveryMs: number;
   readonly verifyFirstAfterMs: number;
+  /** How far the log may be behind the outbox before new risk is denied. */
+  readonly behindMaxMs: number;
 }
 
 export interface StopSettings {

@@ -15,6 +15,7 @@ import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
+import type { AuditStandingRecords } from "./audit-standing.ts";
 import type { DrillRecords } from "./drill-records.ts";
 import type { FlattenRecords } from "./flatten-records.ts";
 import type { HaltRecords } from "./halt-records.ts";
@@ -146,6 +147,7 @@ export interface UnitOfWork {
   readonly reconcile: ReconcileRecords;
   readonly paperWeather: PaperWeatherRecords;
   readonly stepUps: StepUpRecords;
+  readonly auditStanding: AuditStandingRecords;
 }
 
 export type Outcome = "committed" | "not committed";

@@ -72,6 +72,8 @@ export interface RiskGround {
   withHaltsUnreadable(work: () => Promise<void>): Promise<void>;
   /** Runs the work while a fund that was in the far west is in the far east, where its next day has begun, and nobody can write so. */
   withDayUnwritten(fundId: string, work: () => Promise<void>): Promise<void>;
+  /** Runs the work while the newest entries of the audit log are gone, as the database's owner can make them; then puts them back. */
+  withNewestEntriesGone(work: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -235,6 +237,22 @@ function groundOn(
       throw new Error(`the world did not become as it should be: ${last?.code} ${last?.reason}`);
     },
     withHaltsUnreadable: (work) => withLocked("halt_epoch, halt", work),
+    async withNewestEntriesGone(work) {
+      const tamperer = await openClient(owner, { log: quietLog, applicationName: "somebody with every right" });
+      const without = (sql: string): string =>
+        `begin; alter table audit_entry disable trigger append_only; ${sql}; alter table audit_entry enable always trigger append_only; commit`;
+      try {
+        await tamperer.query(
+          without(`create temp table gone on commit preserve rows as
+            select * from audit_entry where sequence >= (select max(sequence) - 2 from audit_entry);
+            delete from audit_entry where sequence in (select sequence from gone)`),
+        );
+        await work();
+        await tamperer.query("insert into audit_entry select * from gone");
+      } finally {
+        await tamperer.end();
+      }
+    },
     withDayUnwritten: (fundId, work) =>
       withLocked("loss_state", async () => {
         const { answer } = await client.getReference("funds");

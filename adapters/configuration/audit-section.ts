@@ -43,6 +43,11 @@ export const audit = section({
     sentence: "How long after the start it does so first, in seconds.",
     environment: "PORTCULLIS_AUDIT_VERIFY_FIRST_AFTER_S",
   }),
+  behind_max_s: key(whole(5, 3_600).default(30), {
+    sentence:
+      "How far the audit log may be behind the outbox, in seconds; beyond that new risk is denied (AUDIT_UNAVAILABLE) until it has caught up.",
+    environment: "PORTCULLIS_AUDIT_BEHIND_MAX_S",
+  }),
 });
 
 /** A URL and a key; whether the key is one is found out when it is first used. */

@@ -25,6 +25,7 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
       signingKeyPath: `secret/${secrets.prefix}/audit/signing-key`,
       verifyEveryMs: audit.verify_every_s * 1_000,
       verifyFirstAfterMs: audit.verify_first_after_s * 1_000,
+      behindMaxMs: audit.behind_max_s * 1_000,
     },
     risk: {
       markAgeMsMax: risk.mark_age_max_s * 1_000,

@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Instance, UnitOfWork } from "../../ports/store.ts";
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
+import { auditStandingChanges } from "./audit-standing.ts";
 import { encode } from "./codec.ts";
 import { flattenChanges } from "./flatten-records.ts";
 import { haltChanges } from "./halt-records.ts";
@@ -59,6 +60,7 @@ interface Pending {
   readonly reconcile: ReturnType<typeof reconcileChanges>;
   readonly paperWeather: ReturnType<typeof weatherChanges>;
   readonly stepUps: ReturnType<typeof stepUpChanges>;
+  readonly auditStanding: ReturnType<typeof auditStandingChanges>;
 }
 
 export function beginTransaction(name: string, ports: TransactionPorts): Transaction {
@@ -102,6 +104,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const reconcile = reconcileChanges(world.reconcile, { inTurn, lock });
   const paperWeather = weatherChanges(world.paperWeather, { inTurn, lock });
   const stepUps = stepUpChanges(world.stepUps, { inTurn, lock });
+  const auditStanding = auditStandingChanges(world.auditStanding, { inTurn, lock });
   const pending: Pending = {
     events: [],
     handled: new Set(),
@@ -117,6 +120,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     reconcile,
     paperWeather,
     stepUps,
+    auditStanding,
   };
 
   return {
@@ -140,6 +144,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.reconcile.apply();
       pending.paperWeather.apply();
       pending.stepUps.apply();
+      pending.auditStanding.apply();
       world.append(pending.events);
     },
     end() {
@@ -197,6 +202,7 @@ function unitOf(
     stops: pending.stops.records,
     reconcile: pending.reconcile.records,
     paperWeather: pending.paperWeather.records,
+    auditStanding: pending.auditStanding.records,
     handled: {
       firstTime: (subscription, eventId) =>
         inTurn(async () => {

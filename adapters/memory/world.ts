@@ -7,6 +7,7 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Outcome } from "../../ports/store.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
+import type { AuditStandingWorld } from "./audit-standing.ts";
 import { type FlattenWorld, flattenWorld } from "./flatten-records.ts";
 import { type HaltWorld, haltWorld } from "./halt-records.ts";
 import { type LedgerWorld, ledgerWorld } from "./ledger-records.ts";
@@ -78,6 +79,7 @@ export interface MemoryWorld {
   readonly reconcile: ReconcileWorld;
   readonly paperWeather: WeatherWorld;
   readonly stepUps: StepUpWorld;
+  readonly auditStanding: AuditStandingWorld;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -127,6 +129,7 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     reconcile: reconcileWorld(),
     paperWeather: { current: undefined },
     stepUps: new Map(),
+    auditStanding: { current: undefined },
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

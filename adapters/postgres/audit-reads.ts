@@ -60,7 +60,7 @@ export function createAuditReads(ask: Ask): AuditReads {
 
 type EntryReads = Pick<
   AuditLog,
-  "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex" | "readKeyChanges" | "count"
+  "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex" | "readKeyChanges" | "count" | "rewrites"
 >;
 
 function createEntryReads(ask: Ask): EntryReads {
@@ -140,8 +140,16 @@ function createEntryReads(ask: Ask): EntryReads {
       });
       return Number(found.rows[0]?.rows);
     },
+    async rewrites() {
+      return String((await ask("asking whether entries were touched", { text: rewritesText })).rows[0]?.counted);
+    },
   };
 }
+
+/** What the server counts anyway; an append changes none of it. */
+const rewritesText = `
+select coalesce(string_agg(relname || ' ' || n_tup_upd || ' ' || n_tup_del || ' ' || pg_relation_filenode(relid), ', ' order by relname), '') as counted
+from pg_stat_user_tables where relid in ('audit_entry'::regclass)`;
 
 function sequencesById(rows: readonly { readonly id: string; readonly sequence: string }[]): Map<string, number> {
   return new Map(rows.map((row) => [textOfColumn(row.id), Number(row.sequence)]));

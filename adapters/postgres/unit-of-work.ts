@@ -9,6 +9,7 @@ import { redeemOrTell } from "../identity/step-up-proofs.ts";
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
+import { auditStandingRecords } from "./unit-of-work-audit-standing.ts";
 import { configurationRecords } from "./unit-of-work-configuration.ts";
 import { drillRecords, flattenRecords } from "./unit-of-work-flatten.ts";
 import { haltRecords } from "./unit-of-work-halts.ts";
@@ -70,6 +71,7 @@ export function createUnitOfWork(options: {
     reconcile: reconcileRecords(options.sql),
     paperWeather: paperWeatherRecords(options.sql),
     stepUps: { redeem: (shown) => redeemOrTell(options.sql, unit.events, shown) },
+    auditStanding: auditStandingRecords(options.sql),
   };
   return {
     unit,

@@ -124,6 +124,7 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   reconcileDifference: audited("reconcileDifference", "reconcile.difference", (of) => of.difference_id),
 
   auditAppended: { notAudited: "It tells of an entry: an entry about it would never end." },
+  auditProgress: { notAudited: "It changes nothing: it measures how far the log is behind." },
   haltRequested: audited("haltRequested", "halt.requested", byScope, requestedBy),
   haltLifted: audited("haltLifted", "halt.lifted", byScope, (of) => of.cosigned_by),
   haltStep: audited("haltStep", "halt.step", (of) => of.halt_id),

@@ -240,6 +240,7 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   haltLifted: ["riskengine", "operations"],
   resumeRequested: ["riskengine", "operations"],
   resumeEnded: ["riskengine", "operations"],
+  auditProgress: ["operations"],
   haltStep: ["operations"],
   flattenRequested: ["operations"],
   flattenLine: ["operations"],

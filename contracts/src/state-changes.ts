@@ -87,6 +87,8 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "audit.erase": tells("operatorAttempted"),
   "audit.alarm": tells("alarmRaised"),
   "marks.alarm": tells("alarmRaised"),
+  "audit.standing": untold("How far the log has come follows from the log; when it fails that is an alarm."),
+  "riskengine.audit": onlyReads,
   "workers.alarm": tells("alarmRaised"),
   "workers.attempt": tells("operatorAttempted"),
   "stops.look": onlyReads,

@@ -21,6 +21,7 @@ import {
 import { mark } from "./records/market.ts";
 import {
   auditEntry,
+  auditProgress,
   flatProved,
   reconcileDifference,
   stopAttempted,
@@ -108,6 +109,7 @@ export const subjects = {
 
   // Operations.
   auditAppended: subject("svc.v1.operations.audit.appended", auditEntry, () => "audit", "An audit entry was appended."),
+  auditProgress: subject("svc.v1.operations.audit.progress", auditProgress, () => "audit", "When the audit log has heard this, everything published before it is an entry."),
   haltRequested: subject("svc.v1.operations.halt.requested", activeHalt, byFirm, "A halt is in force; order management stops accepting matching orders."),
   haltLifted: subject("svc.v1.operations.halt.lifted", haltLifted, byFirm, "An operator lifted a halt."),
   haltStep: subject("svc.v1.operations.halt.step", haltStep, byFirm, "What follows a latch was proven: blocked, cancelled or notified."),

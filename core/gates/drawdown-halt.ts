@@ -1,5 +1,5 @@
-// Gate 5: no new risk under a halt of the firm, the fund or the strategy, and none while a loss of the fund waits for its confirmation or one of its
-// loss limits is not judged. Not knowing counts as halted. The way out stays open: what the
+// Gate 5: no new risk under a halt of the firm, the fund or the strategy, none while a loss of the fund waits for its confirmation or one of its
+// loss limits is not judged, and none that the audit log could not tell of. Not knowing counts as halted. The way out stays open: what the
 // engine itself proves to shrink the position passes, if it is marked so and the envelope lets it. So does what only takes away from an
 // order that is with a broker already: like cancelling it, which nobody is asked about.
 
@@ -23,16 +23,19 @@ export const drawdownHalt: Gate = {
   decide(order, view, _at, notes) {
     notes.count("halt_epoch", view.haltEpoch);
     notes.word("halt", view.halt ?? (view.haltsKnown ? "none" : "unknown"));
-    if (view.halt === undefined && view.haltsKnown && view.lossBlock === undefined) return undefined;
+    const isHalted = view.halt !== undefined || !view.haltsKnown || view.lossBlock !== undefined;
+    if (!isHalted && view.auditBlock === undefined) return undefined;
 
     if (view.halt !== undefined) notes.word("halt_id", view.haltId);
     if (view.lossBlock !== undefined) notes.word("losses", view.lossBlock);
+    if (view.auditBlock !== undefined) notes.word("audit", view.auditBlock);
     if (view.lowers === true) {
       notes.word("exit", "lowers an open order");
       return undefined;
     }
     const exit = reduces(view) && order.reduce_only === true;
-    if (exit && view.envelope?.haltAllowReduceOnly === true) {
+    // The envelope's switch is about halts; that nothing can be audited keeps nobody from getting out.
+    if (exit && (!isHalted || view.envelope?.haltAllowReduceOnly === true)) {
       notes.word("exit", "proven reduction");
       return undefined;
     }
@@ -41,15 +44,22 @@ export const drawdownHalt: Gate = {
       : reduces(view)
         ? "the order reduces, but is not marked reduce_only"
         : "the order adds risk";
-    if (view.halt === undefined && view.haltsKnown) return lossDenial(view, hint);
-    if (view.halt === undefined) {
-      return { code: "HALT_STATE_UNKNOWN", reason: `Whether a halt is in force is not known, and ${hint}.` };
-    }
+    return haltDenial(view, hint);
+  },
+};
+
+function haltDenial(view: FundView, hint: string): Denial {
+  if (view.halt !== undefined) {
     const { code, scope } = levels[view.halt];
     const why = view.haltReason === "" ? "" : ` (${view.haltReason})`;
     return { code, reason: `${scope} by ${view.haltId}${why}, and ${hint}.` };
-  },
-};
+  }
+  if (!view.haltsKnown) {
+    return { code: "HALT_STATE_UNKNOWN", reason: `Whether a halt is in force is not known, and ${hint}.` };
+  }
+  if (view.lossBlock !== undefined) return lossDenial(view, hint);
+  return { code: "AUDIT_UNAVAILABLE", reason: `${view.auditBlock}, and ${hint}.` };
+}
 
 function lossDenial({ lossBlock, lossReason = "" }: FundView, hint: string): Denial {
   switch (lossBlock) {

@@ -86,6 +86,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
   HALT_STATE_UNKNOWN: view({ haltsKnown: false }),
   LOSS_CONFIRMATION_PENDING: view({ lossBlock: "pending" }),
   LOSS_NOT_JUDGED: view({ lossBlock: "not judged", lossReason: "daily: no baseline" }),
+  AUDIT_UNAVAILABLE: view({ auditBlock: "The audit log does not verify since 12:00" }),
 
   COVER_EXCEEDS_SHORT: order({ side: "BUY_TO_COVER" }),
   SELL_EXCEEDS_LONG: order({ side: "SELL" }),

@@ -11,6 +11,7 @@ import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { createAttempts } from "../attempts.ts";
 import type { RunningService, Service, ServicePorts } from "../service.ts";
 import { type Alarms, createAlarms } from "./alarms.ts";
+import { watchAudit } from "./audit-watch.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
 import { createDrawdown } from "./drawdown.ts";
 import { createEnvelopes } from "./envelopes.ts";
@@ -86,6 +87,7 @@ async function assemble(
   const watch = await watchHalts(ports, engine, envelopes.readAgain, figures.haltEpoch);
   stops.push(watch.stop);
   stops.push((await watchSymbolBlocks(ports, engine)).stop);
+  stops.push((await watchAudit(ports, engine, alarms)).stop);
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });

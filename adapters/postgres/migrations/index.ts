@@ -20,6 +20,7 @@ import { lossesMigration } from "./0017-losses.ts";
 import { flattenMigration } from "./0018-flatten.ts";
 import { auditRepairMigration } from "./0019-audit-repair.ts";
 import { tradedSinceMigration } from "./0020-traded-since.ts";
+import { auditStandingMigration } from "./0021-audit-standing.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   flattenMigration,
   auditRepairMigration,
   tradedSinceMigration,
+  auditStandingMigration,
 ];

@@ -17,6 +17,10 @@ export const alarms = {
     "critical",
     "A witness has cosigned another history of the audit log than there is.",
   ),
+  AUDIT_STOPS_NEW_RISK: alarm(
+    "critical",
+    "The audit log takes no entries, does not verify, or is too far behind: new risk is denied.",
+  ),
   AUDIT_TAKEN_OVER: alarm("critical", "Another process has taken the audit log; this one writes no entries any more."),
   AUDIT_ANCHOR_BEHIND: alarm("warning", "An anchor has not taken the audit log's checkpoints for minutes."),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),

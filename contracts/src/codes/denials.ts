@@ -68,6 +68,7 @@ export const gateDenials = {
     HALT_STATE_UNKNOWN: denial("Whether a halt is in force cannot be known, which counts as halted."),
     LOSS_CONFIRMATION_PENDING: denial("A loss above its limit waits for its confirmation."),
     LOSS_NOT_JUDGED: denial("A loss limit of the envelope is not judged; the reason says which, why and what ends it."),
+    AUDIT_UNAVAILABLE: denial("The audit log takes no entries, does not verify, or is too far behind the outbox."),
   },
   short_side: {
     COVER_EXCEEDS_SHORT: denial("A BUY_TO_COVER is for more than is short and not being bought back already."),

@@ -32,6 +32,10 @@ export const auditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 
+/** Measures how far the audit log is behind: whoever published it knows it again by its id. */
+export const auditProgress = z.object({ beat_id: idText, at: instantText });
+export type AuditProgress = z.infer<typeof auditProgress>;
+
 /** What a caller appends; the sequencer adds the rest. */
 export const auditAppend = z.strictObject({
   actor: nameText,

@@ -21,9 +21,10 @@ import { createFindings, type Findings } from "./checking/findings.ts";
 import type { FsckOptions, FsckReport } from "./checking/fsck.ts";
 import { createRuns, type RunState, type Runs } from "./checking/runs.ts";
 import { sentenceOf, startSelfVerification } from "./checking/self-verification.ts";
+import { startStanding } from "./checking/standing.ts";
 import type { Verdict } from "./checking/verify.ts";
 import { auditHandlers } from "./desks/audit-rpc.ts";
-import { type AuditStatus, type StatusParts, statusOf } from "./desks/audit-status.ts";
+import { type AuditStatus, brokenOf, type StatusParts, statusOf } from "./desks/audit-status.ts";
 import { readTrail, type Trail, type TrailPage } from "./desks/trail.ts";
 import { startIntake } from "./intake/intake.ts";
 import { createKeyKeeper, type KeyChangeDone, type SettledKey, settleKey } from "./keys/key-rotation.ts";
@@ -166,7 +167,15 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
     ...{ before: begun.verifiedBefore, fsck: (signal: AbortSignal) => checks.fsck({ signal }) },
   });
   const personal = openPersonalData({ ...ports, append: sequencer.append, signingKeyPath: path, onDefect });
-  intake = await startIntake({ bus: ports.bus, auditLog, sha256, append: sequencer.append, sealing: personal });
+  const standing = startStanding({
+    ...{ ports: { ...ports, sha256, origin }, sequencer, findings },
+    broken: () => brokenOf({ fault, findings }),
+    fsck: (signal) => checks.fsck({ signal }),
+  });
+  intake = await startIntake({
+    ...{ bus: ports.bus, auditLog, sha256, append: sequencer.append, sealing: personal },
+    onProgress: standing.heard,
+  });
   const runs = createRuns<RunResult>({ timers, random });
   const parts = {
     ...{ origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification, findings },
@@ -174,6 +183,7 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   };
   return running({ ...parts, ports, checks, runs, personal, subjects }, async () => {
     runs.stop();
+    await standing.stop();
     await intake?.close();
     await verification.stop();
     for (const part of [sequencer, made, outside]) await part.stop(patienceMs);

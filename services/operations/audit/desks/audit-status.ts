@@ -80,7 +80,7 @@ export function statusOf(parts: StatusParts): AuditStatus {
 }
 
 /** What verifications and witnesses found; both are told when there are both. */
-function brokenOf({ fault, findings }: StatusParts): string | undefined {
+export function brokenOf({ fault, findings }: Pick<StatusParts, "fault" | "findings">): string | undefined {
   const found = fault ?? findings.broken();
   const sentences = [
     ...(found === undefined ? [] : [sentenceOf(found)]),

@@ -170,6 +170,7 @@ async function handBus(
     auditLog,
     sha256,
     append,
+    onProgress: () => undefined,
     sealing: { prepare: async () => () => ({ sealed: "", subject_key: "" }) },
   });
   if (given?.options.ahead === undefined) throw new Error("nothing is shown ahead");

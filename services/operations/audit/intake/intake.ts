@@ -6,10 +6,12 @@
 //  2. What was read together is appended together, before the first of it is handed over.
 //  3. Events stand in the log in the order in which they are handed over. When an append fails, nothing is appended ahead until everything that
 //     failed with it has been handed over again.
-//  4. An event of ours whose row the database no longer has cannot be proved. If the log has its entry it is a repetition; else it is recorded
+//  4. A message that measures progress is passed on when it is handed over: then everything before it is durable.
+//  5. An event of ours whose row the database no longer has cannot be proved. If the log has its entry it is a repetition; else it is recorded
 //     as foreign, under an id that is not the event's own.
 import { auditActions } from "../../../../contracts/src/audit-actions.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
+import type { AuditProgress } from "../../../../contracts/src/records/operations.ts";
 import { everySubject, leftOut, subjects } from "../../../../contracts/src/subjects.ts";
 import { readEntry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
@@ -30,7 +32,7 @@ const readTogetherMax = 1_000;
 const heard: readonly string[] = [
   everySubject,
   ...(Object.keys(subjects) as (keyof typeof subjects)[])
-    .filter((key) => "notAudited" in auditActions[key])
+    .filter((key) => "notAudited" in auditActions[key] && key !== "auditProgress")
     .map((key) => leftOut(subjects[key].name)),
 ];
 
@@ -40,6 +42,8 @@ export interface IntakeOptions {
   readonly sha256: Sha256OfBytes;
   readonly append: (wish: AuditWish) => Promise<Appended>;
   readonly sealing: Pick<Sealing, "prepare">;
+  /** Told of every message that measures progress: everything before it is durable. */
+  readonly onProgress: (beatId: string) => void;
 }
 
 /** What has to be known before events can become entries. */
@@ -50,7 +54,7 @@ interface Ready {
   readonly repeated: ReadonlySet<BusEvent>;
 }
 
-export function startIntake({ bus, auditLog, sha256, append, sealing }: IntakeOptions): Promise<Subscription> {
+export function startIntake({ bus, auditLog, sha256, append, sealing, onProgress }: IntakeOptions): Promise<Subscription> {
   /** Appended ahead, not handed over yet. */
   const underWay = new Map<string, Promise<Appended>>();
   /** Appended ahead in vain, not handed over yet. */
@@ -106,6 +110,9 @@ export function startIntake({ bus, auditLog, sha256, append, sealing }: IntakeOp
   }
 
   async function handle(event: BusEvent): Promise<void> {
+    if (event.subject === subjects.auditProgress.name && event.unread === undefined) {
+      return onProgress((event.payload as AuditProgress).beat_id);
+    }
     const id = idOf(event);
     const appending = underWay.get(id);
     underWay.delete(id);

@@ -12,7 +12,7 @@ export async function rowsFault(
 ): Promise<AuditFault | undefined> {
   for (let from = 0; from < head.size; from += countedTogether) {
     const end = Math.min(head.size, from + countedTogether);
-    if ((await auditLog.count(from, end)) < end - from) return missing(auditLog, head, from, end);
+    if ((await auditLog.count(from, end)) < end - from) return firstMissing(auditLog, head.size, from, end);
   }
   return beyondHead(auditLog, head);
 }
@@ -30,9 +30,9 @@ export async function beyondHead(
 }
 
 /** Halves the range, in which at least one is missing, until only the first one is left; says of it what verification would. */
-async function missing(
+export async function firstMissing(
   auditLog: Pick<AuditLog, "count" | "read">,
-  head: AuditHead,
+  size: number,
   from: number,
   end: number,
 ): Promise<AuditFault> {
@@ -44,7 +44,7 @@ async function missing(
   }
   const [next] = await auditLog.read(first, 1);
   if (next === undefined) {
-    return { code: "TRUNCATED", sequence: first, expected: `${head.size} entries`, actual: `${first}` };
+    return { code: "TRUNCATED", sequence: first, expected: `${size} entries`, actual: `${first}` };
   }
   return { code: "SEQUENCE_MISMATCH", sequence: first, expected: `${first}`, actual: `${next.sequence}` };
 }

@@ -1,0 +1,161 @@
+// Says about once a second how the log stands, for risk engines, which take no new risk without it: up to when everything published is an entry, and
+// what is wrong. How far the log has come is measured from end to end: a message is published like any other, and when the intake hears it,
+// everything published before it is durable in the log.
+//
+//  1. Only a message that this process published counts, so nobody else can make the log look up to date.
+//  2. Nothing is reported before the first one came back, unless the log is broken: what the last process reported grows old meanwhile.
+//  3. The end of the log is looked at before every report. When rows elsewhere may have been touched, and again and again while the log is known to be
+//     broken, all of it is verified; a clean verification takes the finding back, and with it the block.
+import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
+import { format, fromMicroseconds, type Instant, millisecondsBetween } from "../../../../contracts/src/instant.ts";
+import { subjects } from "../../../../contracts/src/subjects.ts";
+import type { AuditFault } from "../../../../core/audit/fault.ts";
+import type { AuditLog } from "../../../../ports/audit-log.ts";
+import { line } from "../../../line.ts";
+import type { ServicePorts } from "../../../service.ts";
+import type { Sequencer } from "../log/sequencer.ts";
+import type { Findings } from "./findings.ts";
+import type { FsckReport } from "./fsck.ts";
+import { type TailPorts, tailFault } from "./tail-check.ts";
+
+export interface StandingOptions {
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "random" | "log" | "crash"> &
+    TailPorts & { readonly auditLog: Pick<AuditLog, "rewrites"> };
+  readonly sequencer: Pick<Sequencer, "state" | "head" | "pen">;
+  readonly findings: Pick<Findings, "begin" | "broken">;
+  /** What is wrong with the log, whoever found it. */
+  readonly broken: () => string | undefined;
+  readonly fsck: (signal: AbortSignal) => Promise<FsckReport>;
+}
+
+export interface Standing {
+  /** The intake has heard a message of this kind. */
+  heard(beatId: string): void;
+  stop(): Promise<void>;
+}
+
+const reportEveryMs = 1_000;
+/** A whole verification is repeated after so long, or after so many times as long as the last one took. */
+const verifyAgainMs = 5_000;
+const restFactor = 20;
+/** Messages that have not come back; more are not told apart, and the oldest are forgotten. */
+const awaitedMax = 120;
+const reasonCharactersMax = 500;
+const longAgo = fromMicroseconds(0);
+
+export function startStanding(options: StandingOptions): Standing {
+  const { ports, sequencer, findings } = options;
+  const { store, clock, timers, log, random, auditLog } = ports;
+  const ending = new AbortController();
+  const awaited = new Map<string, Instant>();
+  let waking = new AbortController();
+  let through: Instant | undefined;
+  let brokenSince: Instant | undefined;
+  let counted = sequencer.head().size;
+  let rewrites: string | undefined;
+  let verifyAt: Instant | undefined;
+  let verifying: Promise<void> | undefined;
+  let troubled = false;
+
+  async function lookAtTail(): Promise<void> {
+    const head = sequencer.head();
+    const ended = findings.begin("part");
+    const fault: AuditFault | undefined = await tailFault(ports, head, counted);
+    counted = head.size;
+    if (fault !== undefined) ended(fault);
+    const now = await auditLog.rewrites();
+    if (rewrites !== undefined && now !== rewrites) verifyAt = clock.now();
+    rewrites = now;
+  }
+
+  /** Beside the reports: it may take minutes. */
+  function verifyWhenDue(): void {
+    const now = clock.now();
+    if (findings.broken() !== undefined) verifyAt ??= fromMicroseconds(now + verifyAgainMs * 1_000);
+    if (verifying !== undefined || verifyAt === undefined || now < verifyAt) return;
+    verifyAt = undefined;
+    verifying = verify(now).finally(() => {
+      verifying = undefined;
+    });
+  }
+
+  async function verify(beganAt: Instant): Promise<void> {
+    const ended = findings.begin("everything");
+    try {
+      ended((await options.fsck(ending.signal)).fault);
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      if (!ending.signal.aborted) log.warn("the audit log could not be verified", { error: messageOf(thrown) });
+    }
+    if (findings.broken() === undefined) return;
+    const restMs = Math.max(verifyAgainMs, millisecondsBetween(beganAt, clock.now()) * restFactor);
+    verifyAt ??= fromMicroseconds(clock.now() + restMs * 1_000);
+  }
+
+  function brokenNow(): { readonly reason: string; readonly since: Instant } | undefined {
+    const state = sequencer.state();
+    const isRefusing = state === "taken over" || state === "standing still";
+    const reason = options.broken() ?? (isRefusing ? `it takes no entries: ${state}` : undefined);
+    if (reason === undefined) {
+      brokenSince = undefined;
+      return undefined;
+    }
+    brokenSince ??= clock.now();
+    return { reason: line(reason, reasonCharactersMax), since: brokenSince };
+  }
+
+  async function report(): Promise<void> {
+    const isTaking = sequencer.state() === "open";
+    if (isTaking) await lookAtTail();
+    verifyWhenDue();
+    const broken = brokenNow();
+    const [beatId, at] = [random.uuid(), clock.now()];
+    if (isTaking) awaitBeat(beatId, at);
+    await store.transact("audit.standing", async (unit) => {
+      if (through !== undefined || broken !== undefined) {
+        await unit.auditStanding.report({ pen: sequencer.pen(), through: through ?? longAgo, broken });
+      }
+      if (isTaking) await unit.events.publish(subjects.auditProgress, { beat_id: beatId, at: format(at) });
+    });
+  }
+
+  function awaitBeat(beatId: string, at: Instant): void {
+    awaited.set(beatId, at);
+    const [oldest] = awaited.keys();
+    if (awaited.size > awaitedMax && oldest !== undefined) awaited.delete(oldest);
+  }
+
+  async function watch(): Promise<void> {
+    while (!ending.signal.aborted) {
+      try {
+        await report();
+        troubled = false;
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        if (!troubled) log.warn("how the audit log stands cannot be reported", { error: messageOf(thrown) });
+        troubled = true;
+      }
+      await timers.sleep(reportEveryMs, waking.signal);
+      if (!ending.signal.aborted && waking.signal.aborted) waking = new AbortController();
+    }
+  }
+
+  const watching = watch();
+  return {
+    heard(beatId) {
+      const at = awaited.get(beatId);
+      if (at === undefined) return;
+      // What was published before is older and has come back, or never will.
+      for (const [id, published] of awaited) if (published <= at) awaited.delete(id);
+      const isFirst = through === undefined;
+      if (through === undefined || at > through) through = at;
+      if (isFirst) waking.abort();
+    },
+    async stop() {
+      ending.abort();
+      waking.abort();
+      await watching;
+      await verifying;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// What the engine knows of the audit log: up to when everything published is an entry, and whether the log is broken. Operations writes it, and
+// the engine reads it twice a second and judges by its own clock: a log of which nothing is heard is behind, whoever is to blame.
+//
+//  1. It is told to the engine before anything is served. Until somebody has ever reported, the log counts as up to date when the engine began.
+//  2. How far the log is behind is judged at the moment of each check, so that neither a silent store nor a busy event loop stretches it.
+//  3. A log that is whole again lifts the block with the next reading.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { AuditStanding } from "../../ports/audit-standing.ts";
+import { line } from "../line.ts";
+import type { ServicePorts } from "../service.ts";
+import type { Alarms } from "./alarms.ts";
+
+const readEveryMs = 500;
+const reasonCharactersMax = 300;
+
+export interface AuditWatch {
+  stop(): Promise<void>;
+}
+
+type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "settings">;
+
+/** Until when the log may be relied on, and what is wrong with it after that. */
+export interface JudgedAudit {
+  readonly goodUntil: number;
+  readonly reason: string;
+}
+
+export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant, behindMaxMs: number): JudgedAudit {
+  if (standing?.broken !== undefined) {
+    const { reason, since } = standing.broken;
+    // A denial's reason is one sentence.
+    const why = line(reason, reasonCharactersMax).replace(/[.\s]+$/u, "").replaceAll(/[.!?](?=\s)/gu, ";");
+    return { goodUntil: Number.NEGATIVE_INFINITY, reason: `The audit log is broken since ${format(since)} (${why})` };
+  }
+  const through = standing?.through ?? beganAt;
+  const what = standing === undefined ? "Nobody has kept the audit log" : "The audit log is behind the outbox";
+  return {
+    goodUntil: plusMilliseconds(through, behindMaxMs),
+    reason: `${what} since ${format(through)}, longer than ${behindMaxMs / 1_000} s`,
+  };
+}
+
+/** Resolves when the engine has it. */
+export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms): Promise<AuditWatch> {
+  const { store, clock, timers, log } = ports;
+  const { behindMaxMs } = ports.settings.audit;
+  const ending = new AbortController();
+  const beganAt = clock.now();
+  let judged = judgeAudit(undefined, beganAt, behindMaxMs);
+  let isBlocked = false;
+  let troubled = false;
+
+  async function read(): Promise<void> {
+    const standing = await store.transact("riskengine.audit", (unit) => unit.auditStanding.read());
+    judged = judgeAudit(standing, beganAt, behindMaxMs);
+    engine.setAudit(judged);
+  }
+
+  /** Also when nothing could be read: time alone makes the log late. */
+  function tell(): void {
+    const wasBlocked = isBlocked;
+    isBlocked = clock.now() >= judged.goodUntil;
+    if (isBlocked) {
+      alarms.raise("AUDIT_STOPS_NEW_RISK", "audit", `${judged.reason}: new risk is denied until the log is whole again.`);
+    } else if (wasBlocked) {
+      alarms.clear("AUDIT_STOPS_NEW_RISK", "audit");
+      log.info("the audit log is whole again, and new risk is no longer denied for want of it");
+    }
+  }
+
+  async function watch(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await timers.sleep(readEveryMs, ending.signal);
+      if (ending.signal.aborted) return;
+      try {
+        await read();
+        troubled = false;
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        if (!troubled) log.warn("how the audit log stands cannot be read", { error: messageOf(thrown) });
+        troubled = true;
+      }
+      tell();
+    }
+  }
+
+  await read();
+  const watching = watch();
+  return {
+    stop: async () => {
+      ending.abort();
+      await watching;
+    },
+  };
+}
