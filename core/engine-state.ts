@@ -10,7 +10,14 @@ import { isAhead } from "./dated.ts";
 import { type Books, createBooks, forgetSymbol, fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import type { Envelope } from "./envelope.ts";
 
-import { type AuditStanding, createHaltBook, emptyView, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
+import {
+  type AuditStanding,
+  createHaltBook,
+  emptyView,
+  type Found,
+  nothingFound,
+  type ViewSource,
+} from "./fill-view.ts";
 import * as sheets from "./fund-sheet.ts";
 import { headOf, setHead, slotsOf } from "./fund-sheet.ts";
 import type { InputAges } from "./gates/gate.ts";

@@ -241,15 +241,15 @@ function groundOn(
       const tamperer = await openClient(owner, { log: quietLog, applicationName: "somebody with every right" });
       const without = (sql: string): string =>
         `begin; alter table audit_entry disable trigger append_only; ${sql}; alter table audit_entry enable always trigger append_only; commit`;
-      try {
-        await tamperer.query(
-          without(`create temp table gone on commit preserve rows as
+      await tamperer.query(
+        without(`create temp table gone on commit preserve rows as
             select * from audit_entry where sequence >= (select max(sequence) - 2 from audit_entry);
             delete from audit_entry where sequence in (select sequence from gone)`),
-        );
+      );
+      try {
         await work();
-        await tamperer.query("insert into audit_entry select * from gone");
       } finally {
+        await tamperer.query("insert into audit_entry select * from gone");
         await tamperer.end();
       }
     },

@@ -6,8 +6,8 @@
 //  3. Nothing in here calls a handler: watchers only take note, and act when their own timers say so.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Outcome } from "../../ports/store.ts";
-import { type MemoryFaults, noFaults } from "./faults.ts";
 import type { AuditStandingWorld } from "./audit-standing.ts";
+import { type MemoryFaults, noFaults } from "./faults.ts";
 import { type FlattenWorld, flattenWorld } from "./flatten-records.ts";
 import { type HaltWorld, haltWorld } from "./halt-records.ts";
 import { type LedgerWorld, ledgerWorld } from "./ledger-records.ts";

@@ -23,7 +23,14 @@ describe("auditActions", () => {
 
   it("leaves out only what is inside another entry or follows from others, what may be lost, and the log's own", () => {
     const out = Object.entries(auditActions).flatMap(([key, rule]) => ("notAudited" in rule ? [key] : []));
-    expect(out.sort()).toEqual(["auditAppended", "auditProgress", "gateFailed", "gatePassed", "marketMarks", "navUpdated"]);
+    expect(out.sort()).toEqual([
+      "auditAppended",
+      "auditProgress",
+      "gateFailed",
+      "gatePassed",
+      "marketMarks",
+      "navUpdated",
+    ]);
   });
 
   it("believes a payload about its actor only from our own services", () => {

@@ -31,7 +31,9 @@ export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant
   if (standing?.broken !== undefined) {
     const { reason, since } = standing.broken;
     // A denial's reason is one sentence.
-    const why = line(reason, reasonCharactersMax).replace(/[.\s]+$/u, "").replaceAll(/[.!?](?=\s)/gu, ";");
+    const why = line(reason, reasonCharactersMax)
+      .replace(/[.\s]+$/u, "")
+      .replaceAll(/[.!?](?=\s)/gu, ";");
     return { goodUntil: Number.NEGATIVE_INFINITY, reason: `The audit log is broken since ${format(since)} (${why})` };
   }
   const through = standing?.through ?? beganAt;
@@ -63,7 +65,11 @@ export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms): 
     const wasBlocked = isBlocked;
     isBlocked = clock.now() >= judged.goodUntil;
     if (isBlocked) {
-      alarms.raise("AUDIT_STOPS_NEW_RISK", "audit", `${judged.reason}: new risk is denied until the log is whole again.`);
+      alarms.raise(
+        "AUDIT_STOPS_NEW_RISK",
+        "audit",
+        `${judged.reason}: new risk is denied until the log is whole again.`,
+      );
     } else if (wasBlocked) {
       alarms.clear("AUDIT_STOPS_NEW_RISK", "audit");
       log.info("the audit log is whole again, and new risk is no longer denied for want of it");

@@ -54,7 +54,14 @@ interface Ready {
   readonly repeated: ReadonlySet<BusEvent>;
 }
 
-export function startIntake({ bus, auditLog, sha256, append, sealing, onProgress }: IntakeOptions): Promise<Subscription> {
+export function startIntake({
+  bus,
+  auditLog,
+  sha256,
+  append,
+  sealing,
+  onProgress,
+}: IntakeOptions): Promise<Subscription> {
   /** Appended ahead, not handed over yet. */
   const underWay = new Map<string, Promise<Appended>>();
   /** Appended ahead in vain, not handed over yet. */

@@ -1,0 +1,140 @@
+// How the audit log stands, as it is reported for risk engines: up to date while it runs, broken when its newest entries are gone or another, whole
+// again when they are back, and silent when nobody writes the log.
+import { describe, expect, test } from "vitest";
+import { fromMicroseconds, millisecondsBetween } from "../../../../contracts/src/instant.ts";
+import { exampleOrder } from "../../../../contracts/src/records/examples.ts";
+import { subjects } from "../../../../contracts/src/subjects.ts";
+import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
+import {
+  type AuditRig,
+  auditRig,
+  loseRows,
+  rewriteAndRechain,
+  truncate,
+} from "../../../../testkit/audit/service-rig.ts";
+import { readRows } from "./tail-check.ts";
+
+let rig: AuditRig;
+
+async function begin(entries = 5) {
+  rig = auditRig({ seed: 223 });
+  const life = await rig.start();
+  for (let count = 0; count < entries; count += 1) {
+    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: `order-${count}` });
+  }
+  await rig.time.run({ untilMs: rig.time.elapsedMs() + 3_000 });
+  return life;
+}
+
+const pass = (ms: number) => rig.time.run({ untilMs: rig.time.elapsedMs() + ms });
+const standing = () => rig.world.auditStanding.current;
+const behindMs = (): number => millisecondsBetween(standing()?.through ?? fromMicroseconds(0), rig.time.clock.now());
+
+/** As from a backup: what came after the loss stays. */
+function putBack(rows: readonly NewAuditRow[], head: AuditHead): void {
+  const { disk } = rig;
+  const newer = disk.rows.filter(({ sequence }) => sequence >= rows.length);
+  disk.rows.splice(0, disk.rows.length, ...rows, ...newer);
+  if (disk.head.size < head.size || newer.length === 0) disk.head = head;
+  disk.bySubject.clear();
+  for (const { eventId, subjectId, sequence } of disk.rows) {
+    disk.byEvent.set(eventId, sequence);
+    disk.bySubject.set(subjectId, [...(disk.bySubject.get(subjectId) ?? []), sequence]);
+  }
+}
+
+describe("22.3: how the audit log stands", () => {
+  test("it is up to date while it runs, and nothing of that is an entry", async () => {
+    const { audit } = await begin();
+    expect(standing()?.broken).toBeUndefined();
+    expect(behindMs()).toBeLessThan(2_500);
+    const { size } = audit.status();
+    await pass(20_000);
+    expect(behindMs()).toBeLessThan(2_500);
+    expect(audit.status().size).toBe(size);
+    await rig.finish(audit.stop());
+  });
+
+  const attacks: readonly (readonly [string, () => void])[] = [
+    ["its newest entries are gone", () => loseRows(rig.disk, rig.disk.head.size - 3, rig.disk.head.size)],
+    ["it is cut, with its head", () => truncate(rig.disk, rig.disk.head.size - 3)],
+    ["all of it is gone", () => loseRows(rig.disk, 0, rig.disk.head.size)],
+    ["its end is rewritten and chained anew", () => rewriteAndRechain(rig.disk, rig.disk.head.size - 2, { lie: true })],
+  ];
+  test.each(attacks)(
+    "%s: it is broken within two seconds, and whole again when it is put back",
+    async (_name, attack) => {
+      const { audit, process } = await begin(readRows);
+      const rows = rig.disk.rows.map((row) => ({ ...row }));
+      const { head } = rig.disk;
+      attack();
+      await pass(2_000);
+      expect(standing()?.broken?.reason).toMatch(/TRUNCATED|SEQUENCE_MISMATCH|HASH_MISMATCH|LINK_MISMATCH/);
+      const since = standing()?.broken?.since;
+      await pass(10_000);
+      expect(standing()?.broken?.since).toEqual(since);
+      putBack(rows, head);
+      // Whoever found the head elsewhere takes the log for another's, and ends.
+      const isTakenOver = audit.status().state === "taken over";
+      if (isTakenOver) process.kill();
+      const next = isTakenOver ? (await rig.start()).audit : audit;
+      await pass(30_000);
+      expect(standing()?.broken).toBeUndefined();
+      expect(behindMs()).toBeLessThan(2_500);
+      await rig.finish(next.stop());
+    },
+  );
+
+  test("a process that was killed reports nothing any more, and the next one goes on from there", async () => {
+    const { process } = await begin();
+    process.kill();
+    await pass(20_000);
+    expect(behindMs()).toBeGreaterThan(20_000);
+    const { audit } = await rig.start();
+    await pass(2_000);
+    expect(standing()?.broken).toBeUndefined();
+    expect(behindMs()).toBeLessThan(2_500);
+    await rig.finish(audit.stop());
+  });
+
+  test("appends that fail hold it back: what is published is not an entry", async () => {
+    const { audit } = await begin();
+    rig.fates.set(
+      "audit.append",
+      Array.from({ length: 10_000 }, () => "failed" as never),
+    );
+    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "late" });
+    await pass(20_000);
+    expect(behindMs()).toBeGreaterThan(17_000);
+    rig.fates.delete("audit.append");
+    await pass(10_000);
+    expect(behindMs()).toBeLessThan(2_500);
+    await rig.finish(audit.stop());
+  });
+
+  test("a log that is broken at the start is reported broken at once", async () => {
+    const { process } = await begin();
+    process.kill();
+    loseRows(rig.disk, rig.disk.head.size - 2, rig.disk.head.size);
+    const { audit } = await rig.start();
+    await pass(1_000);
+    expect(standing()?.broken?.reason).toContain("TRUNCATED");
+    await rig.finish(audit.stop());
+  });
+
+  test("a message of somebody else does not make it look up to date", async () => {
+    const { audit } = await begin();
+    rig.fates.set(
+      "audit.append",
+      Array.from({ length: 10_000 }, () => "failed" as never),
+    );
+    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "late" });
+    await rig.publish("operations", subjects.auditProgress, {
+      beat_id: "forged",
+      at: "2026-11-15T12:00:00.000000Z",
+    });
+    await pass(15_000);
+    expect(behindMs()).toBeGreaterThan(12_000);
+    await rig.finish(audit.stop());
+  });
+});

@@ -1,0 +1,122 @@
+// What the engine makes of how the audit log stands: late is judged by its own clock, broken at once, and both end by themselves.
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { fromMicroseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { AuditStanding } from "../../ports/audit-standing.ts";
+import { type ServiceRig, serviceRig, testSettings } from "../../testkit/virtual/service-rig.ts";
+import { createAlarms } from "./alarms.ts";
+import { type AuditWatch, watchAudit } from "./audit-watch.ts";
+
+const settings = { ...testSettings, audit: { ...testSettings.audit, behindMaxMs: 30_000 } };
+let rig: ServiceRig;
+let watch: AuditWatch;
+let last: Parameters<Engine["setAudit"]>[0];
+
+function engineThatNotes(): Engine {
+  const setAudit: Engine["setAudit"] = (standing) => {
+    last = standing;
+  };
+  return { setAudit } as unknown as Engine;
+}
+
+const start = async (): Promise<void> => {
+  const ports = rig.portsOf("riskengine", { settings });
+  const engine = engineThatNotes();
+  watch = await watchAudit(ports, engine, createAlarms(ports));
+};
+const now = () => rig.time.clock.now();
+const isBlocked = (): boolean => now() >= last.goodUntil;
+const pass = (ms: number) => rig.time.timers.sleep(ms);
+const report = (standing: Partial<AuditStanding> = {}): void => {
+  rig.world.auditStanding.current = { pen: 1, through: now(), ...standing };
+};
+const alarms = (): readonly string[] =>
+  rig
+    .told(subjects.alarmRaised)
+    .filter(({ code }) => code === "AUDIT_STOPS_NEW_RISK")
+    .map(({ sentence }) => sentence);
+
+beforeEach(() => {
+  rig = serviceRig(223);
+});
+afterEach(async () => {
+  await watch.stop();
+  await rig.close();
+});
+
+describe("22.3: no audit, no new risk", () => {
+  test("a platform that has just begun has its time, and then nobody has kept the log", async () => {
+    await start();
+    await pass(29_000);
+    expect(isBlocked()).toBe(false);
+    await pass(1_500);
+    expect(isBlocked()).toBe(true);
+    expect(last.reason).toMatch(/^Nobody has kept the audit log since \S+Z, longer than 30 s$/);
+    expect(alarms()).toHaveLength(1);
+    expect(alarms()[0]).toContain("new risk is denied until");
+    report();
+    await pass(600);
+    expect(isBlocked()).toBe(false);
+    await pass(31_000);
+    expect(isBlocked()).toBe(true);
+    expect(alarms()).toHaveLength(2);
+  });
+
+  test("a short restart of operations denies nothing, a long one does, by the engine's own clock", async () => {
+    report();
+    await start();
+    await pass(29_000);
+    expect(isBlocked()).toBe(false);
+    report();
+    await pass(600);
+    const until = last.goodUntil;
+    expect(until).toBe(plusMilliseconds(rig.world.auditStanding.current?.through ?? fromMicroseconds(0), 30_000));
+    await pass(30_000);
+    expect(isBlocked()).toBe(true);
+    expect(last.reason).toMatch(/^The audit log is behind the outbox since/);
+  });
+
+  test("what was reported long before the start counts as what it is", async () => {
+    report({ through: fromMicroseconds(now() - 60_000_000) });
+    await start();
+    expect(isBlocked()).toBe(true);
+  });
+
+  test("broken blocks within a second and lifts with the next reading, and its reason is one sentence", async () => {
+    report();
+    await start();
+    const since = now();
+    report({ broken: { reason: "TRUNCATED at 5: expected 9 entries, found 5. A witness\nknows another.", since } });
+    await pass(600);
+    expect(isBlocked()).toBe(true);
+    expect(last.reason).toMatch(/^The audit log is broken since \S+Z \(TRUNCATED at 5: .*; A witness knows another\)$/);
+    await pass(600);
+    expect(alarms()).toHaveLength(1);
+    report();
+    await pass(600);
+    expect(isBlocked()).toBe(false);
+  });
+
+  test("a store that does not answer makes the log late too", async () => {
+    report();
+    const ports = rig.portsOf("riskengine", { settings });
+    let fails = false;
+    const store: typeof ports.store = {
+      ...ports.store,
+      transact: (name, work) => {
+        if (fails && name === "riskengine.audit") return Promise.reject(new Error("out of reach"));
+        return ports.store.transact(name, work);
+      },
+    };
+    const engine = engineThatNotes();
+    watch = await watchAudit({ ...ports, store }, engine, createAlarms(ports));
+    fails = true;
+    for (let second = 0; second < 31; second += 1) {
+      report();
+      await pass(1_000);
+    }
+    expect(isBlocked()).toBe(true);
+    expect(alarms()).toHaveLength(1);
+  });
+});
