@@ -48,7 +48,6 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     paperWeather,
     stops,
     reconcile,
-    auditStanding,
   } = unit;
   const after: After = async (doing, record, isChange = () => true) => {
     const done = await doing;
@@ -104,14 +103,18 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     stepUps: {
       redeem: (shown) => after(unit.stepUps.redeem(shown), "update step_up_proof", (denial) => denial === undefined),
     },
-    auditStanding: {
-      ...auditStanding,
-      report: (standing) => after(auditStanding.report(standing), "insert audit_standing", (isNewest) => isNewest),
-    },
+    auditStanding: watchedStanding(unit.auditStanding, after),
   };
 }
 
 type After = <T>(doing: Promise<T>, record: string, isChange?: (done: T) => boolean) => Promise<T>;
+
+function watchedStanding(records: UnitOfWork["auditStanding"], after: After): UnitOfWork["auditStanding"] {
+  return {
+    ...records,
+    report: (standing) => after(records.report(standing), "insert audit_standing", (isNewest) => isNewest),
+  };
+}
 
 function watchedLedger(ledger: UnitOfWork["ledger"], after: After): UnitOfWork["ledger"] {
   return {

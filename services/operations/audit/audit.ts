@@ -115,7 +115,7 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   const onBroken = (sentence: string): void => alarms.raise("AUDIT_CHAIN_BROKEN", sentence);
   const sizes = ports.metrics.gauge("portcullis_audit_entries", "Entries of the audit log.");
   const subjects = subjectsOf(opened, begun, random.bytes(8));
-  let intake: Subscription | undefined;
+  let hearing: Hearing | undefined;
   let checkpoints: Checkpoints | undefined;
 
   const sequencer = createSequencer({
@@ -129,7 +129,7 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
     onTakenOver(cause) {
       alarms.raise("AUDIT_TAKEN_OVER", `Another process writes the audit log; this one has ended: ${cause.message}`);
       // Whoever has the pen now must get the events as well.
-      intake?.close().catch((thrown: unknown) => log.warn("the intake did not close", { error: messageOf(thrown) }));
+      hearing?.close().catch((thrown: unknown) => log.warn("the intake did not close", { error: messageOf(thrown) }));
     },
   });
   const still = fault === undefined ? undefined : standsStill(fault);
@@ -167,15 +167,7 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
     ...{ before: begun.verifiedBefore, fsck: (signal: AbortSignal) => checks.fsck({ signal }) },
   });
   const personal = openPersonalData({ ...ports, append: sequencer.append, signingKeyPath: path, onDefect });
-  const standing = startStanding({
-    ...{ ports: { ...ports, sha256, origin }, sequencer, findings },
-    broken: () => brokenOf({ fault, findings }),
-    fsck: (signal) => checks.fsck({ signal }),
-  });
-  intake = await startIntake({
-    ...{ bus: ports.bus, auditLog, sha256, append: sequencer.append, sealing: personal },
-    onProgress: standing.heard,
-  });
+  hearing = await startHearing(ports, { origin, fault, sequencer, findings, checks, personal });
   const runs = createRuns<RunResult>({ timers, random });
   const parts = {
     ...{ origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification, findings },
@@ -183,12 +175,41 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   };
   return running({ ...parts, ports, checks, runs, personal, subjects }, async () => {
     runs.stop();
-    await standing.stop();
-    await intake?.close();
+    await hearing?.stop();
     await verification.stop();
     for (const part of [sequencer, made, outside]) await part.stop(patienceMs);
     await alarms.stop();
   });
+}
+
+interface Hearing extends Pick<Subscription, "close"> {
+  stop(): Promise<void>;
+}
+
+/** The intake, and the reports of how far it has come. */
+async function startHearing(
+  ports: AuditPorts,
+  parts: Pick<StatusParts, "origin" | "fault" | "sequencer" | "findings"> &
+    Pick<Parts, "checks"> & { readonly personal: Pick<PersonalData, "prepare"> },
+): Promise<Hearing> {
+  const { bus, auditLog, sha256OfBytes: sha256 } = ports;
+  const { origin, sequencer, findings, checks } = parts;
+  const standing = startStanding({
+    ...{ ports: { ...ports, sha256, origin }, sequencer, findings },
+    broken: () => brokenOf(parts),
+    fsck: (signal) => checks.fsck({ signal }),
+  });
+  const { append } = sequencer;
+  const intake = await startIntake({
+    ...{ bus, auditLog, sha256, append, sealing: parts.personal, onProgress: standing.heard },
+  });
+  return {
+    close: intake.close,
+    async stop() {
+      await standing.stop();
+      await intake.close();
+    },
+  };
 }
 
 /** Of a log that has only entry 0 everything is known: that one is about the log itself. Of a longer one, after a whole verification. */
