@@ -46,7 +46,7 @@ export interface HaltHistory {
 export const baselineKey = (
   of: Pick<LossBaseline, "fund_id" | "strategy_id" | "limit" | "period" | "version">,
 ): string => `${of.fund_id} ${of.strategy_id ?? ""} ${of.limit} ${of.period} ${of.version}`;
-const navsKept = 4;
+const navsKept = 12;
 
 export function haltHistory(): HaltHistory {
   return {

@@ -19,7 +19,7 @@ import {
 } from "./invariants/halts.ts";
 import type { Invariant } from "./invariants/invariant.ts";
 import { canary, nobodyDiesOfADefect, nothingIsParked } from "./invariants/life.ts";
-import { baselinesWrittenOnce, lossesHalt } from "./invariants/losses.ts";
+import { baselinesWrittenOnce, limitsAreJudged, lossesHalt } from "./invariants/losses.ts";
 import { acknowledgedIsKept, changesAreTold, oneLife, routedWithApproval } from "./invariants/orders.ts";
 import { stopsExitOnce } from "./invariants/stops.ts";
 
@@ -35,6 +35,7 @@ export const invariants: readonly Invariant[] = [
   firmNeedsTwo,
   latchToldOnce,
   lossesHalt,
+  limitsAreJudged,
   baselinesWrittenOnce,
   noKeyApprovedTwice,
   worstCaseWithinEnvelope,

@@ -7,12 +7,14 @@ import type { Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Bus, BusEvent, Handler } from "../ports/bus.ts";
 import type { OrderDesk } from "../ports/peers.ts";
+import type { ReferenceData } from "../ports/reference-data.ts";
 import type { Store, UnitOfWork } from "../ports/store.ts";
 import type { ServiceName } from "../services/service.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import { buys } from "./history.ts";
 
 interface PlantedPorts {
+  readonly referenceData: ReferenceData;
   readonly store: Store;
   readonly bus: Bus;
   readonly orderDesk: OrderDesk;
@@ -212,6 +214,21 @@ const forgetLatch: Plant = {
   },
 };
 
+const datesByUtc: Plant = {
+  name: "dates-by-utc",
+  sentence: "The risk engine dates losses by UTC, whatever calendar the fund has.",
+  ports: (service, ports) => {
+    if (service !== "riskengine") return ports;
+    const { referenceData } = ports;
+    const read: ReferenceData["read"] = async () => {
+      const reference = await referenceData.read();
+      const calendars = reference.calendars.map((one) => ({ ...one, zone: "UTC", sessions: "always" as const }));
+      return { ...reference, calendars };
+    };
+    return { ...ports, referenceData: { ...referenceData, read } };
+  },
+};
+
 export const plants: readonly Plant[] = [
   skipEpochCheck,
   freeOnTimeout,
@@ -220,4 +237,5 @@ export const plants: readonly Plant[] = [
   fireStopTwice,
   liftFreesHigher,
   forgetLatch,
+  datesByUtc,
 ];

@@ -76,6 +76,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "fire-stop-twice": [1, "stops_exit_once"],
   "lift-frees-higher": [9, "lift_leaves_higher"],
   "forget-latch": [8, "halts_are_sticky", "lift_leaves_higher"],
+  "dates-by-utc": [1, "limits_are_judged"],
 };
 const seedsMax = 100;
 

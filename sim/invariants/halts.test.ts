@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { memoryWorld } from "../../adapters/memory/world.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, history, type Told } from "../history.ts";
@@ -17,7 +17,7 @@ import {
   unknownIsHalted,
 } from "./halts.ts";
 import type { Invariant } from "./invariant.ts";
-import { baselinesWrittenOnce, lossesHalt } from "./losses.ts";
+import { baselinesWrittenOnce, limitsAreJudged, lossesHalt } from "./losses.ts";
 
 const at = "2026-03-02T10:00:00.000000Z";
 const secondUs = 1_000_000;
@@ -84,6 +84,10 @@ const nav = (value: string, second: number): Message => [
   subjects.navUpdated,
   { fund_id: "alpha", nav: value, currency: "USD", net_flows: "0", as_of: at.replace(":00.", `:0${second}.`) },
 ];
+const newRisk = (second: number): Message => {
+  const [subject, made] = decision(order({ reduce_only: false, side: "BUY" }), { classification: "INCREASE" });
+  return [subject, made, nowUs + second * secondUs];
+};
 const readTold = ([{ name: subject }, payload, atUs = nowUs]: Message, position: number): Told => ({
   ...{ id: String(position), subject, at: atUs, position, payload },
 });
@@ -97,9 +101,11 @@ interface Scene {
   /** What the engine has heard of alpha's value. */
   readonly heard?: string;
   readonly acknowledged?: string;
+  /** Up to which of alpha's values its losses are judged, and from which day. */
+  readonly judged?: { readonly second: number; readonly day: string };
 }
 
-function evidence({ before = [], now, stored = [], heard, acknowledged }: Scene): Evidence {
+function evidence({ before = [], now, stored = [], heard, acknowledged, judged }: Scene): Evidence {
   const past = history();
   before.forEach((message, index) => {
     fold(past, readTold(message, index));
@@ -110,6 +116,11 @@ function evidence({ before = [], now, stored = [], heard, acknowledged }: Scene)
   for (const [key, told] of past.baselines) {
     const kept = { ...told, value: decimal.parse(told.value), valuedAt: fromMicroseconds(0) };
     world.losses.baselines.set(key, { fundId: told.fund_id, baseline: kept as never });
+  }
+  if (judged !== undefined) {
+    const newest = { at: parse(at.replace(":00.", `:0${judged.second}.`)) };
+    const state = { newest, baselines: [{ limit: "daily", period: judged.day }] };
+    world.losses.states.set("alpha", { fundId: "alpha", state: state as never });
   }
   const halts = new Map(acknowledged === undefined ? [] : [[acknowledged, { epoch: 1, turn: 1 }] as const]);
   const promises = { orders: new Set(), halts, lifted: new Set(), envelopes: new Set(), approvals: [] };
@@ -332,6 +343,24 @@ const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scen
     "figures that do not come to the loss",
     { before: [limits(), baseline()], now: lostHalt() },
     { before: [limits(), baseline()], now: lostHalt({ loss: "4" }) },
+  ],
+  [
+    limitsAreJudged,
+    "new risk while the day's loss is counted from nowhere",
+    { before: [limits(), nav("100", 1)], judged: { second: 1, day: "2026-03-02" }, now: newRisk(0) },
+    { before: [limits(), nav("100", 1)], judged: { second: 1, day: "2026-03-03" }, now: newRisk(0) },
+  ],
+  [
+    limitsAreJudged,
+    "new risk while a value waits for its judgement",
+    { before: [limits(), nav("100", 1)], judged: { second: 0, day: "2026-03-02" }, now: newRisk(6) },
+    { before: [limits(), nav("100", 1)], judged: { second: 0, day: "2026-03-02" }, now: newRisk(7) },
+  ],
+  [
+    limitsAreJudged,
+    "new risk of a fund that nobody judges",
+    { before: [limits()], now: decision(order()) },
+    { before: [limits()], now: newRisk(0) },
   ],
   [
     baselinesWrittenOnce,

@@ -1,13 +1,19 @@
 // What must be true of losses and of what they are counted from, reckoned again from the valuations that were told.
+import { tradingCalendar, tradingDay } from "../../contracts/src/calendar.ts";
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
+import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt, LossBaseline } from "../../contracts/src/records/halt.ts";
+import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
+import { calendarDefinition } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { paperReference } from "../../services/paper-seeds.ts";
 import type { Evidence } from "../evidence.ts";
 import { baselineKey } from "../halt-history.ts";
 import { envelopeKey, type History } from "../history.ts";
+import { isLowered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 const fieldOf: Readonly<Record<string, keyof RiskEnvelope>> = {
@@ -126,6 +132,43 @@ function hasHalt(past: History, { fund_id: fundId, strategy_id: strategyId, limi
       evidence["period"] === period,
   );
 }
+
+/** The calendar of each fund, which nobody changes here. */
+const calendars = new Map(
+  paperReference("2026-01-01T00:00:00.000000Z").funds.flatMap(({ fund_id: fundId, calendar }) =>
+    paperReference("2026-01-01T00:00:00.000000Z")
+      .calendars.filter(({ name }) => name === calendar)
+      .map((one) => [fundId, tradingCalendar(calendarDefinition(one))] as const),
+  ),
+);
+const judgedWithinUs = 5_000_000;
+
+export const limitsAreJudged: Invariant = {
+  name: "limits_are_judged",
+  sentence:
+    "A loss limit of the envelope is judged from a baseline of the fund's own trading day and within 5 s of the newest value, or no new risk is approved, because a limit that is off in silence is worse than none.",
+  violated(evidence) {
+    return onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }, { at }) => {
+      const order = asked as unknown as Order;
+      const { past, platform } = evidence;
+      if (!decision.approved || decision.classification === "REDUCE" || isLowered(past, order)) return undefined;
+      const fundId = order.fund_id;
+      const limits = newestLimits(past, fundId);
+      const calendar = calendars.get(fundId);
+      const state = platform.world.losses.states.get(fundId)?.state;
+      if (limits === undefined || calendar === undefined) return undefined;
+      const named = `${decision.order_id} of ${fundId} was approved`;
+      if (state === undefined) return `${named}, and its losses were never judged`;
+      const day = tradingDay(calendar, fromMicroseconds(at));
+      if (!state.baselines.some(({ limit, period }) => limit === "daily" && period === day)) {
+        return `${named}, and its loss of ${day} is not counted from anywhere`;
+      }
+      const unjudged = (past.navs.get(fundId) ?? []).find(({ nav }) => parse(nav.as_of) > state.newest.at);
+      if (unjudged === undefined || at - parse(unjudged.nav.as_of) <= judgedWithinUs) return undefined;
+      return `${named}, and its value of ${unjudged.nav.as_of} was not judged`;
+    });
+  },
+};
 
 export const baselinesWrittenOnce: Invariant = {
   name: "baselines_written_once",
