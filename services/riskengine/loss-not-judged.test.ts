@@ -234,6 +234,20 @@ describe("22.1: a limit that is not judged denies, for whatever reason", () => {
   });
 });
 
+test("22.1: nobody is alarmed about a fund before reference data has it, nor in the three seconds that its first valuation takes", async () => {
+  const rig = await riskEngineRig({ seed: 15 });
+  await setReference(rig, "funds", 2, () => []);
+  const life = await rig.start({ inSilence: true });
+  await rig.pass(20_000);
+  await setReference(rig, "funds", 3, (funds) => funds);
+  await rig.pass(2_500);
+  await value(rig, "10000000");
+  await rig.pass(10_000);
+  await price(rig);
+  expect(alarmsOf(rig)).toEqual([]);
+  expect(await endOf(rig, life)).toBe("approved");
+});
+
 describe("22.1: a calendar that is changed to another zone forgives no loss", () => {
   // 18:00 in New York, which is the next morning in Tokyo.
   const startAt = parse("2026-11-18T23:00:00Z");

@@ -105,8 +105,10 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     const look = lookAt(fundId, knownOf(fundId), halts.inForce());
     const standings = lossStandings(look);
     const block = lossBlock(standings, look);
-    const isNew = block.judgedUntil === undefined || look.at >= block.judgedUntil;
-    const since = isNew ? (told.get(fundId)?.notJudgedSince ?? look.at) : undefined;
+    const isJudged = block.judgedUntil !== undefined && look.at < block.judgedUntil;
+    // Nobody can trade for a fund that reference data does not have, so nobody is alarmed about it.
+    const isQuiet = isJudged || reference.fund(fundId) === undefined;
+    const since = isQuiet ? undefined : (told.get(fundId)?.notJudgedSince ?? look.at);
     told.set(fundId, { ...block, by: look.day?.by, notJudgedSince: since });
     tellEngine(fundId);
     alarmNotJudged(fundId, look.at);
@@ -134,8 +136,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
       alarms.clear("LOSS_LIMIT_NOT_JUDGED", fundId);
       return;
     }
-    // Nobody can trade for a fund that reference data does not have.
-    if ((!isLong && !isLate) || reference.fund(fundId) === undefined) return;
+    if (!isLong && !isLate) return;
     const why = isLong
       ? reason
       : "a valuation was heard and could not be judged; this ends when the store has taken it";
