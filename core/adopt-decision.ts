@@ -2,6 +2,7 @@
 import { Defect } from "../contracts/src/fault.ts";
 import type { GateCheck, Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
+import * as instant from "../contracts/src/instant.ts";
 import { type Amount, parseAmount } from "./amount.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import { amendsFigure, lowersWord, windowFigure } from "./engine-check.ts";
@@ -31,8 +32,9 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   if (trips) adoptTrip(state, order, at);
   if (!decision.approved) return;
   const quantity = parseAmount(order.quantity);
-  if (amends === undefined) adoptOrder(state, order, quantity);
-  else adoptAmendment(state, order, quantity);
+  const unsentUntil = decision.valid_until === undefined ? Number.NaN : instant.parse(decision.valid_until);
+  if (amends === undefined) adoptOrder(state, order, quantity, unsentUntil);
+  else adoptAmendment(state, order, quantity, unsentUntil);
   const window = figureOf(limits, windowFigure);
   if (window === undefined || !obeys) return;
   countApproval(strategyBookOf(state.books, order.strategy_id), {
@@ -54,7 +56,7 @@ function adoptTrip({ books }: EngineState, order: Order, at: Instant): void {
 }
 
 /** An id that is open already, which no engine approves as a new order, is held for the larger of the two: never for less. */
-function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amount): void {
+function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amount, unsentUntil: number): void {
   const direction = directionOf(order.side);
   if (direction === 0) throw new Defect(`an approved order in the journal has the side ${JSON.stringify(order.side)}`);
   const open = orders.open.get(order.order_id);
@@ -64,18 +66,18 @@ function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amou
         `the journal approves ${JSON.stringify(order.order_id)} again with another fund, symbol or side`,
       );
     }
-    amend(books, orders, open, { quantity, terms: rememberTerms(orders, order) });
+    amend(books, orders, open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
     return;
   }
   const fund = fundBookOf(books, order.fund_id);
   const book = symbolBookOf(books, order.symbol);
-  reserve(books, orders, fund, book, order, direction, quantity).terms = rememberTerms(orders, order);
+  reserve(books, orders, fund, book, order, direction, quantity, unsentUntil).terms = rememberTerms(orders, order);
 }
 
 /** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
-function adoptAmendment(state: EngineState, order: Order, quantity: Amount): void {
+function adoptAmendment(state: EngineState, order: Order, quantity: Amount, unsentUntil: number): void {
   const { books, orders } = state;
   const open = orders.open.get(order.order_id) ?? reopen(books, orders, order.order_id);
-  if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, quantity);
-  else amend(books, orders, open, { quantity, terms: rememberTerms(orders, order) });
+  if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, quantity, unsentUntil);
+  else amend(books, orders, open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
 }

@@ -1,7 +1,8 @@
 // What an order does to the position, proven and not believed: the side alone never makes a reduction, and neither does a claim.
 //
 // Invariants (classify.test.ts names them):
-//  1. What other open orders may still close counts as closed: two orders can never both prove to close the same holding.
+//  1. What other open orders may still close counts as closed: two orders can never both prove to close the same holding. An approval that
+//     was not sent within its time does not count here.
 //  2. A REDUCE, filled whole after all of those, never crosses zero.
 //  3. Closing and opening quantity add up to what the order would have open, and the closing part is never above what can be closed.
 import { type Amount, isIdentical, isMore, isNegative, isPositive, larger, minus, negated, nothing } from "./amount.ts";
@@ -35,8 +36,9 @@ export function classify(view: FundView): void {
 function closableQuantity(view: FundView, direction: 1 | -1): Amount {
   // Nothing to close is the common case, and worth not computing.
   if (direction === 1 ? !isNegative(view.position) : !isPositive(view.position)) return nothing;
-  const left =
-    direction === 1 ? minus(negated(view.position), view.pendingBuy) : minus(view.position, view.pendingSell);
+  const held = direction === 1 ? negated(view.position) : view.position;
+  const pending = direction === 1 ? view.pendingBuy : view.pendingSell;
+  const left = minus(held, minus(pending, view.lapsed ?? nothing));
   return isPositive(left) ? left : nothing;
 }
 

@@ -60,6 +60,8 @@ export interface CheckUndo {
   approval: CountedApproval | undefined;
   tripped: boolean;
   reserved: OpenOrder | undefined;
+  /** An expired order of the same id that the reservation took the place of. */
+  replaced: OpenOrder | undefined;
   amended: Amendment | undefined;
   /** The clock of the engine before and after. */
   sequence: number;

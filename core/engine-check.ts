@@ -152,6 +152,7 @@ function emptyUndo(state: EngineState): CheckUndo {
     approval: undefined,
     tripped: false,
     reserved: undefined,
+    replaced: undefined,
     amended: undefined,
     sequence: -1,
     sequenceBefore: state.sequence,
@@ -233,13 +234,15 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
   if (direction === 0 || quantity === undefined) throw new Defect("an order passed without a side or a quantity");
   assertNamed(found);
   const { fund, strategy, book } = found;
+  const unsentUntil = instant.plusMilliseconds(at, state.options.approvalValidMs);
   if (found.open === undefined) {
-    undo.reserved = reserve(books, orders, fund, book, order, direction, quantity);
+    undo.replaced = orders.expired.size === 0 ? undefined : orders.expired.get(order.order_id);
+    undo.reserved = reserve(books, orders, fund, book, order, direction, quantity, unsentUntil);
     undo.reserved.terms = rememberTerms(orders, order);
   } else {
     if (amendRefusal(found.open, order) !== undefined)
       throw new Defect("an order passed that contradicts the one it amends");
-    undo.amended = amend(books, orders, found.open, { quantity, terms: rememberTerms(orders, order) });
+    undo.amended = amend(books, orders, found.open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
   }
   const { repeatWindowMs: windowMs } = undo;
   if (windowMs === undefined || !obeysLimits(order, view)) return;
@@ -248,11 +251,15 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
 
 /** Gives back what this check holds, and nothing that others did since. */
 function letGo(state: EngineState, order: Order, undo: CheckUndo): void {
-  const { reserved, amended } = undo;
+  const { reserved, amended, replaced } = undo;
   undo.reserved = undefined;
+  undo.replaced = undefined;
   undo.amended = undefined;
   const open = state.orders.open.get(order.order_id);
-  if (reserved !== undefined && open === reserved) unreserve(state.books, state.orders, reserved);
+  if (reserved !== undefined && open === reserved) {
+    unreserve(state.books, state.orders, reserved);
+    if (replaced !== undefined) state.orders.expired.set(replaced.id, replaced);
+  }
   if (amended !== undefined && open === amended.order) unamend(state.books, state.orders, amended);
 }
 

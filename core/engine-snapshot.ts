@@ -18,7 +18,7 @@ import { movePosition } from "./exposure.ts";
 import { positionAt, rowOf, slotsOf } from "./fund-sheet.ts";
 import { addInstant, type InstantRing, instantsWithin } from "./instant-ring.ts";
 import type { OrderTerms } from "./order-terms.ts";
-import { type OpenOrder, reserve, restoreOrder } from "./reservations.ts";
+import { type OpenOrder, reserve, restoreOrder, settle } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
 import { countApproval } from "./throttle.ts";
 
@@ -31,6 +31,32 @@ export interface EngineSnapshot {
   readonly orders: readonly OrderSnapshot[];
   /** Of the same orders; absent in snapshots from before it was kept, after which nothing of theirs counts as lowered. */
   readonly terms?: readonly TermsSnapshot[];
+  /** Of the same orders; absent in snapshots from before it was kept, which are not restored: the journal has it. */
+  readonly approvals?: readonly ApprovalSnapshot[];
+  /** Approvals that ran out unsent, oldest first. */
+  readonly expired?: readonly ExpiredSnapshot[];
+}
+
+/** Moments in microseconds; null once something shows that it was sent. */
+interface ApprovalSnapshot {
+  readonly order_id: string;
+  readonly unsent_until: number | null;
+  readonly expired_once: boolean;
+  /** Of the amendments that wait, in their order. */
+  readonly amendments: readonly (number | null)[];
+  readonly dropped: readonly DroppedSnapshot[];
+}
+
+interface DroppedSnapshot {
+  readonly quantity: string;
+  readonly terms: OrderTerms | null;
+  readonly unsent_until: number | null;
+}
+
+interface ExpiredSnapshot {
+  readonly order: OrderSnapshot;
+  readonly terms: TermsSnapshot;
+  readonly approval: ApprovalSnapshot;
 }
 
 interface TermsSnapshot {
@@ -95,6 +121,12 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
       .filter(({ tripped_at, pace, repeats }) => tripped_at !== null || pace.length > 0 || repeats.length > 0),
     orders: open.map(orderSnapshot),
     terms: open.map(termsSnapshot),
+    approvals: open.map(approvalSnapshot),
+    expired: [...orders.expired.values()].map((order) => ({
+      order: orderSnapshot(order),
+      terms: termsSnapshot(order),
+      approval: approvalSnapshot(order),
+    })),
   };
 }
 
@@ -143,7 +175,7 @@ function orderSnapshot(order: OpenOrder): OrderSnapshot {
     filled: decimal.format(toDecimal(order.filled)),
     ended: order.ended,
     filled_told: decimal.format(toDecimal(order.filledTold)),
-    terms_at: Number.isNaN(order.termsAt) ? null : order.termsAt,
+    terms_at: orNull(order.termsAt),
   };
 }
 
@@ -155,6 +187,22 @@ function termsSnapshot({ id, sent, terms, amendments }: OpenOrder): TermsSnapsho
     amendments: amendments.map((amended) => plainTerms(amended.terms)),
   };
 }
+
+function approvalSnapshot({ id, unsentUntil, expiredOnce, amendments, dropped }: OpenOrder): ApprovalSnapshot {
+  return {
+    order_id: id,
+    unsent_until: orNull(unsentUntil),
+    expired_once: expiredOnce,
+    amendments: amendments.map((amended) => orNull(amended.unsentUntil)),
+    dropped: dropped.map(({ quantity, terms, unsentUntil: until }) => ({
+      quantity: decimal.format(toDecimal(quantity)),
+      terms: plainTerms(terms),
+      unsent_until: orNull(until),
+    })),
+  };
+}
+
+const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
 
 /** Without what is absent, as JSON has it. */
 function plainTerms(terms: OrderTerms | undefined): OrderTerms | null {
@@ -178,7 +226,16 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
   }
   for (const strategy of snapshot.strategies) restoreStrategy(state, strategy);
   const terms = new Map((snapshot.terms ?? []).map((one) => [one.order_id, one]));
-  for (const order of snapshot.orders) restoreOne(state, order, terms.get(order.order_id));
+  const approvals = new Map((snapshot.approvals ?? []).map((one) => [one.order_id, one]));
+  for (const order of snapshot.orders) {
+    restoreOne(state, order, terms.get(order.order_id), approvals.get(order.order_id));
+  }
+  for (const expired of snapshot.expired ?? []) {
+    const order = restoreOne(state, expired.order, expired.terms, expired.approval);
+    order.expired = true;
+    orders.expired.set(order.id, order);
+    settle(books, orders, order);
+  }
 }
 
 function refill(ring: InstantRing, moments: readonly number[]): void {
@@ -200,21 +257,36 @@ function restoreStrategy({ books }: EngineState, snapshot: StrategySnapshot): vo
   }
 }
 
-function restoreOne({ books, orders }: EngineState, snapshot: OrderSnapshot, kept: TermsSnapshot | undefined): void {
+function restoreOne(
+  { books, orders }: EngineState,
+  snapshot: OrderSnapshot,
+  kept: TermsSnapshot | undefined,
+  approval: ApprovalSnapshot | undefined,
+): OpenOrder {
   const direction = directionOf(snapshot.side);
   if (direction === 0) throw new Defect(`an order in a snapshot has the side ${snapshot.side}`);
   const fund = fundBookOf(books, snapshot.fund_id);
   const book = symbolBookOf(books, snapshot.symbol);
-  const order = reserve(books, orders, fund, book, snapshot, direction, parseAmount(snapshot.quantity));
+  const until = approval?.unsent_until ?? Number.NaN;
+  const order = reserve(books, orders, fund, book, snapshot, direction, parseAmount(snapshot.quantity), until);
   restoreOrder(books, orders, order, {
     terms: kept?.terms ?? undefined,
-    amendments: snapshot.amendments.map((quantity, index) => {
-      return { quantity: parseAmount(quantity), terms: kept?.amendments[index] ?? undefined };
-    }),
+    amendments: snapshot.amendments.map((quantity, index) => ({
+      quantity: parseAmount(quantity),
+      terms: kept?.amendments[index] ?? undefined,
+      unsentUntil: approval?.amendments[index] ?? Number.NaN,
+    })),
+    dropped: (approval?.dropped ?? []).map(({ quantity, terms, unsent_until }) => ({
+      quantity: parseAmount(quantity),
+      terms: terms ?? undefined,
+      unsentUntil: unsent_until ?? Number.NaN,
+    })),
     sent: kept?.sent ?? false,
+    expiredOnce: approval?.expired_once ?? false,
     filled: parseAmount(snapshot.filled),
     ended: snapshot.ended,
     filledTold: parseAmount(snapshot.filled_told),
     termsAt: snapshot.terms_at ?? Number.NaN,
   });
+  return order;
 }

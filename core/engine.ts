@@ -10,7 +10,7 @@
 
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
-import type { ExposureLine, Headroom, ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
+import type { Approval, ExposureLine, Headroom, ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { NavUpdated } from "../contracts/src/records/fund.ts";
@@ -19,6 +19,7 @@ import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../contracts/src/records/reference.ts";
 import { adoptDecision } from "./adopt-decision.ts";
 import { type Amount, toDecimal } from "./amount.ts";
+import { type ApprovalsQuestion, approvalOf, listApprovals } from "./approval-list.ts";
 import type { Checked as CheckResult } from "./decision.ts";
 import { check, conclude, withdraw } from "./engine-check.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./engine-snapshot.ts";
@@ -47,8 +48,19 @@ import * as sheets from "./fund-sheet.ts";
 import { sumOf } from "./fund-sheet.ts";
 import { type HeadroomQuestion, headroom } from "./headroom.ts";
 import { type Hash, hashOfBytes } from "./order-hash.ts";
-import { applyFill, applyTransition, type FillEffect } from "./reservations.ts";
+import { applyTransition, type TransitionEffect } from "./order-transitions.ts";
+import { applyFill, type FillEffect } from "./reservations.ts";
 import { release } from "./throttle.ts";
+import {
+  type Confirmed,
+  confirmSent,
+  type Expiry,
+  expire,
+  noSweep,
+  type Swept,
+  sweepUnsent,
+  unexpire,
+} from "./unsent-approvals.ts";
 import type { Verdict } from "./view.ts";
 
 export type Checked = CheckResult;
@@ -97,7 +109,19 @@ export interface Engine {
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
   withdraw(checked: Checked): void;
   applyFill(fill: Fill): FillEffect;
-  applyTransition(transition: OrderTransition): void;
+  applyTransition(transition: OrderTransition): TransitionEffect;
+  /** One stretch of a sweep over all open orders: those whose unsent approvals run out by then. From 0 a new sweep begins. */
+  sweepUnsent(through: Instant, from: number, countMax: number): Swept;
+  /** The order's unsent approvals whose time ran out by then hold nothing any more; undefined when there are none. */
+  expire(orderId: string, through: Instant): Expiry | undefined;
+  /** As if it had not been. */
+  unexpire(expiry: Expiry): void;
+  /** Its owner says that it was sent; undefined for an order that is not known. */
+  confirmSent(orderId: string): Confirmed | undefined;
+  /** Everything that is reserved, order by order; of one fund when it is named, at most so many. */
+  approvals(question: ApprovalsQuestion): readonly Approval[];
+  /** What is known of one order's approval; also of one that ran out. */
+  approval(orderId: string): Approval | undefined;
   /** False when the throttle had not tripped. */
   releaseThrottle(strategyId: string): boolean;
   /** Undefined for a strategy that is not known. */
@@ -122,6 +146,7 @@ export interface Engine {
 
 export function createEngine(options: EngineOptions): Engine {
   const state = createEngineState(options);
+  const sweep = noSweep();
   return {
     setReference: (contents) => setReference(state, contents),
     setEnvelope: (envelope) => setEnvelope(state, envelope),
@@ -137,6 +162,12 @@ export function createEngine(options: EngineOptions): Engine {
     withdraw: (checked) => withdraw(state, checked),
     applyFill: (fill) => applyFill(state.books, state.orders, fill),
     applyTransition: (transition) => applyTransition(state.books, state.orders, transition),
+    sweepUnsent: (through, from, countMax) => sweepUnsent(state.orders, sweep, through, from, countMax),
+    expire: (orderId, through) => expire(state.books, state.orders, orderId, through),
+    unexpire: (expiry) => unexpire(state.books, state.orders, expiry),
+    confirmSent: (orderId) => confirmSent(state.books, state.orders, orderId),
+    approvals: (question) => listApprovals(state.orders, question),
+    approval: (orderId) => approvalOf(state.orders, orderId),
     releaseThrottle(strategyId) {
       const strategy = state.books.strategies.get(strategyId);
       return strategy !== undefined && release(strategy);

@@ -29,6 +29,7 @@ import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reser
 import type { SeenKeys } from "./seen-keys.ts";
 import { noTerms, readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
+import { lapsedQuantity } from "./unsent-approvals.ts";
 import { tableOf } from "./value-tables.ts";
 import type { FundView, Verdict } from "./view.ts";
 
@@ -116,6 +117,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     position: amounts.nothing,
     pendingBuy: amounts.nothing,
     pendingSell: amounts.nothing,
+    lapsed: amounts.nothing,
     ownRemaining: amounts.nothing,
     ownFilled: amounts.nothing,
     openOrders: 0,
@@ -200,6 +202,7 @@ export function fillView(
   view.envelope = fund?.envelope;
   view.instrument = book?.facts;
   fillPosition(view, found, order);
+  view.lapsed = source.orders.lapsing.size === 0 ? amounts.nothing : lapsedFor(view, source.orders, found, at);
   if (known === "ended") refuseAmendment(view);
   view.openOrdersMax = source.openOrdersPerFundMax;
   fillPrices(view, books, fund, book, at);
@@ -239,6 +242,11 @@ function fillPosition(view: FundView, { fund, row, open }: Found, order: Order):
   const { quantity } = view.terms;
   view.lowers = quantity !== undefined && isLowered(open, order, quantity);
   leaveOut(view, open);
+}
+
+function lapsedFor({ terms }: FundView, orders: OrderBook, { fund, book, open }: Found, at: Instant): amounts.Amount {
+  if (fund === undefined || book === undefined || terms.direction === 0) return amounts.nothing;
+  return lapsedQuantity(orders, fund, book, terms.direction, open, at);
 }
 
 /** The order that it would change has ended. */

@@ -19,6 +19,7 @@ function orderOf(id: string): OpenOrder {
     asked,
     1,
     parseAmount("1"),
+    Number.NaN,
   );
 }
 

@@ -31,6 +31,10 @@ export interface OpenOrders {
   /** It is open no more, and remembered. */
   end(id: string): void;
   values(): Iterable<OpenOrder>;
+  /** Whether it ended lately. */
+  hasEnded(id: string): boolean;
+  /** Shows the open orders of so many places from one on; gives where to go on, 0 at the end. */
+  visit(from: number, countMax: number, show: (order: OpenOrder) => void): number;
 }
 
 const notEnded = -1;
@@ -109,5 +113,17 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
       noteEnding(place);
     },
     values: () => orders.filter((order) => order !== undefined),
+    hasEnded(id) {
+      const place = placeIn(id);
+      return place !== noPlace && orders[place] === undefined;
+    },
+    visit(from, countMax, show) {
+      const end = Math.min(orders.length, from + countMax);
+      for (let place = from; place < end; place += 1) {
+        const order = orders[place];
+        if (order !== undefined) show(order);
+      }
+      return end < orders.length ? end : 0;
+    },
   };
 }

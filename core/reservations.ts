@@ -10,10 +10,11 @@
 //  6. An order with nothing left to fill is gone.
 //  7. Only an order that is known to be with a broker can be lowered, and only below every quantity that may be in force and under the same
 //     terms: an approval that was never used must not be revived by asking for less.
+//  8. An approval counts until its time has run out and nothing has shown that it was sent; then it expires (unsent-approvals.ts). What shows
+//     later that it was sent all the same reserves it again.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
-import * as instant from "../contracts/src/instant.ts";
-import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
+import type { Fill } from "../contracts/src/records/order.ts";
 import * as amounts from "./amount.ts";
 import { type Amount, parseAmount, toDecimal } from "./amount.ts";
 import { type BoundedMap, boundedMap } from "./bounded-map.ts";
@@ -40,6 +41,14 @@ export interface OpenOrder {
   amendments: readonly Amended[];
   /** Whether a fill or a transition told that it is with a broker. */
   sent: boolean;
+  /** The newest `valid_until` of its approvals while nothing shows that it was sent; NaN once something does. */
+  unsentUntil: number;
+  /** Its approval ran out unsent: nothing is held for it. */
+  expired: boolean;
+  /** Whether it ever was. */
+  expiredOnce: boolean;
+  /** Amendments that ran out unsent, newest last: one that is told all the same is recognised. */
+  dropped: readonly Amended[];
   filled: Amount;
   ended: boolean;
   /** What the ending said has filled. */
@@ -56,6 +65,8 @@ export interface OpenOrder {
 export interface Amended {
   readonly quantity: Amount;
   readonly terms: OrderTerms | undefined;
+  /** Its `valid_until` while nothing shows that it was sent; NaN once something does. */
+  unsentUntil: number;
 }
 
 export interface OrderBook {
@@ -67,10 +78,20 @@ export interface OrderBook {
   ended: BoundedMap<string, OpenOrder> | undefined;
   /** Those of the newest order: most orders have the terms of the one before, and share them. */
   newestTerms: OrderTerms | undefined;
+  /** Approvals that ran out unsent, oldest first; the oldest of too many are forgotten. */
+  readonly expired: Map<string, OpenOrder>;
+  /** Open orders that may be past an unsent approval's time, by symbol, as the last sweep found them. */
+  lapsing: ReadonlyMap<SymbolBook, readonly OpenOrder[]>;
 }
 
 export function createOrderBook(): OrderBook {
-  return { open: createOpenOrders(), ended: boundedMap(endedMax), newestTerms: undefined };
+  return {
+    open: createOpenOrders(),
+    ended: boundedMap(endedMax),
+    newestTerms: undefined,
+    expired: new Map(),
+    lapsing: new Map(),
+  };
 }
 
 export interface FillEffect {
@@ -80,27 +101,27 @@ export interface FillEffect {
   readonly closed: boolean;
   /** By how much the fill went beyond what could still fill; zero when it did not. */
   readonly overfill: Decimal;
+  /** Whether the order's approval had run out unsent, ever; and whether this fill reserves it again. */
+  readonly afterExpiry: boolean;
+  readonly reservedAgain: boolean;
   /** The fund's position in the symbol after it. */
   readonly position: Decimal;
 }
 
-const noAmendments: readonly Amended[] = [];
+export const noAmendments: readonly Amended[] = [];
 const endedMax = 65_536;
 /** Amendments that wait to be told; of more than these the largest stands for two. */
 const amendmentsMax = 16;
-const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
-/** States that only an order has that reached a broker. */
-const withBroker: ReadonlySet<string> = new Set(["ROUTED", "WORKING", "PARTIALLY_FILLED", "CANCEL_PENDING"]);
-
 /** What may still fill (invariant 1). */
 function remainingOf(order: OpenOrder): Amount {
+  if (order.expired) return amounts.nothing;
   let atMost = order.ended ? order.filledTold : order.quantity;
   if (!order.ended) for (const { quantity } of order.amendments) atMost = amounts.larger(quantity, atMost);
   return amounts.isMore(atMost, order.filled) ? amounts.minus(atMost, order.filled) : amounts.nothing;
 }
 
 /** Moves the line to what the order needs now; an order that needs nothing leaves. */
-function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
+export function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
   const remaining = remainingOf(order);
   const change = amounts.minus(remaining, order.remaining);
   order.remaining = remaining;
@@ -109,10 +130,31 @@ function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
 }
 
 function leave(orders: OrderBook, order: OpenOrder): void {
+  order.fund.openOrders -= 1;
+  if (order.expired) {
+    // It may be asked about again, as if it were new.
+    orders.open.delete(order.id);
+    return;
+  }
   // An amendment that comes too late for it is no new order (invariant 4).
   orders.open.end(order.id);
-  order.fund.openOrders -= 1;
   orders.ended?.set(order.id, order);
+}
+
+/** Invariant 8: counts again in full. */
+export function reserveAgain(books: Books, orders: OrderBook, order: OpenOrder): void {
+  orders.expired.delete(order.id);
+  order.expired = false;
+  order.book = symbolBookOf(books, order.book.symbol);
+  orders.open.add(order);
+  order.fund.openOrders += 1;
+  settle(books, orders, order);
+}
+
+/** Something shows that the order was sent, and with it whatever waited to be. */
+export function noteSending(order: OpenOrder): void {
+  order.unsentUntil = Number.NaN;
+  for (const waiting of order.amendments) waiting.unsentUntil = Number.NaN;
 }
 
 /** An order that ended, as an amendment of the journal finds it; it leaves again at once if there is still nothing to fill. */
@@ -146,6 +188,7 @@ export function reserve(
   asked: NewOrder,
   direction: 1 | -1,
   quantity: Amount,
+  unsentUntil: number,
 ): OpenOrder {
   const order: OpenOrder = {
     id: asked.order_id,
@@ -158,6 +201,10 @@ export function reserve(
     terms: undefined,
     amendments: noAmendments,
     sent: false,
+    unsentUntil,
+    expired: false,
+    expiredOnce: false,
+    dropped: noAmendments,
     filled: amounts.nothing,
     ended: false,
     filledTold: amounts.nothing,
@@ -166,6 +213,7 @@ export function reserve(
     remaining: quantity,
   };
   orders.open.add(order);
+  if (orders.expired.size > 0) orders.expired.delete(order.id);
   fund.openOrders += 1;
   hold(books, order, order.remaining);
   return order;
@@ -180,17 +228,13 @@ export function rememberTerms(orders: OrderBook, asked: OrderTerms): OrderTerms 
 /** Takes a reservation back as if it had never been. */
 export function unreserve(books: Books, orders: OrderBook, order: OpenOrder): void {
   hold(books, order, amounts.negated(order.remaining));
+  order.remaining = amounts.nothing;
   orders.open.delete(order.id);
   order.fund.openOrders -= 1;
 }
 
 /** Puts an order back to where its life had brought it. */
-export function restoreOrder(
-  books: Books,
-  orders: OrderBook,
-  order: OpenOrder,
-  life: Pick<OpenOrder, "terms" | "amendments" | "sent" | "filled" | "ended" | "filledTold" | "termsAt">,
-): void {
+export function restoreOrder(books: Books, orders: OrderBook, order: OpenOrder, life: Partial<OpenOrder>): void {
   Object.assign(order, life);
   settle(books, orders, order);
 }
@@ -201,29 +245,41 @@ export interface Amendment {
   readonly amended: Amended;
   readonly before: readonly Amended[];
   readonly after: readonly Amended[];
+  /** The order's own `unsentUntil` before. */
+  readonly unsentUntil: number;
 }
 
 /** Lets an order also fill up to another quantity (invariant 5). */
 export function amend(books: Books, orders: OrderBook, order: OpenOrder, amended: Amended): Amendment {
   const before = order.amendments;
+  const { unsentUntil } = order;
   const [first, second, ...rest] = before;
   const after =
     before.length < amendmentsMax || first === undefined || second === undefined
       ? [...before, amended]
       : [both(first, second), ...rest, amended];
   order.amendments = after;
+  // An order that was never sent has all its approvals' time.
+  if (amended.unsentUntil > unsentUntil) order.unsentUntil = amended.unsentUntil;
   settle(books, orders, order);
-  return { order, amended, before, after };
+  return { order, amended, before, after, unsentUntil };
 }
 
 /** One amendment that stands for two. */
 function both(first: Amended, second: Amended): Amended {
   const isSame = first.terms !== undefined && second.terms !== undefined && areSameTerms(first.terms, second.terms);
-  return { quantity: amounts.larger(first.quantity, second.quantity), terms: isSame ? first.terms : undefined };
+  return {
+    quantity: amounts.larger(first.quantity, second.quantity),
+    terms: isSame ? first.terms : undefined,
+    // NaN, sent, stays.
+    unsentUntil: Math.max(first.unsentUntil, second.unsentUntil),
+  };
 }
 
 /** Takes an amendment back; what others did to the order since then stays. */
-export function unamend(books: Books, orders: OrderBook, { order, amended, before, after }: Amendment): void {
+export function unamend(books: Books, orders: OrderBook, amendment: Amendment): void {
+  const { order, amended, before, after, unsentUntil } = amendment;
+  if (order.unsentUntil === amended.unsentUntil) order.unsentUntil = unsentUntil;
   if (order.amendments === after) order.amendments = before;
   else order.amendments = order.amendments.filter((waiting) => waiting !== amended);
   settle(books, orders, order);
@@ -268,41 +324,29 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   const book = symbolBookOf(books, fill.symbol);
   const change = direction === 1 ? quantity : amounts.negated(quantity);
   const position = toDecimal(amounts.plus(positionAt(fund, rowOf(fund, book.slot)), change));
-  const order = orders.open.get(fill.order_id);
+  const order = orders.open.get(fill.order_id) ?? orders.expired.get(fill.order_id);
   // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.
-  const isOwn = order !== undefined && order.fund === fund && order.book === book && order.direction === direction;
+  const isOwn =
+    order !== undefined && order.fund === fund && order.book.symbol === book.symbol && order.direction === direction;
+  const isExpired = isOwn && order.expired;
+  if (isExpired) reserveAgain(books, orders, order);
   const isOver = isOwn && amounts.isMore(quantity, order.remaining);
   const overfill = isOver ? toDecimal(amounts.minus(quantity, order.remaining)) : decimal.zero;
   movePosition(books, fund, book, change);
-  if (!isOwn) return { known: false, closed: false, overfill, position };
+  if (!isOwn) {
+    return { known: false, closed: false, overfill, position, afterExpiry: false, reservedAgain: false };
+  }
   order.filled = amounts.plus(order.filled, quantity);
   order.sent = true;
+  noteSending(order);
   settle(books, orders, order);
-  return { known: true, closed: amounts.isNothing(order.remaining), overfill, position };
-}
-
-/** Invariants 3 to 5. A transition of an order that is not open says nothing about exposure. */
-export function applyTransition(books: Books, orders: OrderBook, transition: OrderTransition): void {
-  const order = orders.open.get(transition.order_id);
-  if (order === undefined || order.fund.id !== transition.fund_id) return;
-  if (withBroker.has(transition.to)) order.sent = true;
-  if (endings.has(transition.to)) {
-    order.ended = true;
-    order.filledTold = amounts.larger(order.filledTold, parseAmount(transition.filled_quantity));
-  } else if (!order.ended && transition.quantity !== undefined) {
-    tellTerms(order, parseAmount(transition.quantity), instant.parse(transition.at));
-  }
-  settle(books, orders, order);
-}
-
-/** The quantity in force is known now; of the amendments that waited, those up to the one that it tells of are settled. */
-function tellTerms(order: OpenOrder, quantity: Amount, at: number): void {
-  if (at < order.termsAt) return;
-  order.termsAt = at;
-  order.quantity = quantity;
-  const index = order.amendments.findIndex((waiting) => amounts.isEqual(waiting.quantity, quantity));
-  const told = order.amendments[index];
-  if (told === undefined) return;
-  order.terms = told.terms;
-  order.amendments = index === order.amendments.length - 1 ? noAmendments : order.amendments.slice(index + 1);
+  const closed = amounts.isNothing(order.remaining);
+  return {
+    known: true,
+    closed,
+    overfill,
+    position,
+    afterExpiry: order.expiredOnce,
+    reservedAgain: isExpired && !closed,
+  };
 }

@@ -42,6 +42,7 @@ const views: fc.Arbitrary<FundView> = fc
     position: amount,
     pendingBuy: amount,
     pendingSell: amount,
+    lapsed: amount,
     ownRemaining: amount,
     ownFilled: amount,
     openOrders: fc.nat(),

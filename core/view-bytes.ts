@@ -11,7 +11,10 @@ import { type Exact, toExact } from "./exact.ts";
 import { emptyView, noVerdict } from "./fill-view.ts";
 import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
 
-/** Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4 adds what else blocks. */
+/**
+ * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
+ * adds what else blocks, and what of unsent approvals has lapsed.
+ */
 const formVersion = 4;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old"];
@@ -276,11 +279,15 @@ function readRest(reader: ByteReader, view: FundView): void {
 
 function writeBlocks(writer: ByteWriter, view: FundView): void {
   const isWithoutAudit = view.auditBlock !== undefined;
-  writer.byte(isWithoutAudit ? 1 : 0);
+  const lapsed = decimalOf(view.lapsed) ?? decimal.zero;
+  const isLapsed = lapsed !== decimal.zero;
+  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0));
   if (isWithoutAudit) writer.text(view.auditBlock);
+  if (isLapsed) writer.integer(lapsed);
 }
 
 function readBlocks(reader: ByteReader, view: FundView): void {
   const set = reader.byte();
   if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
+  if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
 }

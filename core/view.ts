@@ -85,6 +85,8 @@ export interface FundView {
   position: Amount;
   pendingBuy: Amount;
   pendingSell: Amount;
+  /** Of what is pending in the order's own direction: unsent approvals past their time, which do not count against an exit's proof. */
+  lapsed?: Amount;
   /** What an amended order still had open before, and has filled so far; zero for a new order. */
   ownRemaining: Amount;
   ownFilled: Amount;

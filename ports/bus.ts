@@ -85,6 +85,11 @@ export interface Subscription {
   readonly handledCount: () => number;
   /** Events dropped by the overflow policy since it began. */
   readonly droppedCount: () => number;
+  /**
+   * Everything that was committed or published before this moment, as far as it is for this subscription, is finished. Undefined while nobody
+   * can say, and for ever of an ephemeral one. It stands still while the subscription is behind, stands by, or the transport is away.
+   */
+  readonly caughtUpAt: () => Instant | undefined;
   /** Stops taking new events, waits for the one in hand, keeps the cursor. */
   close(): Promise<void>;
 }

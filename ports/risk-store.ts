@@ -15,8 +15,11 @@ import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Outcome } from "./store.ts";
 
-/** fill: payload is the JSON of a fill. transition: of an order's transition. release: of a throttle's release. decision: DecisionRecord bytes. */
-export type JournalKind = "decision" | "fill" | "transition" | "release";
+/**
+ * fill: payload is the JSON of a fill. transition: of an order's transition. release: of a throttle's release. expiry: of an approval that
+ * ran out unsent. sent: of its owner's word that it was sent. decision: DecisionRecord bytes.
+ */
+export type JournalKind = "decision" | "fill" | "transition" | "release" | "expiry" | "sent";
 
 export interface JournalEntry {
   readonly kind: JournalKind;

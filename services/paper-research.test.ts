@@ -58,11 +58,12 @@ function engineOf(at: Instant) {
       return engine.check(order, now).code;
     },
     fill,
-    end: (order: Order, now: Instant): void =>
+    end(order: Order, now: Instant): void {
       engine.applyTransition({
         ...{ order_id: order.order_id, fund_id: order.fund_id, strategy_id: order.strategy_id, symbol: order.symbol },
         ...{ from: "WORKING", to: "CANCELLED", filled_quantity: "0", remaining_quantity: "0", at: format(now) },
-      }),
+      });
+    },
   };
 }
 

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { createNatsBus } from "../adapters/nats/bus.ts";
 import { connectNats, type NatsLink } from "../adapters/nats/connect.ts";
-import { createLocks, parkOnPostgres, relayOnPostgres } from "../adapters/nats/on-postgres.ts";
+import { createLocks, parkOnPostgres, relayedOnPostgres, relayOnPostgres } from "../adapters/nats/on-postgres.ts";
 import { type LeadRelay, type Relay, type RelayOptions, startRelay } from "../adapters/nats/relay.ts";
 import type { StreamOptions } from "../adapters/nats/stream.ts";
 import type { SubjectLookup } from "../adapters/nats/wire.ts";
@@ -105,7 +105,8 @@ async function openProcess(url: string, database: TestDatabase, name: string, lo
     const options = { ...ports, stream: testStream, source: name, lookup: testLookup, recordMs: 100 };
     const park = parkOnPostgres(parking);
     const prove = proveOnPostgres(session.run);
-    return createNatsBus({ ...options, link: await link(), lead: locks.lead, park, prove, head: () => session.end() });
+    const outbox = { head: () => session.end(), relayed: () => relayedOnPostgres(session) };
+    return createNatsBus({ ...options, link: await link(), lead: locks.lead, park, prove, ...outbox });
   }
 
   async function endDatabase(): Promise<void> {

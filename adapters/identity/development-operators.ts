@@ -55,7 +55,14 @@ export interface DevelopmentOperatorsOptions {
 }
 
 const tokenName = "order-management";
-const tokenOperations = ["CheckOrder", "CheckOrders", "GetEnvelope"] as const;
+const tokenOperations = [
+  "CheckOrder",
+  "CheckOrders",
+  "GetEnvelope",
+  "ConfirmSent",
+  "ReleaseApproval",
+  "ListApprovals",
+] as const;
 const tokenMs = 3_650 * 86_400_000;
 export const developmentActor = "service:gateway";
 const by = { actor: developmentActor } as const;

@@ -1,6 +1,7 @@
 // A durable subscription on the memory log: one loop that takes the next event, hands it over until it is handled or
 // parked, and remembers its place in the world. It reads straight from the log, so it never queues anything.
 import { messageOf } from "../../contracts/src/fault.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import { isNotYet } from "../not-yet.ts";
@@ -23,6 +24,8 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   const bell = signal();
   const stopping = new AbortController();
   let handled = 0;
+  let inHand = false;
+  let caughtUpAt: Instant | undefined;
   /** The running subscription's own place; the world's copy may lag behind it, and is what a successor starts from. */
   let own: DurableState | undefined;
 
@@ -103,11 +106,24 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
     }
   };
 
+  /** Nothing lies there and nothing is in hand, as far as the log can be seen. */
+  const noteCaughtUp = () => {
+    const leads = process.isReachable() && !isForgotten() && registered.holder === me;
+    if (!leads || own === undefined || inHand || stopping.signal.aborted) return;
+    if (candidates(reader, world.log, own, wanted).length === 0) caughtUpAt = bus.clock.now();
+  };
+
   const serve = async () => {
     while (!stopping.signal.aborted) {
       const entry = take();
-      if (entry === undefined) await bell.heard();
-      else await handOver(entry);
+      if (entry === undefined) {
+        noteCaughtUp();
+        await bell.heard();
+        continue;
+      }
+      inHand = true;
+      await handOver(entry);
+      inHand = false;
     }
   };
 
@@ -118,6 +134,10 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   return {
     handledCount: () => handled,
     droppedCount: () => 0,
+    caughtUpAt() {
+      noteCaughtUp();
+      return caughtUpAt;
+    },
     async close() {
       stopping.abort();
       bell.ring();

@@ -74,6 +74,7 @@ export function ephemeralSubscription(
   return {
     handledCount: () => handled,
     droppedCount: () => dropped,
+    caughtUpAt: () => undefined,
     async close() {
       letGo();
       forgetDeath();

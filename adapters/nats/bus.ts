@@ -31,6 +31,8 @@ export interface NatsBusOptions {
   readonly prove: Prove;
   /** The newest committed position of the outbox; an ephemeral subscription ignores what lies before it. */
   readonly head: () => Promise<bigint>;
+  /** How far the relay has carried the outbox. */
+  readonly relayed: () => Promise<bigint>;
   readonly log: Log;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -128,6 +130,7 @@ function tracked<T extends Subscription>(set: Set<T>, subscription: T): Subscrip
   return {
     handledCount: subscription.handledCount,
     droppedCount: subscription.droppedCount,
+    caughtUpAt: subscription.caughtUpAt,
     async close() {
       await subscription.close();
       set.delete(subscription);

@@ -2,9 +2,11 @@
 // what it finished outlives a term, so neither a reconnect nor a lost leadership hands over an event a second time.
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Prove } from "../postgres/outbox-proof.ts";
+import { type Progress, watchCaughtUp } from "./caught-up.ts";
 import type { NatsLink } from "./connect.ts";
 import type { Finished, Generation, Known } from "./generation.ts";
 import { backoffMs } from "./handle-one.ts";
@@ -23,6 +25,10 @@ export interface DurableContext {
   readonly park: Park;
   readonly prove: Prove;
   readonly log: Log;
+  readonly clock: Clock;
+  /** The newest committed position of the outbox, and how far the relay has carried it. */
+  readonly head: () => Promise<bigint>;
+  readonly relayed: () => Promise<bigint>;
   readonly timers: Timers;
   readonly ackWaitMs: number;
   readonly recordMs: number;
@@ -47,6 +53,8 @@ interface Memory {
   handledCount: number;
   /** Why the subscription does not get on right now. */
   trouble: string | undefined;
+  /** Of the term that runs. */
+  progress: Progress | undefined;
   /** Events that are gone, or the whole subscription; it stays, because nobody can bring them back. */
   loss: string | undefined;
 }
@@ -65,6 +73,7 @@ export function openDurable(
     forgotten: false,
     handledCount: 0,
     trouble: undefined,
+    progress: undefined,
     loss: undefined,
   };
   const term = termContext(context, options, handler, memory, () => stop.abort());
@@ -73,6 +82,7 @@ export function openDurable(
     name: options.name,
     handledCount: () => memory.handledCount,
     droppedCount: () => 0,
+    caughtUpAt: watchCaughtUp({ ...context, progress: () => memory.progress }),
     complaint: () => memory.trouble ?? memory.loss,
     async forget() {
       memory.forgotten = true;
@@ -128,6 +138,9 @@ function termContext(
       stop();
     },
     isForgotten: () => memory.forgotten,
+    progress(progress) {
+      memory.progress = progress;
+    },
   };
 }
 

@@ -71,6 +71,7 @@ export async function openEphemeral(
   return {
     handledCount: () => handledCount,
     droppedCount: () => queue.droppedCount(),
+    caughtUpAt: () => undefined,
     async close() {
       closed = true;
       for (const subscription of subscriptions) subscription.unsubscribe();

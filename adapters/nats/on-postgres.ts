@@ -150,6 +150,13 @@ export function relayOnPostgres(options: {
   };
 }
 
+/** How far the relay, wherever it runs, has carried the outbox; before there was one, nothing. */
+export async function relayedOnPostgres({ run }: Pick<BusSession, "run">): Promise<bigint> {
+  const text = "select cursor_id::text from subscription where name = $1";
+  const found = await run({ text, values: [relayName], rowMode: "array" });
+  return BigInt(String(found.rows[0]?.[0] ?? -1));
+}
+
 /** Parked events keep their bytes; what is no UTF-8 is kept as base64, because the table holds text that people read. */
 export function parkOnPostgres(parking: Parking): Park {
   return async ({ subscription, id, subject, key, at, source, payload, error, attempts }) => {

@@ -17,7 +17,7 @@ import type { Wake } from "../postgres/wake.ts";
 import { createNatsBus } from "./bus.ts";
 import { connectNats, type NatsLink } from "./connect.ts";
 import { loginNameOf, loginPath } from "./login.ts";
-import { createLocks, type Locks, parkOnPostgres, relayOnPostgres } from "./on-postgres.ts";
+import { createLocks, type Locks, parkOnPostgres, relayedOnPostgres, relayOnPostgres } from "./on-postgres.ts";
 import { type Relay, startRelay } from "./relay.ts";
 import { inboxPrefix } from "./server-configuration.ts";
 import { streamName } from "./stream.ts";
@@ -99,6 +99,7 @@ export async function openNatsTransport(
     park,
     prove: proveOnPostgres(session.run),
     head: () => headOf(session, options.timers),
+    relayed: () => relayedOnPostgres(session),
   });
   endings.push(() => bus.close());
   if (options.housekeeping) {

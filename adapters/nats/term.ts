@@ -9,6 +9,7 @@
 import type { JsMsg } from "@nats-io/jetstream";
 import { messageOf } from "../../contracts/src/fault.ts";
 import { fromMicroseconds, toUnixMs, tryParse } from "../../contracts/src/instant.ts";
+import type { Progress } from "./caught-up.ts";
 import type { NatsLink } from "./connect.ts";
 import { deleteConsumer, type Place, recordPlace } from "./consumer-list.ts";
 import { type Finished, type Generation, type Known, openGeneration } from "./generation.ts";
@@ -34,6 +35,8 @@ export interface TermContext extends HandlingContext {
   foundForgotten(): void;
   /** True once the name was forgotten here or elsewhere. */
   isForgotten(): boolean;
+  /** How far the running term has come; undefined at its end. */
+  progress(progress: Progress | undefined): void;
 }
 
 interface TermState {
@@ -100,9 +103,11 @@ export async function runTerm(context: TermContext, signal: AbortSignal): Promis
     void watchNotifications(messages.status(), end);
     const cancelHeartbeats = every(context, context.ackWaitMs / 3, () => keepAlive(state), stop);
     const cancelRecord = every(context, context.recordMs, () => void record(context, state, generation), stop);
+    context.progress(progressOf(context, state, generation));
     try {
       await pump(context, state, stop, signal);
     } finally {
+      context.progress(undefined);
       cancelHeartbeats();
       cancelRecord();
       messages.stop();
@@ -242,19 +247,34 @@ function every(context: TermContext, ms: number, run: () => void, stop: AbortSig
   return () => cancel();
 }
 
+function progressOf(context: TermContext, state: TermState, generation: Generation): Progress {
+  const { link, streamName } = context;
+  return {
+    through: () => state.through.sequence,
+    streamEnd: async () => (await link.unlessLost(link.manager.streams.info(streamName))).state.last_seq,
+    isIdle: () => link.unlessLost(isIdle(context, state, generation)),
+  };
+}
+
+/** Whether the server has nothing more for it, and nothing is in hand. */
+async function isIdle(context: TermContext, state: TermState, generation: Generation): Promise<boolean> {
+  const receivedBefore = state.lastDelivery;
+  const info = await context.link.manager.consumers.info(context.streamName, generation.consumerName);
+  return (
+    info.num_pending === 0 &&
+    info.num_ack_pending === 0 &&
+    state.queue.length === 0 &&
+    state.inHand === undefined &&
+    receivedBefore === state.lastDelivery &&
+    info.delivered.consumer_seq === state.lastDelivery
+  );
+}
+
 /** An idle subscription with a narrow filter has finished everything up to the stream's end, although nothing came by. */
 async function record(context: TermContext, state: TermState, generation: Generation): Promise<void> {
   try {
     const { state: stream } = await context.link.manager.streams.info(context.streamName);
-    const receivedBefore = state.lastDelivery;
-    const info = await context.link.manager.consumers.info(context.streamName, generation.consumerName);
-    const idle =
-      info.num_pending === 0 &&
-      info.num_ack_pending === 0 &&
-      state.queue.length === 0 &&
-      state.inHand === undefined &&
-      receivedBefore === state.lastDelivery &&
-      info.delivered.consumer_seq === state.lastDelivery;
+    const idle = await isIdle(context, state, generation);
     const end = { sequence: stream.last_seq, storedAtMs: storedAtMs(stream.last_ts) };
     await savePlace(context, state, generation, idle && end.sequence > state.through.sequence ? end : state.through);
   } catch (thrown) {

@@ -27,8 +27,23 @@ import {
 import { storableId } from "./storable-text.ts";
 
 /** The number of a kind in its column is its place in this list. */
-export const kindNames: readonly (JournalKind | undefined)[] = [undefined, "decision", "fill", "transition", "release"];
-const kindNumbers: Readonly<Record<JournalKind, number>> = { decision: 1, fill: 2, transition: 3, release: 4 };
+export const kindNames: readonly (JournalKind | undefined)[] = [
+  undefined,
+  "decision",
+  "fill",
+  "transition",
+  "release",
+  "expiry",
+  "sent",
+];
+const kindNumbers: Readonly<Record<JournalKind, number>> = {
+  decision: 1,
+  fill: 2,
+  transition: 3,
+  release: 4,
+  expiry: 5,
+  sent: 6,
+};
 const columnCount = 11;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Everything of an entry whose length is known: heads of columns, numbers, hashes. */

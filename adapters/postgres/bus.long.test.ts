@@ -29,7 +29,7 @@ function byHighestId(bus: Bus, pool: pg.Pool, ended: AbortSignal): Bus {
           await new Promise((resolve) => setTimeout(resolve, 5));
         }
       }
-      return { handledCount: () => 0, droppedCount: () => 0, close: () => reading };
+      return { handledCount: () => 0, droppedCount: () => 0, caughtUpAt: () => undefined, close: () => reading };
     },
   };
 }

@@ -94,6 +94,8 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   let alarmedAt = clock.now();
   let failures = 0;
   let readingSince: Instant | undefined;
+  /** Before the read that found nothing more than what has been finished since. */
+  let caughtUpAt: Instant | undefined;
 
   /** A read that is not answered (a locked table, a server that hangs) holds up everything, and says nothing by itself. */
   function unanswered(): string | undefined {
@@ -200,7 +202,8 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     while (!stopped()) {
       bell.silence();
       const before = cursor.position();
-      readingSince = clock.now();
+      const readAt = clock.now();
+      readingSince = readAt;
       const page = await reader.read(before, rowsMax, patterns);
       readingSince = undefined;
       getsOn();
@@ -215,6 +218,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       }
       if (stopped()) break;
       cursor.advance(page.through, 0);
+      if (!page.more && !page.held) caughtUpAt = readAt;
       await watchHorizon(reader, leadership);
       await cursor.keepUp();
       if (millisecondsBetween(stoodAt, clock.now()) >= standsEveryMs) {
@@ -285,6 +289,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     complaint: () => unanswered() ?? complaints.trouble ?? complaints.parking ?? complaints.horizon,
     handledCount: () => finishedCount,
     droppedCount: () => 0,
+    caughtUpAt: () => caughtUpAt,
     async close() {
       closing.abort();
       await lived;

@@ -37,6 +37,7 @@ export function openEphemeral(
   return {
     handledCount: () => handledCount,
     droppedCount: () => queue.droppedCount(),
+    caughtUpAt: () => undefined,
     offer(event) {
       if (closed) return;
       const droppedBefore = queue.droppedCount();

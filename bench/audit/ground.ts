@@ -62,7 +62,12 @@ export async function openAudit(address: DatabaseAddress): Promise<AuditGround> 
   };
 }
 
-const silence: Subscription = { handledCount: () => 0, droppedCount: () => 0, close: async () => undefined };
+const silence: Subscription = {
+  handledCount: () => 0,
+  droppedCount: () => 0,
+  caughtUpAt: () => undefined,
+  close: async () => undefined,
+};
 
 const silentBus: Bus = {
   subscribe: async () => silence,

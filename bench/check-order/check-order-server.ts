@@ -251,7 +251,12 @@ interface Hands {
 /** A bus whose only publisher is this bench. */
 function heldBus(): Hands {
   const handlers: { readonly subjects: readonly string[]; readonly handle: Handler }[] = [];
-  const subscription = { handledCount: () => 0, droppedCount: () => 0, close: async () => undefined };
+  const subscription = {
+    handledCount: () => 0,
+    droppedCount: () => 0,
+    caughtUpAt: () => undefined,
+    close: async () => undefined,
+  };
   const subscribe = async ({ subjects: wanted }: { readonly subjects: readonly string[] }, handle: Handler) => {
     handlers.push({ subjects: wanted, handle });
     return subscription;

@@ -117,6 +117,8 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   lossBaseline: audited("lossBaseline", "loss.baseline", byScope, (of) => of.set_by),
   decisionMade: audited("decisionMade", "order.decided", (of) => of.decision.order_id),
   throttleReleased: audited("throttleReleased", "throttle.released", (of) => of.strategy_id, (of) => of.released_by),
+  approvalExpired: audited("approvalExpired", "approval.expired", (of) => of.order_id, (of) => of.released_by),
+  approvalSent: audited("approvalSent", "approval.sent", (of) => of.order_id, (of) => of.confirmed_by),
   stopTriggered: audited("stopTriggered", "stop.triggered", (of) => of.stop_id),
   stopAttempted: audited("stopAttempted", "stop.attempted", (of) => of.stop_id),
   stopEnded: audited("stopEnded", "stop.ended", (of) => of.stop_id, (of) => of.ended_by),

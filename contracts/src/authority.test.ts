@@ -34,6 +34,9 @@ GetEnvelope               .      .      x      x          x         x      x
 UpdateEnvelope            .      .      .      .          x         .      .
 GetHeadroom               .      .      x      x          x         x      x
 ReleaseThrottle           .      .      .      x          .         .      .
+ConfirmSent               .      .      .      .          .         .      x
+ReleaseApproval           .      .      .      x          .         .      x
+ListApprovals             .      .      x      x          x         x      x
 ListExposures             .      .      x      x          x         x      x
 ListRejections            .      .      x      x          x         x      x
 GetDecisions              .      .      x      x          x         x      x
@@ -268,7 +271,8 @@ describe("a service token", () => {
 
   test("may be issued for exactly the operations that the role opens", () => {
     expect(serviceOperations).toEqual([
-      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListExposures", "ListRejections", "GetDecisions"],
+      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
+      ...["ListExposures", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus"],
       ...["ListLosses"],

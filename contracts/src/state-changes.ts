@@ -79,6 +79,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "risk.losses": onlyReads,
   "platform.restart": tells("restartRequested"),
   "risk.release": tells("throttleReleased"),
+  "risk.approval": tells("approvalExpired", "approvalSent"),
   "risk.attempt": tells("operatorAttempted"),
   "risk.alarm": tells("alarmRaised"),
   "risk.nav": tells("lossBaseline", "riskHaltRequested"),

@@ -31,6 +31,8 @@ import {
   watchdogAlarm,
 } from "./records/operations.ts";
 import {
+  approvalExpired,
+  approvalSent,
   decisionMade,
   fill,
   gatePassed,
@@ -101,6 +103,8 @@ export const subjects = {
   lossBaseline: subject("svc.v1.risk.loss.baseline", lossBaseline, byFund, "From where on a loss is counted was written down."),
   decisionMade: subject("svc.v1.risk.decision.made", decisionMade, (made) => made.decision.order_id, "An order was approved or denied, with every gate's figures."),
   throttleReleased: subject("svc.v1.risk.throttle.released", throttleReleased, byFund, "An operator let a strategy trade again after its throttle tripped."),
+  approvalExpired: subject("svc.v1.risk.approval.expired", approvalExpired, byOrder, "Nothing showed that an approval was sent, or it was released: what was reserved for it is free."),
+  approvalSent: subject("svc.v1.risk.approval.sent", approvalSent, byOrder, "Its owner said that an approved order was sent."),
   stopTriggered: subject("svc.v1.risk.stop.triggered", stopTriggered, byFund, "A price crossed a synthetic stop; the exit is now owed."),
   stopAttempted: subject("svc.v1.risk.stop.attempted", stopAttempted, byFund, "An exit was handed in for a stop that fired."),
   stopEnded: subject("svc.v1.risk.stop.ended", stopEnded, byFund, "A stop that fired is over."),

@@ -43,6 +43,8 @@ describe("the gateway's routes", () => {
       "operator GET /v1/riskengine/decisions/:order_id getDecisions GetDecisions",
       "operator GET /v1/riskengine/headroom getHeadroom GetHeadroom",
       "operator POST /v1/riskengine/throttles/:strategy_id/release releaseThrottle ReleaseThrottle",
+      "operator GET /v1/riskengine/approvals listApprovals ListApprovals",
+      "operator POST /v1/riskengine/approvals/:order_id/release releaseApproval ReleaseApproval",
       "operator GET /v1/halts listHalts ListActiveHalts",
       "operator GET /v1/halts/status getHaltStatus GetHaltStatus",
       "operator POST /v1/halts requestHalt RequestHalt",

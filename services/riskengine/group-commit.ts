@@ -41,9 +41,12 @@ export interface GroupCommitOptions {
 /** "asking": an answer to a commit was lost. "taken over": another engine has the pen. */
 export type CommitState = "open" | "asking" | "taken over" | "stopping";
 
+/** How an entry that is not kept is taken back: a decision's result, or what to do. */
+export type Undo = Checked | (() => void);
+
 export interface GroupCommit {
-  /** Resolves when the entry is durable; `checked` is taken back when it never will be. Call it in the step that moved the books. */
-  add(entry: JournalEntry, checked?: Checked): Promise<void>;
+  /** Resolves when the entry is durable; what it did is taken back when it never will be. Call it in the step that moved the books. */
+  add(entry: JournalEntry, undo?: Undo): Promise<void>;
   /** Why nothing can be decided right now; undefined when it can. */
   complaint(): Fault | undefined;
   state(): CommitState;
@@ -65,7 +68,7 @@ export interface GroupCommit {
 interface Batch {
   readonly id: string;
   readonly entries: JournalEntry[];
-  readonly checked: (Checked | undefined)[];
+  readonly undos: (Undo | undefined)[];
   bytes: number;
   readonly durable: Promise<void>;
   readonly resolve: () => void;
@@ -98,10 +101,12 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   let leftOpen = false;
   let idle: (() => void)[] = [];
 
-  function add(entry: JournalEntry, checked?: Checked): Promise<void> {
+  const takeBack = (undo: Undo): void => (typeof undo === "function" ? undo() : options.withdraw(undo));
+
+  function add(entry: JournalEntry, undo?: Undo): Promise<void> {
     const ended = endedBy();
     if (ended !== undefined) {
-      if (checked !== undefined) options.withdraw(checked);
+      if (undo !== undefined) takeBack(undo);
       return Promise.reject(ended);
     }
     let batch = waiting[waiting.length - 1];
@@ -110,7 +115,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
       waiting.push(batch);
     }
     batch.entries.push(entry);
-    batch.checked.push(checked);
+    batch.undos.push(undo);
     batch.bytes += entry.payload.length;
     undecided += 1;
     undecidedBytes += entry.payload.length;
@@ -193,10 +198,10 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     const lost = batch === undefined ? [...waiting] : [batch, ...waiting];
     waiting.length = 0;
     for (let index = lost.length - 1; index >= 0; index -= 1) {
-      const checked = lost[index]?.checked ?? [];
-      for (let place = checked.length - 1; place >= 0; place -= 1) {
-        const each = checked[place];
-        if (each !== undefined) options.withdraw(each);
+      const undos = lost[index]?.undos ?? [];
+      for (let place = undos.length - 1; place >= 0; place -= 1) {
+        const each = undos[place];
+        if (each !== undefined) takeBack(each);
       }
     }
     for (const each of lost) {
@@ -332,7 +337,7 @@ function newBatch(id: string): Batch {
     resolve = resolveIt;
     reject = rejectIt;
   });
-  return { id, entries: [], checked: [], bytes: 0, durable, resolve, reject };
+  return { id, entries: [], undos: [], bytes: 0, durable, resolve, reject };
 }
 
 function unavailable(cause: unknown): Fault {

@@ -20,6 +20,7 @@ import type { JournalEntry, JournalKind } from "../../ports/risk-store.ts";
 import { setBackSentence, watchClock } from "../clock-steps.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
+import { sentAfterExpiry } from "./approvals.ts";
 import type { Figures } from "./figures.ts";
 import { watchGaps } from "./gaps.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -40,6 +41,8 @@ export interface InputsOptions {
 export interface Inputs {
   /** What moved the books and is not in the journal. */
   unwritten(): number;
+  /** Those that tell of orders and fills. */
+  readonly ofOrders: readonly Subscription[];
   /** Takes no more, and waits for what is in hand. */
   stop(): Promise<void>;
 }
@@ -84,8 +87,10 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
     if (!unwritten.has(name)) {
       const known = await riskStore.knownFills([fill.fill_id]);
       if (known.has(fill.fill_id)) return;
-      const { overfill } = engine.applyFill(fill);
+      const { overfill, afterExpiry, reservedAgain } = engine.applyFill(fill);
       if (overfill > 0n) overfilled(fill);
+      if (afterExpiry) filledAfterExpiry(fill);
+      if (reservedAgain) sentAfterExpiry(alarms, fill.order_id, fill.fund_id);
     }
     await write(name, { ...entryOf("fill", fill), fillId: fill.fill_id });
   }
@@ -101,7 +106,8 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
     const at = isAhead(transition.at, `orders ${transition.fund_id}`) ? instant.format(clock.now()) : transition.at;
     const step = { ...transition, at };
     // The same step twice is one step.
-    engine.applyTransition(step);
+    const { reservedAgain } = engine.applyTransition(step);
+    if (reservedAgain) sentAfterExpiry(alarms, step.order_id, step.fund_id);
     await write(`event ${event.id}`, entryOf("transition", step));
   }
 
@@ -118,6 +124,11 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
   function overfilled({ order_id, fill_id, fund_id }: Fill): void {
     const sentence = `Fill ${fill_id} brings order ${order_id} of ${fund_id} above its quantity; the position has all of it.`;
     alarms.raise("ORDER_OVERFILLED", order_id, sentence);
+  }
+
+  function filledAfterExpiry({ order_id, fill_id, fund_id }: Fill): void {
+    const sentence = `Fill ${fill_id} is of order ${order_id} of ${fund_id}, whose approval had expired; the position has it.`;
+    alarms.raise("FILL_AFTER_EXPIRY", fill_id, sentence);
   }
 
   async function write(name: string, entry: JournalEntry): Promise<void> {
@@ -159,17 +170,21 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
 
   const { ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;
   const orders = [ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired];
+  const ofOrders: readonly Subscription[] = [
+    await bus.subscribe({ name: "riskengine.fills", subjects: [subjects.fillsCreated.name] }, hearFill),
+    await bus.subscribe({ name: "riskengine.orders", subjects: orders.map(({ name }) => name) }, hearOrder),
+  ];
   const subscriptions: Subscription[] = [
+    ...ofOrders,
     await bus.listen(
       { subjects: [subjects.marketMarks.name], queueMax: marksMax, overflow: "keep-newest-per-key" },
       hearMark,
     ),
-    await bus.subscribe({ name: "riskengine.fills", subjects: [subjects.fillsCreated.name] }, hearFill),
-    await bus.subscribe({ name: "riskengine.orders", subjects: orders.map(({ name }) => name) }, hearOrder),
     await bus.subscribe({ name: "riskengine.nav", subjects: [subjects.navUpdated.name] }, hearNav),
   ];
   return {
     unwritten: () => unwritten.size,
+    ofOrders,
     stop: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.close()));
       for (const gaps of [fillGaps, orderGaps, navGaps]) gaps.stop();

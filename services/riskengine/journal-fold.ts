@@ -1,7 +1,15 @@
 // The journal, folded into an engine's books: what is done live when an entry becomes durable, done again from what was written.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
-import { fill, orderTransition, throttleReleased } from "../../contracts/src/records/order.ts";
+import { parse } from "../../contracts/src/instant.ts";
+import type { ApprovalExpired } from "../../contracts/src/records/order.ts";
+import {
+  approvalExpired,
+  approvalSent,
+  fill,
+  orderTransition,
+  throttleReleased,
+} from "../../contracts/src/records/order.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
 
@@ -14,6 +22,8 @@ export interface FoldOptions {
   readonly pageMax: number;
   /** Runs after each page; false stops. */
   readonly betweenPages: () => Promise<boolean>;
+  /** Shown every entry after it was applied. */
+  readonly onRow?: (row: JournalRow) => void;
 }
 
 export interface Folded {
@@ -31,12 +41,17 @@ export async function foldJournal(riskStore: RiskStore, engine: Engine, options:
     for (const row of page) {
       if (through !== undefined && row.id > through) return { entryCount, last, isWhole: true };
       applyRow(engine, row);
+      options.onRow?.(row);
       last = row.id;
       entryCount += 1;
     }
     if (page.length < pageMax) return { entryCount, last, isWhole: true };
     if (!(await options.betweenPages())) return { entryCount, last, isWhole: false };
   }
+}
+
+function foldExpiry(engine: Engine, { order_id: orderId, valid_until: until }: ApprovalExpired): void {
+  engine.expire(orderId, parse(until));
 }
 
 /** An entry that cannot be read is a Defect: going on without it would be trading on wrong books. */
@@ -50,6 +65,8 @@ function applyRow(engine: Engine, row: JournalRow): void {
     const heard: unknown = JSON.parse(decoder.decode(row.payload));
     if (row.kind === "fill") engine.applyFill(fill.parse(heard));
     else if (row.kind === "transition") engine.applyTransition(orderTransition.parse(heard));
+    else if (row.kind === "expiry") foldExpiry(engine, approvalExpired.parse(heard));
+    else if (row.kind === "sent") engine.confirmSent(approvalSent.parse(heard).order_id);
     else engine.releaseThrottle(throttleReleased.parse(heard).strategy_id);
   } catch (thrown) {
     throw new Defect(`the journal's entry ${row.id} (${row.kind}) cannot be applied: ${messageOf(thrown)}`, {

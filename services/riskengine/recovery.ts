@@ -5,7 +5,7 @@ import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts
 import { type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
-import type { SeenKey, Snapshot } from "../../ports/risk-store.ts";
+import type { JournalRow, SeenKey, Snapshot } from "../../ports/risk-store.ts";
 import type { ServicePorts } from "../service.ts";
 import { foldJournal } from "./journal-fold.ts";
 
@@ -13,6 +13,8 @@ type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "cras
 
 const pageMax = 2_000;
 const keysPageMax = 10_000;
+/** Of older ones it is certain that they were told. */
+const approvalsMax = 4_096;
 /** A page of the recomputation is short, because checks wait while it is worked on. */
 const verifyPageMax = 100;
 /** And between two pages of a long one checks have the processor to themselves. */
@@ -25,6 +27,8 @@ export interface Recovered {
   /** How many came after the snapshot. */
   readonly entriesSince: number;
   readonly snapshot: Snapshot | undefined;
+  /** What these entries say of approvals may not have been told yet. */
+  readonly approvals: readonly JournalRow[];
 }
 
 /** Takes the pen first: from then on nobody else can add to what is being read. */
@@ -37,10 +41,19 @@ export async function recover(
   const { riskStore, timers, log } = ports;
   const pen = await riskStore.takePen(incarnation);
   const snapshot = await riskStore.snapshot();
-  if (snapshot !== undefined) engine.restore(readSnapshot(snapshot));
+  const content = snapshot === undefined ? undefined : readSnapshot(snapshot);
+  // One from before approvals were kept does not say which of them were sent; the journal does.
+  const isRestored = content?.approvals !== undefined;
+  if (content !== undefined && isRestored) engine.restore(content);
+  const approvals: JournalRow[] = [];
   const folded = await foldJournal(riskStore, engine, {
-    after: snapshot?.through ?? 0n,
+    after: isRestored ? (snapshot?.through ?? 0n) : 0n,
     pageMax,
+    onRow(row) {
+      if (row.kind !== "expiry" && row.kind !== "sent") return;
+      approvals.push(row);
+      if (approvals.length > approvalsMax) approvals.shift();
+    },
     betweenPages: async () => {
       await timers.sleep(0);
       return true;
@@ -49,7 +62,7 @@ export async function recover(
   const keyCount = await rememberKeys(ports, engine, keyWindowMs);
   const { last, entryCount: entriesSince } = folded;
   log.info("the books are rebuilt", { entries: entriesSince, through: String(last), keys: keyCount });
-  return { pen, last, entriesSince, snapshot };
+  return { pen, last, entriesSince, snapshot, approvals };
 }
 
 async function rememberKeys(ports: Ports, engine: Engine, keyWindowMs: number): Promise<number> {

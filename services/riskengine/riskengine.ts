@@ -11,6 +11,8 @@ import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { createAttempts } from "../attempts.ts";
 import type { RunningService, Service, ServicePorts } from "../service.ts";
 import { type Alarms, createAlarms } from "./alarms.ts";
+import { createApprovalEvents } from "./approval-events.ts";
+import { startApprovals } from "./approvals.ts";
 import { watchAudit } from "./audit-watch.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
 import { createDrawdown } from "./drawdown.ts";
@@ -19,6 +21,7 @@ import { createFigures, type Figures } from "./figures.ts";
 import { type GroupCommit, groupCommit } from "./group-commit.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts } from "./halts.ts";
+import { heardTime } from "./heard-time.ts";
 import { hearInputs } from "./inputs.ts";
 import { isEntry, newestEntry } from "./journal-end.ts";
 import { createLanes } from "./lanes.ts";
@@ -102,7 +105,11 @@ async function assemble(
   const halts = createHalts({ ports, watch, lanes, attempts, reference, incarnation });
   const releaseThrottle = createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference });
   const inputs = await hearInputs({ ports, engine, commit, alarms, figures, heardNav: drawdown.heard });
-  setUnwritten(() => checks.asking() + inputs.unwritten());
+  const events = createApprovalEvents(ports);
+  const heard = heardTime(inputs.ofOrders);
+  const approvals = startApprovals({ ports, engine, commit, attempts, alarms, events, heard });
+  events.makeUp(recovered.approvals);
+  setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.untold());
   const handlers = {
     CheckOrder: checks.check,
     CheckOrders: checks.check,
@@ -114,6 +121,9 @@ async function assemble(
     ConfirmHalts: halts.confirmHalts,
     GetHeadroom: headroomOf(ports, engine, watch),
     ReleaseThrottle: releaseThrottle,
+    ConfirmSent: approvals.confirmSent,
+    ReleaseApproval: approvals.releaseApproval,
+    ListApprovals: approvals.listApprovals,
     ListLosses: createListLosses({ ports, envelopes, reference, drawdown }),
     ListExposures: async (): Promise<Exposures> => ({ lines: [...engine.lines()] }),
   } satisfies Record<string, UnaryHandler>;
@@ -124,6 +134,7 @@ async function assemble(
     health: () => healthOf(commit, watch),
     stop: async () => {
       await checks.stop();
+      await approvals.stop();
       await inputs.stop();
       await halts.stop();
       await commit.stop(finishMsMax);

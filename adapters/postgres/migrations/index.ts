@@ -21,6 +21,7 @@ import { flattenMigration } from "./0018-flatten.ts";
 import { auditRepairMigration } from "./0019-audit-repair.ts";
 import { tradedSinceMigration } from "./0020-traded-since.ts";
 import { auditStandingMigration } from "./0021-audit-standing.ts";
+import { approvalsMigration } from "./0022-approvals.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   auditRepairMigration,
   tradedSinceMigration,
   auditStandingMigration,
+  approvalsMigration,
 ];

@@ -104,6 +104,10 @@ export const commandDenials = {
   LOOSENING_DURING_HALT: denial("The update loosens a limit while a halt is in force.", "FAILED_PRECONDITION"),
 
   THROTTLE_NOT_TRIPPED: denial("The strategy's throttle has not tripped.", "FAILED_PRECONDITION"),
+  APPROVAL_SENT: denial(
+    "Something shows that the order was sent: what is reserved for it stays until it ends.",
+    "FAILED_PRECONDITION",
+  ),
   REASON_MISSING: denial("This is not done without a reason.", "FAILED_PRECONDITION"),
   REFERENCE_INVALID: denial("The reference data does not match its schema.", "INVALID_ARGUMENT"),
   REFERENCE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),

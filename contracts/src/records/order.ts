@@ -211,6 +211,37 @@ export const fill = z.object({
 });
 export type Fill = z.infer<typeof fill>;
 
+/** Nothing showed within its time that an approval was sent, or somebody released it: what was reserved for it is free. */
+export const approvalExpired = z.object({
+  order_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: idText,
+  side: z.string(),
+  /** The whole order, or an amendment of an order that was sent. */
+  what: z.enum(["ORDER", "AMENDMENT"]),
+  /** What is free now, in units of the instrument. */
+  released_quantity: z.string(),
+  /** Approvals up to this one's `valid_until` have run out. */
+  valid_until: instantText,
+  /** Who released it; absent when its time ran out. */
+  released_by: nameText.optional(),
+  reason: reasonText,
+  at: instantText,
+});
+export type ApprovalExpired = z.infer<typeof approvalExpired>;
+
+/** Its owner said that an approved order was sent. */
+export const approvalSent = z.object({
+  order_id: idText,
+  fund_id: idText,
+  confirmed_by: nameText,
+  /** Whether its approval had run out before, so that it is reserved again. */
+  after_expiry: z.boolean(),
+  at: instantText,
+});
+export type ApprovalSent = z.infer<typeof approvalSent>;
+
 /** An operator let a strategy trade again after its repeated-execution throttle tripped. */
 export const throttleReleased = z.object({
   strategy_id: idText,

@@ -45,6 +45,8 @@ import { paperWeatherShow } from "./paper-weather-show.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
 import { researchStrategiesList } from "./research-strategies-list.ts";
 import { researchStrategiesSet } from "./research-strategies-set.ts";
+import { riskengineApprovalsList } from "./riskengine-approvals-list.ts";
+import { riskengineApprovalsRelease } from "./riskengine-approvals-release.ts";
 import { riskengineBooks } from "./riskengine-books.ts";
 import { riskengineDifferencesList } from "./riskengine-differences-list.ts";
 import { riskengineEnvelopeDiff } from "./riskengine-envelope-diff.ts";
@@ -110,6 +112,8 @@ export const verbs: readonly Verb[] = [
   riskengineEnvelopeReplay,
   riskengineHeadroom,
   riskengineThrottleRelease,
+  riskengineApprovalsList,
+  riskengineApprovalsRelease,
   riskengineRejectionsList,
   riskengineStopsList,
   riskengineStopsEnd,
@@ -162,6 +166,7 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "riskengine differences": { heading: "Books", sentence: "Where our positions and the broker's differ." },
   "riskengine envelope": { heading: "Limits", sentence: "A fund's limits: show, set, diff, history, replay." },
   "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },
+  "riskengine approvals": { heading: "Decisions", sentence: "What is reserved, order by order: list, release." },
   "riskengine throttle": { heading: "Limits", sentence: "What stops a strategy that repeats itself." },
   treasury: { heading: "Funds", sentence: "Funds, their value and cash, instruments and reference data." },
   "treasury navs": { heading: "Funds", sentence: "What a fund was worth over time." },

@@ -2,6 +2,8 @@
 // line. None may use its parts before a request comes: the documents are made from the same list without any.
 import type { Route } from "../../../ports/http.ts";
 import type { GatewayParts } from "../parts.ts";
+import { approvalRelease } from "./approval-release.ts";
+import { approvalsList } from "./approvals-list.ts";
 import { auditAppend } from "./audit-append.ts";
 import { auditBundleHead } from "./audit-bundle-head.ts";
 import { auditCheckpoint } from "./audit-checkpoint.ts";
@@ -118,6 +120,8 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   decisions,
   headroom,
   throttleRelease,
+  approvalsList,
+  approvalRelease,
   haltsList,
   haltStatus,
   haltRequest,

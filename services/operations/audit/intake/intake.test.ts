@@ -159,7 +159,12 @@ async function handBus(
   auditLog: IntakeOptions["auditLog"] = { sequencesOf: async () => new Map(), read: async () => [] },
 ) {
   let given: { options: DurableOptions; handler: Handler } | undefined;
-  const subscription = { handledCount: () => 0, droppedCount: () => 0, close: async () => undefined };
+  const subscription = {
+    handledCount: () => 0,
+    droppedCount: () => 0,
+    caughtUpAt: () => undefined,
+    close: async () => undefined,
+  };
   await startIntake({
     bus: {
       async subscribe(options, handler) {

@@ -11,6 +11,49 @@ export const protobufFileName = "svc/v1/riskengine.proto";
 
 /** The pre-trade risk engine. */
 
+export interface ConfirmSentRequest {
+  order_id: string;
+}
+
+export interface ReleaseApprovalRequest {
+  order_id: string;
+  /** Why; a release without a reason is refused. */
+  reason: string;
+}
+
+export interface ListApprovalsRequest {
+  /** Absent means every fund. */
+  fund_id?:
+    | string
+    | undefined;
+  /** True lists only those of which nothing shows that they were sent. */
+  unsent: boolean;
+}
+
+/** An approval and what is reserved for it; decimals in units of the instrument. */
+export interface Approval {
+  order_id: string;
+  fund_id: string;
+  strategy_id: string;
+  symbol: string;
+  side: string;
+  quantity: string;
+  filled_quantity: string;
+  reserved_quantity: string;
+  /** UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, ENDED. */
+  state: string;
+  /**
+   * RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time
+   * stands still while the engine does not hear of orders.
+   */
+  valid_until?: string | undefined;
+  expires_at?: string | undefined;
+}
+
+export interface Approvals {
+  approvals: Approval[];
+}
+
 export interface ListLossesRequest {
   /** Absent means every fund. */
   fund_id?: string | undefined;
@@ -138,6 +181,380 @@ export interface ThrottleStatus {
   /** RFC 3339; absent when it is not tripped. */
   since?: string | undefined;
 }
+
+function createBaseConfirmSentRequest(): ConfirmSentRequest {
+  return { order_id: "" };
+}
+
+export const ConfirmSentRequest: MessageFns<ConfirmSentRequest> = {
+  encode(message: ConfirmSentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.order_id !== "") {
+      writer.uint32(10).string(message.order_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfirmSentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfirmSentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReleaseApprovalRequest(): ReleaseApprovalRequest {
+  return { order_id: "", reason: "" };
+}
+
+export const ReleaseApprovalRequest: MessageFns<ReleaseApprovalRequest> = {
+  encode(message: ReleaseApprovalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.order_id !== "") {
+      writer.uint32(10).string(message.order_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReleaseApprovalRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReleaseApprovalRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListApprovalsRequest(): ListApprovalsRequest {
+  return { fund_id: undefined, unsent: false };
+}
+
+export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
+  encode(message: ListApprovalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== undefined) {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.unsent !== false) {
+      writer.uint32(16).bool(message.unsent);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListApprovalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListApprovalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.unsent = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseApproval(): Approval {
+  return {
+    order_id: "",
+    fund_id: "",
+    strategy_id: "",
+    symbol: "",
+    side: "",
+    quantity: "",
+    filled_quantity: "",
+    reserved_quantity: "",
+    state: "",
+    valid_until: undefined,
+    expires_at: undefined,
+  };
+}
+
+export const Approval: MessageFns<Approval> = {
+  encode(message: Approval, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.order_id !== "") {
+      writer.uint32(10).string(message.order_id);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(18).string(message.fund_id);
+    }
+    if (message.strategy_id !== "") {
+      writer.uint32(26).string(message.strategy_id);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(34).string(message.symbol);
+    }
+    if (message.side !== "") {
+      writer.uint32(42).string(message.side);
+    }
+    if (message.quantity !== "") {
+      writer.uint32(50).string(message.quantity);
+    }
+    if (message.filled_quantity !== "") {
+      writer.uint32(58).string(message.filled_quantity);
+    }
+    if (message.reserved_quantity !== "") {
+      writer.uint32(66).string(message.reserved_quantity);
+    }
+    if (message.state !== "") {
+      writer.uint32(74).string(message.state);
+    }
+    if (message.valid_until !== undefined) {
+      writer.uint32(82).string(message.valid_until);
+    }
+    if (message.expires_at !== undefined) {
+      writer.uint32(90).string(message.expires_at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Approval {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApproval();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.order_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.side = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.quantity = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.filled_quantity = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.reserved_quantity = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.valid_until = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.expires_at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseApprovals(): Approvals {
+  return { approvals: [] };
+}
+
+export const Approvals: MessageFns<Approvals> = {
+  encode(message: Approvals, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.approvals) {
+      Approval.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Approvals {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApprovals();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approvals.push(Approval.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseListLossesRequest(): ListLossesRequest {
   return { fund_id: undefined };

@@ -1,0 +1,29 @@
+// `ctl riskengine approvals release`: frees what is reserved for an approval that nobody sent, without waiting for its time.
+import type { Context } from "../context.ts";
+import { reasonOf, reasonOption } from "../reason.ts";
+import { clean } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const riskengineApprovalsRelease: Verb = {
+  name: "riskengine approvals release",
+  heading: "Decisions",
+  sentence: "Free what is reserved for an approval that was not sent.",
+  about: "It is refused without a reason, and when something shows that the order was sent (exit 6).",
+  arguments: [{ name: "order_id", sentence: "The order." }],
+  options: [reasonOption],
+  examples: [
+    { command: "ctl riskengine approvals release o-4 --reason client-crashed", sentence: "Its client crashed." },
+  ],
+  operation: "ReleaseApproval",
+  changesState: true,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const orderId = context.argument("order_id");
+  const released = await (await context.client()).releaseApproval({ orderId, ...reasonOf(context) });
+  return {
+    data: released,
+    text: `Nothing is reserved for ${clean(released.order_id)} (${clean(released.fund_id)}) any more.`,
+  };
+}
