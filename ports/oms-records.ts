@@ -108,6 +108,8 @@ export interface OmsRecords {
   /** The same without keeping it from others. */
   reportCursor(broker: string): Promise<number>;
   putReportCursor(broker: string, cursor: number): Promise<void>;
+  /** Trades of these funds that the treasury's ledger has no entry for, at most so many; those of an imported past are not meant. */
+  unbookedFills(fundIds: readonly string[], countMax: number): Promise<readonly Fill[]>;
   /** The halts in force and the epoch, kept as they are until this unit ends; others may look at the same time. */
   haltsAtSending(): Promise<{ readonly epoch: number; readonly active: readonly ActiveHalt[] }>;
 }

@@ -101,6 +101,8 @@ export interface ReferenceRecords {
   /** The newest, kept from others until this unit ends. */
   lock(kind: ReferenceKind): Promise<ReferenceVersion | undefined>;
   put(version: ReferenceVersion): Promise<void>;
+  /** The newest versions of what orders name, 0 for none, kept as they are until this unit ends; others may look at the same time. */
+  atSending(): Promise<{ readonly instruments: number; readonly funds: number }>;
 }
 
 /** What the paper treasury holds for a fund: cash and quantities, moved by the entries of its ledger. */

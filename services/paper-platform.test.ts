@@ -213,13 +213,16 @@ describe(`the paper treasury, seed ${seed}`, () => {
     const moved = decimal.subtract(decimal.parse(after["USD"] ?? ""), decimal.parse(before["USD"] ?? ""));
     expect(decimal.format(moved)).toBe("2298.6");
     const funds = await call<ReferenceDocument>(running, "GetReferenceData", { kind: "funds" });
-    const content_json = funds.content_json.replaceAll("PAPER", "LIVE");
+    const [alpha] = JSON.parse(funds.content_json);
+    const live = { ...alpha, fund_id: "live", mode: "LIVE", strategies: ["live-one"] };
+    const content_json = JSON.stringify([...JSON.parse(funds.content_json), live]);
     await call(running, "SetReferenceData", { ...funds, version: 2, content_json });
     await rig.time.timers.sleep(2_000);
-    await publishFill(rig, { ...fill, fill_id: "f-3" });
+    await publishFill(rig, { ...fill, fill_id: "f-3", fund_id: "live", strategy_id: "live-one" });
     await publishFill(rig, { ...fill, fill_id: "f-2", fund_id: "omega" });
     await rig.time.timers.sleep(5_000);
     expect(await holdingsOf(rig, "alpha")).toEqual(after);
+    expect(await holdingsOf(rig, "live")).toEqual({});
     expect(rig.world.parked).toMatchObject([{ subscription: "treasury.fills" }]);
   });
 
@@ -329,10 +332,11 @@ describe("the procedures of treasury", () => {
         ),
         reason: "delisted",
       });
-    expect((await without("XOM")).denial).toEqual({
-      code: "REFERENCE_INVALID",
-      reason: "instruments: XOM is held by alpha.",
-    });
+    const { denial } = await without("XOM");
+    expect(denial.code).toBe("REFERENCE_IN_USE");
+    expect(denial.reason).toMatch(
+      /^instruments: XOM would go away under: \d+ XOM of alpha-\S+,.* XOM of alpha-\S+ in the ledger, .* of alpha in the ledger\.$/,
+    );
     expect((await without("SPY 281215P00550000")).version).toBe(2);
   });
 

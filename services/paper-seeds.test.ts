@@ -24,7 +24,7 @@ describe("the paper platform's seeds", () => {
     for (const kind of referenceKind.options) {
       expect(referenceContents[kind].parse(reference[kind])).toEqual(reference[kind]);
     }
-    expect(referenceMistakes(reference, [])).toEqual([]);
+    expect(referenceMistakes(reference)).toEqual([]);
   });
 
   it("have the promised funds, strategies and symbols", () => {

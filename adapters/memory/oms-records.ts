@@ -4,6 +4,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import type { OrderState } from "../../contracts/src/records/values.ts";
 import type { OmsRecords, StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
+import type { LedgerWorld } from "./ledger-records.ts";
 import type { RiskWorld } from "./risk-world.ts";
 
 /** What order management would have on disk. */
@@ -54,6 +55,7 @@ const positionKey = (fundId: string, strategyId: string, symbol: string): string
 export function omsChanges(
   world: OmsWorld,
   risk: RiskWorld,
+  ledger: Pick<LedgerWorld, "entries">,
   { inTurn, lock }: Tools,
 ): { readonly records: OmsRecords; apply(): void } {
   const orders = layer(world.orders);
@@ -116,6 +118,16 @@ export function omsChanges(
         for (const fill of added) fills.set(fill.fill_id, fill);
         return added.length;
       }),
+    unbookedFills: (fundIds, countMax) =>
+      inTurn(async () =>
+        fills
+          .filter(
+            ({ fill_id: id, fund_id: fundId, sequence }) =>
+              fundIds.includes(fundId) && (sequence ?? 0) > 0 && !ledger.entries.has(`fill:${id}`),
+          )
+          .sort((one, other) => (one.filled_at > other.filled_at ? -1 : 1))
+          .slice(0, countMax),
+      ),
     fillsOf: (orderId) =>
       inTurn(async () =>
         fills

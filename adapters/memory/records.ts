@@ -162,6 +162,15 @@ function referenceChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Chan
         await lock(`reference ${kind}`);
         return structuredClone(newestOf(versionsOf(kind)));
       }),
+    atSending: () =>
+      inTurn(async () => {
+        const versionOf = async (kind: ReferenceVersion["kind"]): Promise<number> => {
+          await lock(`reference ${kind}`);
+          return newestOf(versionsOf(kind))?.version ?? 0;
+        };
+        // In the order in which a change locks them.
+        return { instruments: await versionOf("instruments"), funds: await versionOf("funds") };
+      }),
     put: (version) =>
       inTurn(async () => {
         await lock(`reference ${version.kind}`);

@@ -96,7 +96,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const records = recordChanges(world.risk, { inTurn, lock });
   const halts = haltChanges(world.halts, { inTurn, lock });
   const flattens = flattenChanges(world.flattens, { inTurn, lock });
-  const oms = omsChanges(world.oms, world.risk, { inTurn, lock });
+  const oms = omsChanges(world.oms, world.risk, world.ledger, { inTurn, lock });
   const ledger = ledgerChanges(world.ledger, records.treasury, { inTurn, lock });
   const losses = lossChanges(world.losses, { inTurn, lock });
   const research = researchChanges(world.research, { inTurn, lock });

@@ -179,6 +179,16 @@ function tradeRecords(sql: Sql): Omit<OmsRecords, keyof OrderPart | "haltsAtSend
       });
       return inserted.rowCount ?? 0;
     },
+    async unbookedFills(fundIds, countMax) {
+      const found = await sql.read({
+        text: `select f.content from oms_fill f
+               where f.fund_id = any($1::text[]) and f.sequence > 0
+                 and not exists (select from treasury_entry e where e.entry_id = 'fill:' || f.fill_id)
+               order by f.filled_us desc, f.fill_id desc limit $2`,
+        values: [fundIds, countMax],
+      });
+      return found.rows.map((row) => row.content);
+    },
     async fillsOf(orderId) {
       const found = await sql.read({
         text: "select content from oms_fill where order_id = $1 order by sequence, fill_id",

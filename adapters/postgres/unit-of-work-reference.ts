@@ -30,6 +30,14 @@ export function referenceRecords(sql: Sql): ReferenceRecords {
         hash: row.hash,
       };
     },
+    async atSending() {
+      const locked = await sql.write({
+        name: "reference_at_sending",
+        text: "select kind, version from reference_head where kind in ('funds', 'instruments') order by kind desc for share",
+      });
+      const versionOf = (kind: string): number => Number(locked.rows.find((row) => row.kind === kind)?.version ?? 0);
+      return { instruments: versionOf("instruments"), funds: versionOf("funds") };
+    },
     async put({ kind, version, content, setBy, setAt, reason, hash }) {
       const inserted = await sql.write({
         text: `insert into reference_version (kind, version, content, set_by, set_us, reason, hash)

@@ -197,7 +197,8 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     "ConfirmHalts",
   ],
   oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
-  treasury: ["InspectInstance"],
+  // What the risk engine believes to be held and open is asked before reference data is taken away.
+  treasury: ["InspectInstance", "ListExposures"],
   // Strategies come through the front door.
   research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
   // What it tells the public, where nobody logs in, and whether a name that is to be halted is a fund's or a strategy's.

@@ -61,6 +61,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "research.realised": untold("What came of opinions follows from prices."),
   "research.backtest": untold("A backtest follows from the market's seed and the code."),
   "reference.get": onlyReads,
+  "reference.standing": onlyReads,
   "reference.set": tells("referenceChanged"),
   "riskengine.seed": tells("envelopeUpdated"),
   "risk.envelope": tells("envelopeUpdated"),

@@ -4,7 +4,9 @@
 //  1. Nothing is sent that is not ROUTED in the store, and nothing becomes ROUTED without an approval that holds and no newer halt over it.
 //  2. A broker that says nothing leaves UNKNOWN, with its reservation kept: asked by our id until it tells, never taken for refused.
 //  3. What the broker says it never had is sent again only under the conditions of the first time; else it is refused, and then for good.
-//  4. Between the commit and the sending nothing is waited for but the commit's answer; when that took so long that the approval ran out, or a
+//  4. Nothing new is sent whose fund, strategy or instrument the reference data of that transaction does not have: a change of it waits for the
+//     sending and sees the order, or comes first and is seen.
+//  5. Between the commit and the sending nothing is waited for but the commit's answer; when that took so long that the approval ran out, or a
 //     halt was heard of meanwhile, the order is withdrawn unsent.
 
 import type { Denial } from "../../contracts/src/codes.ts";
@@ -18,6 +20,7 @@ import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { hasUnreported, learn } from "./learning.ts";
 import { type Bells, brokerOf, isSilence, type OmsPorts, type StepOutcome } from "./oms-parts.ts";
+import { createReferenceGuard } from "./reference-guard.ts";
 import { alarm, move } from "./transitions.ts";
 
 /** What was sent may be under way for this long: a broker that does not have it yet is not asked to say that it never will. */
@@ -31,6 +34,7 @@ export interface Routing {
 }
 
 export function createRouting(ports: OmsPorts, bells: Bells, haltsHeard: () => readonly ActiveHalt[]): Routing {
+  const referenceGone = createReferenceGuard(ports);
   const { clock, store } = ports;
 
   /** Whether the fund's limits let a proven reduction pass halts; asked only for what claims to be one. */
@@ -44,7 +48,8 @@ export function createRouting(ports: OmsPorts, bells: Bells, haltsHeard: () => r
     const { order, decision } = stored;
     if (decision?.approved !== true) throw new Defect(`the order ${order.order_id} has no approval to be sent with`);
     const { active } = await unit.oms.haltsAtSending();
-    return whyNotSend({ order, decision, halts: active, exitsPassHalts: exitsPass, at: clock.now() });
+    const denial = whyNotSend({ order, decision, halts: active, exitsPassHalts: exitsPass, at: clock.now() });
+    return denial ?? referenceGone(unit, stored);
   }
 
   async function route(known: StoredOrder): Promise<StepOutcome> {

@@ -1,18 +1,24 @@
 // The procedures about reference data: read one kind with its version, or replace it as a whole. A document that contradicts itself or
-// its neighbours is refused with every mistake named, and nothing changes.
+// its neighbours is refused with every mistake named, and so is one that takes away what something needs; nothing changes then.
+//
+// No order slips in between the look and the change. The kinds are locked first, which waits for every order that is on its way out and holds the
+// next ones back (`reference.atSending`); then everybody's books are read by a unit of their own, which sees all that was committed before; and
+// an order that waited finds the reference data changed and is looked at again.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReferenceDataRequest, ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { reasonText } from "../../contracts/src/records/fields.ts";
 import { type ReferenceContents, type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
+import { standingAgainst, takesAway } from "../../core/reference-standing.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
-import type { ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceVersion } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
+import { readStanding } from "./reference-facts.ts";
 import { type LockedReference, lockReference, putReference } from "./reference-records.ts";
-import { type HeldSymbol, readContent, referenceMistakes } from "./reference-rules.ts";
+import { readContent, referenceMistakes } from "./reference-rules.ts";
 
-export type ReferencePorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
+export type ReferencePorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "riskBooks" | "riskStore">;
 
 export async function getReferenceData(
   request: ReferenceDataRequest,
@@ -44,8 +50,12 @@ export async function setReferenceData(
       const sentence = `${kind} is at version ${previous}, so the next one is ${previous + 1}, not ${request.version}.`;
       return denied("REFERENCE_VERSION_CONFLICT", sentence);
     }
-    const mistakes = referenceMistakes({ ...contentsOf(locked), [kind]: read.content }, await held(unit, locked));
+    const before = contentsOf(locked);
+    const after = { ...before, [kind]: read.content };
+    const mistakes = referenceMistakes(after);
     if (mistakes.length > 0) return denied("REFERENCE_INVALID", mistakes.join(" "));
+    const standing = await against(before, after, ports);
+    if (standing.length > 0) return denied("REFERENCE_IN_USE", standing.join(" "));
     const change = { kind, version: request.version, content: read.content, setBy: call.identity.actor, reason };
     return documentOf(await putReference(unit, change, ports.clock.now(), ports.sha256));
   });
@@ -80,9 +90,15 @@ function contentsOf(locked: LockedReference): ReferenceContents {
   return contents as ReferenceContents;
 }
 
-/** What funds hold of the instruments that are there now; cash is no instrument. */
-async function held(unit: UnitOfWork, locked: LockedReference): Promise<readonly HeldSymbol[]> {
-  const symbols = new Set(contentsOf(locked).instruments.map(({ symbol }) => symbol));
-  const holdings = await unit.treasury.holdings();
-  return holdings.filter(({ symbol, quantity }) => quantity !== 0n && symbols.has(symbol));
+/** Asked with the kinds locked. When the risk engine does not answer nothing is taken away. */
+async function against(
+  before: ReferenceContents,
+  after: ReferenceContents,
+  { store, riskBooks, riskStore }: ReferencePorts,
+): Promise<readonly string[]> {
+  if (!takesAway(before, after)) return [];
+  const lines = await riskBooks.lines();
+  const { active: halts } = await riskStore.halts();
+  const facts = await store.transact("reference.standing", (unit) => readStanding(unit, before, { lines, halts }));
+  return standingAgainst(before, after, facts);
 }

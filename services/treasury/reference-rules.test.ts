@@ -6,14 +6,14 @@ import { readContent, referenceMistakes } from "./reference-rules.ts";
 
 const at = "2026-11-15T12:00:00.000000Z";
 const fine = paperReference(at);
-const mistakes = (differs: Partial<ReferenceContents>) => referenceMistakes({ ...fine, ...differs }, []);
+const mistakes = (differs: Partial<ReferenceContents>) => referenceMistakes({ ...fine, ...differs });
 const [aapl] = fine.instruments;
 const [alpha, beta] = fine.funds;
 const [always] = fine.calendars.filter(({ sessions }) => sessions === "always");
 if (aapl === undefined || alpha === undefined || beta === undefined || always === undefined) throw new Error("seeds");
 
 describe("reference data", () => {
-  it("as it is seeded has no mistakes", () => expect(referenceMistakes(fine, [])).toEqual([]));
+  it("as it is seeded has no mistakes", () => expect(referenceMistakes(fine)).toEqual([]));
 
   it.each<[string, Partial<ReferenceContents>, RegExp]>([
     ["an instrument twice", { instruments: [...fine.instruments, aapl] }, /^instruments: AAPL is there twice/],
@@ -74,23 +74,6 @@ describe("reference data", () => {
     ],
   ])("refuses %s", (_what, differs, sentence) => {
     expect(mistakes(differs).join("\n")).toMatch(sentence);
-  });
-
-  it("keeps what is held", () => {
-    const held = [
-      { fundId: "alpha", symbol: "AAPL" },
-      { fundId: "gamma", symbol: "SPY" },
-    ];
-    const without = {
-      ...fine,
-      instruments: fine.instruments.filter(({ symbol }) => symbol !== "AAPL"),
-      funds: fine.funds.filter(({ fund_id }) => fund_id !== "gamma"),
-    };
-    expect(referenceMistakes(without, held)).toEqual([
-      "funds: gamma still holds something.",
-      "instruments: AAPL is held by alpha.",
-    ]);
-    expect(referenceMistakes(without, [])).toEqual([]);
   });
 
   it("is read by its schema, and what is wrong is named by its place", () => {

@@ -30,13 +30,7 @@ export function readContent(kind: ReferenceKind, json: string): ReadContent {
   return { ok: false, mistakes: mistakes.slice(0, mistakesMax) };
 }
 
-/** What is held, so that nothing is taken away under it. */
-export interface HeldSymbol {
-  readonly fundId: string;
-  readonly symbol: string;
-}
-
-type Rule = (contents: ReferenceContents, held: readonly HeldSymbol[]) => readonly string[];
+type Rule = (contents: ReferenceContents) => readonly string[];
 
 const rules: readonly Rule[] = [
   nothingTwice,
@@ -46,11 +40,10 @@ const rules: readonly Rule[] = [
   ratesHaveTwoSides,
   symbolsAreNoCurrencies,
   optionsAreComplete,
-  nothingHeldIsTakenAway,
 ];
 
-export function referenceMistakes(contents: ReferenceContents, held: readonly HeldSymbol[]): readonly string[] {
-  return rules.flatMap((rule) => rule(contents, held)).slice(0, mistakesMax);
+export function referenceMistakes(contents: ReferenceContents): readonly string[] {
+  return rules.flatMap((rule) => rule(contents)).slice(0, mistakesMax);
 }
 
 function repeated(names: readonly string[]): readonly string[] {
@@ -138,17 +131,4 @@ function optionsAreComplete({ instruments }: ReferenceContents): readonly string
     .filter(({ asset_class }) => asset_class === "OPTION")
     .filter(({ underlying, expiry, strike, right }) => [underlying, expiry, strike, right].includes(undefined))
     .map(({ symbol }) => `instruments: the option ${symbol} lacks its underlying, expiry, strike or right.`);
-}
-
-function nothingHeldIsTakenAway(contents: ReferenceContents, held: readonly HeldSymbol[]): readonly string[] {
-  const funds = new Set(contents.funds.map(({ fund_id }) => fund_id));
-  const symbols = new Set(contents.instruments.map(({ symbol }) => symbol));
-  return [
-    ...[...new Set(held.map(({ fundId }) => fundId))]
-      .filter((fundId) => !funds.has(fundId))
-      .map((fundId) => `funds: ${fundId} still holds something.`),
-    ...held
-      .filter(({ symbol }) => !symbols.has(symbol))
-      .map(({ fundId, symbol }) => `instruments: ${symbol} is held by ${fundId}.`),
-  ];
 }

@@ -129,6 +129,8 @@ function keepValuing(
 }
 
 function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer): RpcService {
+  // Each needs two connections at once: many at a time could have all of them and wait for one more for ever.
+  const setting = oneAtATime();
   return {
     name: "Treasury",
     handlers: {
@@ -140,7 +142,17 @@ function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer
         instruments: (await reader.refresh()).reference.instruments,
       }),
       GetReferenceData: (request: ReferenceDataRequest) => getReferenceData(request, ports),
-      SetReferenceData: (request: ReferenceDocument, call: RpcCall) => setReferenceData(request, call, ports),
+      SetReferenceData: (request: ReferenceDocument, call: RpcCall) =>
+        setting(() => setReferenceData(request, call, ports)),
     },
+  };
+}
+
+function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
   };
 }

@@ -161,9 +161,45 @@ const positionsAndCursors: StoreCheck = {
   },
 };
 
+const tradesThatTheLedgerLacks: StoreCheck = {
+  promise: 1,
+  sentence:
+    "trades of the named funds that the ledger has no entry for are found, newest first, and those of an imported past are not",
+  async run(rig) {
+    const { sequence: _none, ...plain } = exampleFill;
+    const fill = (id: string, differs: Partial<Fill> = {}): Fill => ({ ...plain, fill_id: id, ...differs });
+    await rig.store.transact("conformance.unbooked", async (unit) => {
+      await unit.oms.insertFill(fill("f-1", { filled_at: "2026-11-15T10:00:01.000000Z" }));
+      await unit.oms.insertFill(fill("f-2", { filled_at: "2026-11-15T10:00:02.000000Z" }));
+      await unit.oms.insertFill(fill("f-3", { filled_at: "2026-11-15T10:00:03.000000Z" }));
+      await unit.oms.insertFill(fill("f-4", { fund_id: "beta" }));
+      await unit.oms.importFills([fill("f-5")]);
+      const entry = {
+        fundId: plain.fund_id,
+        kind: "FILL",
+        postings: [],
+        reason: "r",
+        bookedBy: "x",
+        at: at(1),
+      } as const;
+      await unit.ledger.book({ ...entry, entryId: "fill:f-2" }, []);
+    });
+    const store = await rig.reopen();
+    await store.transact("conformance.look", async (unit) => {
+      const idsOf = async (fundIds: readonly string[], countMax: number) =>
+        (await unit.oms.unbookedFills(fundIds, countMax)).map(({ fill_id: id }) => id);
+      expect(await idsOf([plain.fund_id], 10)).toEqual(["f-3", "f-1"]);
+      expect(await idsOf([plain.fund_id], 1)).toEqual(["f-3"]);
+      expect(await idsOf(["beta", "nobody"], 10)).toEqual(["f-4"]);
+      expect(await idsOf([], 10)).toEqual([]);
+    });
+  },
+};
+
 export const omsRecordChecks: readonly StoreCheck[] = [
   ordersAreKept,
   aKeyIsTakenOnce,
   tradesAreCounted,
+  tradesThatTheLedgerLacks,
   positionsAndCursors,
 ];

@@ -111,11 +111,58 @@ async function addsHoldings(rig: ReferenceRig): Promise<void> {
   ]);
 }
 
+/** Long enough for a statement that need not wait to be done. */
+const aMoment = () => new Promise((resolve) => setTimeout(resolve, 30));
+
+/** As treasury changes it: locked first, then looked at by a unit of its own. */
+function changeAfterLook(rig: ReferenceRig, noticed: (what: string) => void): Promise<void> {
+  return transactPatiently(rig.store, "conformance.change", async (unit) => {
+    const newest = await unit.reference.lock("instruments");
+    await unit.reference.lock("funds");
+    noticed("locked");
+    const held = await rig.store.transact("conformance.look", (other) => other.treasury.holdings());
+    noticed(`sees ${held.length}`);
+    await aMoment();
+    await unit.reference.put({ ...stamp("instruments", (newest?.version ?? 0) + 1), content: [] });
+    noticed("changed");
+  });
+}
+
+async function sendersAndChangesSeeEachOther(rig: ReferenceRig): Promise<void> {
+  await put(rig, { ...stamp("instruments", 1), content: [] }, { ...stamp("funds", 1), content: [] });
+  const noticed: string[] = [];
+  let changing: Promise<void> = Promise.resolve();
+  await rig.store.transact("conformance.send", async (unit) => {
+    expect(await unit.reference.atSending()).toEqual({ instruments: 1, funds: 1 });
+    changing = changeAfterLook(rig, (what) => noticed.push(what));
+    await aMoment();
+    await unit.treasury.add("alpha", "AAPL", decimal.one);
+    noticed.push("sent");
+  });
+  await changing;
+  expect(noticed).toEqual(["sent", "locked", "sees 1", "changed"]);
+  const seen: string[] = [];
+  let waiting: Promise<void> = Promise.resolve();
+  await changeAfterLook(rig, (what) => {
+    seen.push(what);
+    if (what !== "locked") return;
+    waiting = transactPatiently(rig.store, "conformance.send", async (unit) => {
+      seen.push(`sends by ${(await unit.reference.atSending()).instruments}`);
+    });
+  });
+  await waiting;
+  expect(seen).toEqual(["locked", "sees 1", "changed", "sends by 3"]);
+}
+
 const checks: readonly { readonly sentence: string; run(rig: ReferenceRig): Promise<void> }[] = [
   { sentence: "promises 1 to 3: the newest of every kind is read, and `changed` tells when", run: readsTheNewest },
   { sentence: "a version cannot be set twice, and its unit of work leaves nothing", run: refusesAVersionTwice },
   { sentence: "units of work that lock a kind and set the next version lose none", run: losesNoChange },
   { sentence: "a document that is none of its kind is a fault and no reference data", run: refusesWhatIsNoReference },
+  {
+    sentence: "a change waits for who is sending and sees it, and who sends during a change goes by the new version",
+    run: sendersAndChangesSeeEachOther,
+  },
   { sentence: "holdings add up exactly, also when several add at once", run: addsHoldings },
 ];
 

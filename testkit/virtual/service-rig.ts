@@ -100,7 +100,7 @@ export function serviceRig(seed: number): ServiceRig {
         riskQueries: notHere("queries"),
         treasuryQueries: notHere("queries"),
         booksQueries: undefined,
-        riskBooks: notHere("risk engine to ask"),
+        riskBooks: { lines: async () => [] },
         brokers: [],
         omsQueries: notHere("queries about orders"),
         riskChecks: notHere("risk engine to ask"),

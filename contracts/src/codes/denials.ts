@@ -110,6 +110,10 @@ export const commandDenials = {
   ),
   REASON_MISSING: denial("This is not done without a reason.", "FAILED_PRECONDITION"),
   REFERENCE_INVALID: denial("The reference data does not match its schema.", "INVALID_ARGUMENT"),
+  REFERENCE_IN_USE: denial(
+    "Something that is held, open, owed or halted needs what the change would take away.",
+    "FAILED_PRECONDITION",
+  ),
   REFERENCE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),
 
   // Halts and lifting them.
@@ -178,6 +182,10 @@ export const commandDenials = {
   APPROVAL_EXPIRED: denial("The approval ran out before the order was sent.", "FAILED_PRECONDITION"),
   APPROVAL_SPENT: denial("The approval was spent on an earlier sending or amendment.", "FAILED_PRECONDITION"),
   APPROVAL_OUTDATED: denial("A halt came between the approval and the sending.", "FAILED_PRECONDITION"),
+  ORDER_REFERENCE_GONE: denial(
+    "Its fund, strategy or instrument was taken out of the reference data after the approval.",
+    "FAILED_PRECONDITION",
+  ),
   ORDER_CHECK_UNANSWERED: denial(
     "The risk engine did not answer while the order's key was good.",
     "FAILED_PRECONDITION",

@@ -1,0 +1,45 @@
+// Whether the reference data still has what an approved order names, asked in the transaction of its sending. The risk engine hears of a change within a
+// second; by then an order may have been approved on what is gone, so the approval alone is not believed. Marked exits pass: what they close is
+// held, and what is held keeps its reference data.
+import type { Denial } from "../../contracts/src/codes.ts";
+import type { StoredOrder } from "../../ports/oms-records.ts";
+import type { Reference } from "../../ports/reference-data.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import type { OmsPorts } from "./oms-parts.ts";
+
+interface Known {
+  readonly versions: Pick<Reference["versions"], "instruments" | "funds">;
+  readonly symbols: ReadonlySet<string>;
+  /** The fund of each strategy. */
+  readonly funds: ReadonlyMap<string, string>;
+}
+
+export type ReferenceGuard = (unit: UnitOfWork, stored: StoredOrder) => Promise<Denial | undefined>;
+
+export function createReferenceGuard({ referenceData }: Pick<OmsPorts, "referenceData">): ReferenceGuard {
+  let known: Known | undefined;
+
+  async function at(versions: Known["versions"]): Promise<Known> {
+    const isNewest = known?.versions.instruments === versions.instruments && known.versions.funds === versions.funds;
+    if (known !== undefined && isNewest) return known;
+    const reference = await referenceData.read();
+    known = {
+      versions: reference.versions,
+      symbols: new Set(reference.instruments.map(({ symbol }) => symbol)),
+      funds: new Map(reference.funds.flatMap(({ fund_id: id, strategies }) => strategies.map((one) => [one, id]))),
+    };
+    return known;
+  }
+
+  return async (unit, { order }) => {
+    if (order.reduce_only === true) return undefined;
+    const { symbols, funds } = await at(await unit.reference.atSending());
+    const gone = [
+      ...(symbols.has(order.symbol) ? [] : [`the instrument ${order.symbol}`]),
+      ...(funds.get(order.strategy_id) === order.fund_id ? [] : [`${order.strategy_id} of ${order.fund_id}`]),
+    ];
+    if (gone.length === 0) return undefined;
+    const reason = `The reference data no longer has ${gone.join(" and ")}.`;
+    return { code: "ORDER_REFERENCE_GONE", reason };
+  };
+}

@@ -1,0 +1,128 @@
+// Reference data is changed under a running platform: whatever is held, open, owed, unbooked or halted keeps what it needs.
+import { afterEach, describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { exampleFill } from "../../contracts/src/records/examples.ts";
+import type { FundReference, ReferenceKind } from "../../contracts/src/records/reference.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import { orderOf } from "../../testkit/oms-rig.ts";
+import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import type { RunningService, ServicePorts } from "../service.ts";
+
+let books: TestBooks;
+afterEach(() => books.close());
+
+async function begin(differs: Partial<ServicePorts> = {}): Promise<RunningService> {
+  books = testBooks(20_261_115);
+  return books.start(differs);
+}
+
+type Change = (content: readonly never[]) => readonly object[];
+
+async function set(running: RunningService, kind: ReferenceKind, change: Change) {
+  const document = await call<ReferenceDocument>(running, "GetReferenceData", { kind });
+  const content_json = JSON.stringify(change(JSON.parse(document.content_json)));
+  const next = { kind, version: document.version + 1, content_json, reason: "tested" };
+  return call<ReferenceDocument>(running, "SetReferenceData", next);
+}
+
+const withoutSymbol =
+  (symbol: string): Change =>
+  (all: readonly { readonly symbol: string }[]) =>
+    all.filter((one) => one.symbol !== symbol);
+const withoutStrategy =
+  (strategy: string): Change =>
+  (all: readonly FundReference[]) =>
+    all.map((fund) => ({ ...fund, strategies: fund.strategies.filter((one) => one !== strategy) }));
+const writing = (write: (unit: UnitOfWork) => Promise<unknown>) =>
+  books.rig.portsOf("oms").store.transact("oms.history", async (unit) => void (await write(unit)));
+
+const at = 1_700_000_000_000_000 as never;
+const place = { fundId: "alpha", strategyId: "alpha-meanrev", symbol: "XOM" };
+const order = orderOf("o-1", { fund_id: "alpha", strategy_id: "alpha-meanrev", symbol: "XOM" });
+const stored = {
+  ...{ order, state: "ACCEPTED" as const, bodyHash: "ab", submittedBy: "operator:duty", createdAt: at, updatedAt: at },
+  ...{ filledQuantity: decimal.zero, filledValue: decimal.zero },
+};
+const amounts = { quantity: decimal.one, averagePrice: decimal.one, realisedPnl: decimal.zero };
+const stop = {
+  ...{ ...place, stopId: "s-1", openedBy: "f", side: "SELL" as const, quantity: decimal.one, basisPrice: decimal.one },
+  ...{ triggerPrice: decimal.one, observedPrice: decimal.one, observedAt: at, firedAt: at },
+};
+const { sequence: _none, ...fill } = exampleFill;
+
+describe("23.4: reference data under what stands", () => {
+  it.each<[string, (unit: UnitOfWork) => Promise<unknown>, RegExp]>([
+    ["a position", (unit) => unit.oms.putPosition({ ...place, ...amounts, openedBy: "f", updatedAt: at }), /1 XOM of/],
+    ["an open order", (unit) => unit.oms.insertOrder(stored), /order o-1 of alpha-meanrev/],
+    ["a stop that is owed", (unit) => unit.stops.insert(stop), /stop s-1 that is owed/],
+    [
+      "a trade that is not booked",
+      (unit) => unit.oms.insertFill({ ...fill, fund_id: "alpha", strategy_id: "alpha-meanrev", symbol: "XOM" }),
+      /fill \S+ that is not booked yet/,
+    ],
+    [
+      "a flatten that runs",
+      async (unit) => {
+        const asked = { flattenId: "fl-1", requestedBy: "x", reason: "r", at, auditId: "a", fundIds: ["alpha"] };
+        await unit.flattens.insert({ ...asked, provedFundIds: [] });
+        const line = {
+          ...place,
+          lineId: "l-1",
+          flattenId: "fl-1",
+          openedBy: "f",
+          quantity: decimal.one,
+          askedAt: at,
+          at,
+        };
+        await unit.flattens.insertLine({ ...line, exitedBefore: decimal.zero });
+      },
+      /flatten fl-1 that is not done/,
+    ],
+  ])("%s keeps instrument, strategy and the fund's mode", async (_what, write, named) => {
+    const running = await begin();
+    await writing(write);
+    const denials = [
+      await set(running, "instruments", withoutSymbol("XOM")),
+      await set(running, "funds", withoutStrategy("alpha-meanrev")),
+      await set(running, "funds", (all) => all.map((fund) => ({ ...(fund as object), mode: "LIVE" }))),
+    ].map(({ denial }) => denial);
+    for (const denial of denials) {
+      expect(denial?.code).toBe("REFERENCE_IN_USE");
+      expect(denial?.reason).toMatch(named);
+    }
+    // What nothing needs may go.
+    expect((await set(running, "instruments", withoutSymbol("SOL-USD"))).version).toBe(2);
+    expect((await set(running, "funds", withoutStrategy("beta-trend"))).version).toBe(2);
+    expect(books.rig.told(subjects.referenceChanged).filter(({ version }) => version === 2)).toHaveLength(2);
+  });
+
+  it("a halt keeps its strategy, and what the risk engine believes keeps its instrument", async () => {
+    const line = { fundId: "alpha", symbol: "XOM", quantity: "0", pendingBuy: "5", pendingSell: "0" };
+    const running = await begin({ riskBooks: { lines: async () => [line] } });
+    const halt = { severity: "STRATEGY_HALT", fund_id: "", strategy_id: "alpha-meanrev", reason: "r" } as const;
+    await books.rig
+      .portsOf("riskengine")
+      .store.transact("halt", (unit) =>
+        unit.risk.latchHalt({ ...halt, halt_id: "h-1", requested_by: "x", since: "2026-01-02T00:00:00.000000Z" }),
+      );
+    const strategy = await set(running, "funds", withoutStrategy("alpha-meanrev"));
+    expect(strategy.denial?.reason).toBe("funds: the strategy alpha-meanrev of alpha would go away under: halt h-1.");
+    const instrument = await set(running, "instruments", withoutSymbol("XOM"));
+    expect(instrument.denial?.reason).toMatch(/under: approvals for XOM of alpha in the risk engine\.$/);
+  });
+
+  it("takes nothing away while the risk engine cannot be asked, and adds all the same", async () => {
+    const lines = async () => {
+      throw new Fault("SERVICE_UNAVAILABLE", "planned", { retry: "later" });
+    };
+    const running = await begin({ riskBooks: { lines } });
+    await expect(set(running, "instruments", withoutSymbol("XOM"))).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+    });
+    const renamed: Change = (all) => all.map((one) => ({ ...(one as object), name: "renamed" }));
+    expect((await set(running, "instruments", renamed)).version).toBe(2);
+  });
+});
