@@ -56,6 +56,8 @@ export interface EngineState extends ViewSource {
   readonly found: Found;
   readonly packer: ViewPacker;
   readonly sharedParts: SharedParts;
+  /** From when on each of the symbol blocks stands, as far as that is known. */
+  readonly symbolBlocksSince: Map<string, ReadonlyMap<string, instant.Instant>>;
   /** The moment of the newest decision; decisions never go back in time. */
   lastAt: instant.Instant;
   /** What the clock showed when it was last heard of: it may be set back, the moment of a decision never is. */
@@ -74,6 +76,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     halts: createHaltBook(),
     symbolBlocks: new Map(),
     audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
+    symbolBlocksSince: new Map(),
     ages: options.ages,
     openOrdersPerFundMax: options.openOrdersPerFundMax,
     hasher: createOrderHasher(options.blake3),
@@ -293,13 +296,20 @@ export interface SymbolBlock {
   readonly fundId: string;
   readonly symbol: string;
   readonly reason: string;
+  readonly since?: instant.Instant;
 }
 
 /** Replaces all of them. */
-export function setSymbolBlocks({ symbolBlocks }: EngineState, blocks: readonly SymbolBlock[]): void {
+export function setSymbolBlocks(
+  { symbolBlocks, symbolBlocksSince }: EngineState,
+  blocks: readonly SymbolBlock[],
+): void {
   symbolBlocks.clear();
+  symbolBlocksSince.clear();
   for (const fundId of new Set(blocks.map((block) => block.fundId))) {
     const own = blocks.filter((block) => block.fundId === fundId);
     symbolBlocks.set(fundId, new Map(own.map(({ symbol, reason }) => [symbol, reason])));
+    const dated = own.flatMap(({ symbol, since }) => (since === undefined ? [] : [[symbol, since] as const]));
+    symbolBlocksSince.set(fundId, new Map(dated));
   }
 }

@@ -20,6 +20,15 @@ import type { ReferenceContents } from "../contracts/src/records/reference.ts";
 import { adoptDecision } from "./adopt-decision.ts";
 import { type Amount, toDecimal } from "./amount.ts";
 import { type ApprovalsQuestion, approvalOf, listApprovals } from "./approval-list.ts";
+import {
+  type BlockedFund,
+  firmBlocks,
+  fundBlocks,
+  fundsToAsk,
+  type StandingBlock,
+  symbolBlocks,
+  symbolsToAsk,
+} from "./blocks.ts";
 import type { Checked as CheckResult } from "./decision.ts";
 import { check, conclude, withdraw } from "./engine-check.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./engine-snapshot.ts";
@@ -135,6 +144,14 @@ export interface Engine {
   rememberKey(keyHash: Uint8Array, bodyHash: Uint8Array, at: Instant): boolean;
   rememberOrder(order: Order, at: Instant): void;
   headroom(question: HeadroomQuestion, at: Instant): Headroom;
+  /** The standing conditions that deny new risk, in parts, so that nobody waits long for an answer about all of them. */
+  readonly blocks: {
+    funds(): readonly BlockedFund[];
+    symbols(fundId: string | undefined, countMax: number): readonly string[];
+    ofFirm(at: Instant): readonly StandingBlock[];
+    ofFund(fundId: string, at: Instant): readonly StandingBlock[];
+    ofSymbols(fundId: string, symbols: readonly string[], at: Instant): readonly StandingBlock[];
+  };
   snapshot(): EngineSnapshot;
   restore(snapshot: EngineSnapshot): void;
   facts(): EngineFacts;
@@ -185,6 +202,13 @@ export function createEngine(options: EngineOptions): Engine {
       rememberKey(state, key, body, at);
     },
     headroom: (question, at) => headroom(state, question, at),
+    blocks: {
+      funds: () => fundsToAsk(state),
+      symbols: (fundId, countMax) => symbolsToAsk(state, fundId, countMax),
+      ofFirm: (at) => firmBlocks(state, at),
+      ofFund: (fundId, at) => fundBlocks(state, fundId, at),
+      ofSymbols: (fundId, symbols, at) => symbolBlocks(state, fundId, symbols, at),
+    },
     snapshot: () => takeSnapshot(state),
     restore: (snapshot) => restoreSnapshot(state, snapshot),
     facts: () => factsOf(state),

@@ -38,6 +38,7 @@ ConfirmSent               .      .      .      .          .         .      x
 ReleaseApproval           .      .      .      x          .         .      x
 ListApprovals             .      .      x      x          x         x      x
 ListExposures             .      .      x      x          x         x      x
+ListBlocks                .      .      x      x          x         x      x
 ListRejections            .      .      x      x          x         x      x
 GetDecisions              .      .      x      x          x         x      x
 ListEnvelopes             .      .      x      x          x         x      x
@@ -271,8 +272,13 @@ describe("a service token", () => {
 
   test("may be issued for exactly the operations that the role opens", () => {
     expect(serviceOperations).toEqual([
+<<<<<<< HEAD
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
       ...["ListExposures", "ListRejections", "GetDecisions"],
+=======
+      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListExposures", "ListBlocks"],
+      ...["ListRejections", "GetDecisions"],
+>>>>>>> 54f543d (List the standing conditions that deny new risk, as the gates themselves say them)
       ...["ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus"],
       ...["ListLosses"],

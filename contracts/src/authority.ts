@@ -36,6 +36,7 @@ export const operations = {
   ReleaseApproval: rule(["operator", "service"], "Free what is reserved for an approval that was not sent."),
   ListApprovals: rule(readers, "See what is reserved, order by order."),
   ListExposures: rule(readers, "See what the risk engine believes every fund to hold."),
+  ListBlocks: rule(readers, "See which standing conditions deny new risk, and what ends them."),
   ListRejections: rule(readers, "Read a fund's denied orders."),
   GetDecisions: rule(readers, "Read why an order was approved or denied."),
   ListEnvelopes: rule(readers, "Read the history of a fund's limits."),

@@ -247,6 +247,7 @@ const readingOperations: ReadonlySet<Operation> = new Set<Operation>([
     "GetHeadroom",
     "ListExposures",
     "ListLosses",
+    "ListBlocks",
     "ListRejections",
     "GetDecisions",
     "ListEnvelopes",

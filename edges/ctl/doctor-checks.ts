@@ -33,6 +33,14 @@ export type HaltsSeen =
   | { readonly known: true; readonly in_force: number; readonly strictest?: Halt["severity"] }
   | { readonly known: false; readonly detail: string };
 
+/** No check either: each is a condition under which the platform does what it should, and denies. */
+export type BlocksSeen =
+  | {
+      readonly known: true;
+      readonly blocks: readonly { readonly code: string; readonly scope: string; readonly id: string }[];
+    }
+  | { readonly known: false; readonly detail: string };
+
 /** A one-time code is good for one step of 30 s before and after; half of that is where people begin to be refused. */
 const clockWarnMs = 5_000;
 const clockFailMs = 30_000;
@@ -63,6 +71,22 @@ export async function haltsSeen(context: Context, checks: readonly Check[]): Pro
     const { exit, detail } = await failureOf(error);
     return exit === exitCodes.forbidden || exit === exitCodes.notLoggedIn ? undefined : { known: false, detail };
   }
+}
+
+/** Why new risk is denied; undefined for callers who may not read it, and for servers that cannot say. */
+export async function blocksSeen(context: Context, checks: readonly Check[]): Promise<BlocksSeen | undefined> {
+  if (!checks.some(({ name, state }) => name === "login" && state === "ok")) return undefined;
+  try {
+    const blocks = await (await context.client()).listBlocks({}, { timeoutMs: checkTimeoutMs });
+    return { known: true, blocks: blocks.map(({ code, scope, ...ids }) => ({ code, scope, id: idOf(ids) })) };
+  } catch (error) {
+    const { exit, detail } = await failureOf(error);
+    return exit === exitCodes.unavailable ? { known: false, detail } : undefined;
+  }
+}
+
+function idOf(ids: { readonly fund_id?: string; readonly strategy_id?: string; readonly symbol?: string }): string {
+  return ids.symbol ?? ids.strategy_id ?? ids.fund_id ?? "";
 }
 
 function profileNamedOrDefault(context: Context): { readonly value: string } {

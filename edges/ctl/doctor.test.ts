@@ -136,6 +136,29 @@ describe("doctor", () => {
     expect((await run("doctor --profile desk")).stdout).toContain("`ctl --profile desk auth enrol-totp --totp CODE`");
   });
 
+  it("22.10: names the standing conditions that deny new risk, and says when nobody can tell", async () => {
+    const route = "GET /v1/riskengine/blocks";
+    const more = { reason: "r", since: null, since_unknown: "u", ends: "e" };
+    server.on(route, {
+      body: [
+        { code: "HALT_STATE_UNKNOWN", scope: "firm", ...more },
+        { code: "REFERENCE_PRICE_STALE", scope: "symbol", symbol: "AAPL", ...more },
+      ],
+    });
+    expect((await run("doctor")).stdout).toContain(
+      "New risk is denied by HALT_STATE_UNKNOWN (firm), REFERENCE_PRICE_STALE (symbol AAPL): `ctl riskengine blocks list`",
+    );
+    expect(JSON.parse((await run("doctor --json")).stdout).blocks.blocks).toHaveLength(2);
+    expect((await run("riskengine blocks list --format csv")).stdout.split("\n")[1]).toContain(
+      "HALT_STATE_UNKNOWN,firm",
+    );
+    server.on(route, { body: [] });
+    expect((await run("doctor")).stdout).toContain("New risk: no standing condition denies it.");
+    server.on(route, problem(503, "SERVICE_UNAVAILABLE", "The service riskengine cannot be reached."));
+    expect((await run("doctor")).stdout).toContain("New risk: not known what denies it");
+    expect((await run("riskengine blocks list")).exit).toBe(9);
+  });
+
   it("tells of halts in force, which are no fault of the platform and never nothing", async () => {
     expect((await run("doctor")).stdout).toMatch(/\n\nHalts: none in force\.\nAll in order\.\n$/);
     server.on(haltsRoute, { body: statusOf("STRATEGY_HALT", "FIRM_HALT", "FUND_HALT") });

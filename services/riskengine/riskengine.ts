@@ -25,6 +25,7 @@ import { heardTime } from "./heard-time.ts";
 import { hearInputs } from "./inputs.ts";
 import { isEntry, newestEntry } from "./journal-end.ts";
 import { createLanes } from "./lanes.ts";
+import { createListBlocks } from "./list-blocks.ts";
 import { createListLosses } from "./list-losses.ts";
 import type { AskRiskOfficer } from "./officer.ts";
 import { type Recovered, recover, verifySnapshot } from "./recovery.ts";
@@ -125,6 +126,7 @@ async function assemble(
     ReleaseApproval: approvals.releaseApproval,
     ListApprovals: approvals.listApprovals,
     ListLosses: createListLosses({ ports, envelopes, reference, drawdown }),
+    ListBlocks: createListBlocks({ ports, engine, watch, commit }),
     ListExposures: async (): Promise<Exposures> => ({ lines: [...engine.lines()] }),
   } satisfies Record<string, UnaryHandler>;
   const rpc: RpcService = { name: "RiskEngine", handlers };

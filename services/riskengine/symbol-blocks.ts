@@ -23,7 +23,8 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<S
 
   async function read(): Promise<void> {
     const confirmed = await ports.store.transact("riskengine.blocks", (unit) => unit.reconcile.confirmed());
-    const blocks = confirmed.map(({ fundId, symbol, evidence }) => ({
+    const blocks = confirmed.map(({ fundId, symbol, evidence, at }) => ({
+      since: at,
       fundId,
       symbol,
       reason: line(evidence, reasonCharactersMax),

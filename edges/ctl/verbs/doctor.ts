@@ -1,7 +1,7 @@
 // `ctl doctor`: everything that must be in order before ctl can work, each with what to do when it is not. A check never ends the others.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
-import type { Check, HaltsSeen } from "../doctor-checks.ts";
+import type { BlocksSeen, Check, HaltsSeen } from "../doctor-checks.ts";
 import { clean } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
@@ -22,9 +22,10 @@ export const doctor: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const { allChecks, haltsSeen } = await import("../doctor-checks.ts");
+  const { allChecks, blocksSeen, haltsSeen } = await import("../doctor-checks.ts");
   const checks: readonly Check[] = await allChecks(context);
   const halts = await haltsSeen(context, checks);
+  const blocks = await blocksSeen(context, checks);
   const failing = checks.filter((check) => check.state === "fail").length;
   const warnings = checks.filter((check) => check.state === "warn").length;
   const { paintAnswer: paint } = context.terminal;
@@ -40,8 +41,9 @@ async function run(context: Context): Promise<Answer> {
       status: failing > 0 ? "fail" : warnings > 0 ? "warn" : "ok",
       checks,
       ...(halts === undefined ? {} : { halts }),
+      ...(blocks === undefined ? {} : { blocks }),
     },
-    text: [...lines, "", ...halted, summaryOf(failing, warnings, halts)].join("\n"),
+    text: [...lines, "", ...halted, ...blocksLines(blocks), summaryOf(failing, warnings, halts)].join("\n"),
     exit: failing > 0 ? exitCodes.failed : exitCodes.ok,
   };
 }
@@ -55,6 +57,20 @@ function haltsLine(halts: HaltsSeen): string {
   if (!halts.known) return `Halts: not known (${clean(halts.detail)}), so everything counts as halted: ${look}`;
   if (halts.strictest === undefined) return "Halts: none in force.";
   return `Halts: ${halts.in_force} in force, the strictest ${halts.strictest}: ${look}`;
+}
+
+const blocksShownMax = 10;
+
+/** Each by its code and where it holds; what ends it is the list's to say. */
+function blocksLines(seen: BlocksSeen | undefined): readonly string[] {
+  const look = "`ctl riskengine blocks list`";
+  if (seen === undefined) return [];
+  if (!seen.known) return [`New risk: not known what denies it (${clean(seen.detail)}): ${look}`];
+  const { blocks } = seen;
+  if (blocks.length === 0) return ["New risk: no standing condition denies it."];
+  const shown = blocks.slice(0, blocksShownMax).map(({ code, scope, id }) => `${code} (${`${scope} ${id}`.trim()})`);
+  const more = blocks.length > blocksShownMax ? ` and ${blocks.length - blocksShownMax} more` : "";
+  return [`New risk is denied by ${clean(shown.join(", "))}${more}: ${look}`];
 }
 
 /** A platform that is in order and may not trade is never told as if nothing was the matter. */

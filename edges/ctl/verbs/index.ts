@@ -47,6 +47,7 @@ import { researchStrategiesList } from "./research-strategies-list.ts";
 import { researchStrategiesSet } from "./research-strategies-set.ts";
 import { riskengineApprovalsList } from "./riskengine-approvals-list.ts";
 import { riskengineApprovalsRelease } from "./riskengine-approvals-release.ts";
+import { riskengineBlocksList } from "./riskengine-blocks-list.ts";
 import { riskengineBooks } from "./riskengine-books.ts";
 import { riskengineDifferencesList } from "./riskengine-differences-list.ts";
 import { riskengineEnvelopeDiff } from "./riskengine-envelope-diff.ts";
@@ -115,6 +116,7 @@ export const verbs: readonly Verb[] = [
   riskengineApprovalsList,
   riskengineApprovalsRelease,
   riskengineRejectionsList,
+  riskengineBlocksList,
   riskengineStopsList,
   riskengineStopsEnd,
   riskengineReconcile,
@@ -160,6 +162,7 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "oms fills": { heading: "Orders", sentence: "Trades." },
   riskengine: { heading: "Risk", sentence: "Limits, denied orders, stops, and whether the books agree." },
   "riskengine halts": { heading: "Halts", sentence: "What is halted, and what is still to be done about it." },
+  "riskengine blocks": { heading: "Decisions", sentence: "Standing conditions that deny new risk." },
   "riskengine losses": { heading: "Halts", sentence: "Losses against their limits." },
   "riskengine stops": { heading: "Stops", sentence: "Synthetic stops: list, end." },
   "riskengine flat": { heading: "Books", sentence: "Whether a fund is flat at the broker, recorded." },

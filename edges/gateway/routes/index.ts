@@ -24,6 +24,7 @@ import { auditVerificationBegin } from "./audit-verification-begin.ts";
 import { auditVerify } from "./audit-verify.ts";
 import { backtest } from "./backtest.ts";
 import { barsList } from "./bars-list.ts";
+import { blocksList } from "./blocks-list.ts";
 import { books } from "./books.ts";
 import { decisions } from "./decisions.ts";
 import { differencesList } from "./differences-list.ts";
@@ -127,6 +128,7 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   haltRequest,
   haltResume,
   lossesList,
+  blocksList,
   flatten,
   flattenBegin,
   drillsList,

@@ -106,3 +106,22 @@ export const throttleAnswer = z.object({
   tripped: z.boolean(),
   since: timeText.optional(),
 });
+
+export const blocksQuery = z.strictObject({ fund_id: fundIdText.optional() });
+
+export const blocksAnswer = z
+  .array(
+    z.object({
+      code: z.string().meta({ description: "What an order that adds risk would be denied with." }),
+      scope: z.enum(["firm", "fund", "strategy", "symbol"]),
+      fund_id: z.string().optional().meta({ description: "Absent where it holds for every fund." }),
+      strategy_id: z.string().optional(),
+      symbol: z.string().optional(),
+      reason: z.string().meta({ description: "As a decision would say it." }),
+      since: timeText.nullable().meta({ description: "Null when nobody knows; then since_unknown says why." }),
+      since_unknown: z.string().optional(),
+      ends: z.string().meta({ description: "What ends it, for people." }),
+      command: z.string().optional().meta({ description: "The command that ends it or shows it, where there is one." }),
+    }),
+  )
+  .meta({ description: "At most 2,000, widest first: the firm, funds, strategies, symbols." });

@@ -1,0 +1,79 @@
+// 22.10: ListBlocks on the whole shell: what is told, to whom it belongs, and that a store that is away is told as well.
+import { describe, expect, it } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Blocks } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { operator, riskEngineRig } from "../../testkit/riskengine-rig.ts";
+import { createListBlocks } from "./list-blocks.ts";
+
+const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "", confirmation: "HALT" };
+
+describe("22.10: ListBlocks", () => {
+  it("names a halt once for all funds, with its beginning and the command that ends it, and nothing before", async () => {
+    const rig = await riskEngineRig({ seed: 2210 });
+    const life = await rig.start();
+    const ask = async (fund_id?: string) => (await rig.finish(life.call("ListBlocks", { fund_id }))) as Blocks;
+    const before = await ask("alpha");
+    expect(before.blocks.filter(({ scope }) => scope !== "symbol")).toEqual([]);
+    await rig.finish(life.call("RequestHalt", firm, operator));
+    for (const fund of [undefined, "alpha"]) {
+      const halts = (await ask(fund)).blocks.filter(({ code }) => code === "FIRM_HALTED");
+      expect(halts).toMatchObject([{ scope: "firm", fund_id: undefined, since_unknown: undefined }]);
+      expect(halts[0]?.since).toMatch(/Z$/);
+      expect(halts[0]?.command).toContain("ctl cmd resume");
+    }
+    await rig.finish(life.call("RequestHalt", { ...firm, severity: "FUND_HALT", fund_id: "alpha" }, operator));
+    const both = (await ask("alpha")).blocks.map(({ code, fund_id }) => [code, fund_id]);
+    expect(both).toEqual(
+      expect.arrayContaining([
+        ["FIRM_HALTED", undefined],
+        ["FUND_HALTED", "alpha"],
+      ]),
+    );
+    await expect(rig.finish(life.call("ListBlocks", { fund_id: "nobody" }))).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+  });
+
+  it("tells of a store that does not answer, and bounds what it tells and who waits", async () => {
+    const sleeps: (() => void)[] = [];
+    const many = Array.from({ length: 3_000 }, (_, n) => ({ fundId: `f${n}`, currency: "USD" }));
+    const list = createListBlocks({
+      ports: {
+        clock: { now: () => 0 as never },
+        timers: { sleep: () => new Promise<void>((resolve) => sleeps.push(resolve)) } as never,
+      },
+      engine: {
+        blocks: {
+          funds: () => many,
+          symbols: () => [],
+          ofFirm: () => [],
+          ofFund: (fundId) => [{ code: "NAV_STALE", scope: "fund", fundId, reason: "old", since: undefined }],
+          ofSymbols: () => [],
+        },
+      },
+      watch: { freshen: () => undefined },
+      commit: { complaint: () => new Fault("STORE_UNAVAILABLE", "It is away.", { retry: "later" }) },
+    });
+    const answers = Array.from({ length: 30 }, () =>
+      list({ fund_id: "f1" }).then(
+        () => "told",
+        (fault: Fault) => fault.code,
+      ),
+    );
+    expect((await Promise.all(answers)).filter((end) => end === "RESOURCE_EXHAUSTED")).toHaveLength(10);
+    const answering = list({});
+    let turns = 0;
+    const give = setInterval(() => {
+      for (const go of sleeps.splice(0)) {
+        turns += 1;
+        go();
+      }
+    }, 0);
+    const { blocks, more } = await answering;
+    clearInterval(give);
+    expect(turns, "the engine goes on deciding in between").toBe(299);
+    expect([blocks.length, more]).toEqual([2_000, true]);
+    expect(blocks[0]).toMatchObject({ code: "STORE_UNAVAILABLE", scope: "firm", reason: "It is away." });
+    expect(blocks[1]).toMatchObject({ code: "NAV_STALE", since: undefined, since_unknown: expect.any(String) });
+  });
+});

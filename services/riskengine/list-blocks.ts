@@ -1,0 +1,124 @@
+// Every standing condition that denies new risk now. The conditions live in the engine's memory, so this is answered here and not beside it; it is
+// answered in small parts, between which the engine goes on deciding, and both what is asked about and what is told have a bound.
+import { Fault } from "../../contracts/src/fault.ts";
+import type { Block, Blocks, ListBlocksRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { format } from "../../contracts/src/instant.ts";
+import { blockWords } from "../../core/block-words.ts";
+import type { StandingBlock } from "../../core/blocks.ts";
+import type { Engine } from "../../core/engine.ts";
+import { drillFundId } from "../../core/halts.ts";
+import { line } from "../line.ts";
+import type { ServicePorts } from "../service.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { HaltWatch } from "./halt-watch.ts";
+
+/** Told in one answer at most. */
+const blocksMax = 2_000;
+/** Instruments that one question looks at, those that the fund holds first. */
+const symbolsMax = 1_000;
+const fundsPerTurn = 10;
+const symbolsPerTurn = 50;
+/** Currencies of funds that one question without a fund looks at. */
+const currenciesMax = 10;
+/** One at a time: a second one would double what the engine gives away between two orders. */
+const waitingMax = 20;
+
+export interface ListBlocksOptions {
+  readonly ports: Pick<ServicePorts, "clock" | "timers">;
+  readonly engine: Pick<Engine, "blocks">;
+  readonly watch: Pick<HaltWatch, "freshen">;
+  readonly commit: Pick<GroupCommit, "complaint">;
+}
+
+export function createListBlocks({ ports, engine, watch, commit }: ListBlocksOptions) {
+  const { clock, timers } = ports;
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  function now() {
+    const at = clock.now();
+    watch.freshen(at);
+    return at;
+  }
+
+  async function inTurns<Item>(
+    items: readonly Item[],
+    perTurn: number,
+    ask: (some: readonly Item[]) => readonly StandingBlock[],
+  ): Promise<StandingBlock[]> {
+    const found: StandingBlock[] = [];
+    for (let from = 0; from < items.length; from += perTurn) {
+      if (from > 0) await timers.sleep(0);
+      found.push(...ask(items.slice(from, from + perTurn)));
+    }
+    return found;
+  }
+
+  async function list({ fund_id: asked }: ListBlocksRequest): Promise<Blocks> {
+    const all = engine.blocks.funds();
+    const funds = all.filter(({ fundId }) => (asked === undefined ? fundId !== drillFundId : fundId === asked));
+    if (asked !== undefined && funds.length === 0) {
+      throw new Fault("NOT_FOUND", `There is no fund ${JSON.stringify(line(asked, 128))}.`, { retry: "never" });
+    }
+    const firm = engine.blocks.ofFirm(now());
+    const ofFunds = await inTurns(funds, fundsPerTurn, (some) =>
+      some.flatMap(({ fundId }) => engine.blocks.ofFund(fundId, now())),
+    );
+    // A price is every fund's; a rate is that of all funds with the same currency.
+    const byCurrency = new Map(funds.map((fund) => [fund.currency, fund]));
+    const ofSymbols: StandingBlock[] = [];
+    for (const { fundId } of [...byCurrency.values()].slice(0, currenciesMax)) {
+      const symbols = engine.blocks.symbols(asked, symbolsMax);
+      ofSymbols.push(
+        ...(await inTurns(symbols, symbolsPerTurn, (some) => engine.blocks.ofSymbols(fundId, some, now()))),
+      );
+    }
+    const found = [...storeBlocks(commit), ...unique([...firm, ...ofFunds, ...ofSymbols]).map(told)];
+    return { blocks: found.slice(0, blocksMax), more: found.length > blocksMax, as_of: format(clock.now()) };
+  }
+
+  return (request: ListBlocksRequest): Promise<Blocks> => {
+    if (waiting >= waitingMax) {
+      const sentence = `${waiting} questions about blocks wait, as many as may. Ask again later.`;
+      return Promise.reject(new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" }));
+    }
+    waiting += 1;
+    const answering = last.then(() => list(request));
+    last = answering.then(
+      () => undefined,
+      () => undefined,
+    );
+    return answering.finally(() => {
+      waiting -= 1;
+    });
+  };
+}
+
+/** While nothing can be written nothing is decided: every order is refused, exits too. */
+function storeBlocks({ complaint }: Pick<GroupCommit, "complaint">): readonly Block[] {
+  const fault = complaint();
+  if (fault === undefined) return [];
+  const { ends, command, sinceUnknown } = blockWords(fault.code, {});
+  return [{ code: fault.code, scope: "firm", reason: fault.message, since_unknown: sinceUnknown, ends, command }];
+}
+
+/** Widest first; what holds for the firm is found with every fund, and told once. */
+function unique(blocks: readonly StandingBlock[]): readonly StandingBlock[] {
+  const ranks = ["firm", "fund", "strategy", "symbol"];
+  const keyOf = ({ scope, fundId, strategyId, symbol, code }: StandingBlock): string =>
+    [ranks.indexOf(scope), fundId ?? "", strategyId ?? "", symbol ?? "", code].join("\n");
+  const first = new Map<string, StandingBlock>();
+  for (const block of blocks) if (!first.has(keyOf(block))) first.set(keyOf(block), block);
+  return [...first].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, block]) => block);
+}
+
+function told(block: StandingBlock): Block {
+  const { code, scope, fundId, strategyId, symbol, reason, since } = block;
+  const { ends, command, sinceUnknown } = blockWords(code, block);
+  return {
+    ...{ code, scope, fund_id: fundId, strategy_id: strategyId, symbol, reason },
+    since: since === undefined ? undefined : format(since),
+    since_unknown: since === undefined ? sinceUnknown : undefined,
+    ...{ ends, command },
+  };
+}
