@@ -34,6 +34,11 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     ends: "It ends when the store answers again; after a mismatch of the books, when the engine is started anew.",
     command: "ctl doctor",
   }),
+  AUDIT_UNAVAILABLE: () => ({
+    ends: "It ends by itself when the audit log is whole and up to date again.",
+    command: "ctl operations audit status",
+    sinceUnknown: "The reason says since when the log is broken.",
+  }),
   LOSS_CONFIRMATION_PENDING: (named) => ({
     ends: "The next valuations confirm the loss, which halts the fund, or clear it.",
     command: lossesList(named),

@@ -79,6 +79,7 @@ const conditions = fc.record({
   fundHalt: fc.boolean(),
   strategyHalt: fc.boolean(),
   haltsUnknown: fc.boolean(),
+  auditLate: fc.boolean(),
   lossPending: fc.boolean(),
   lossMissing: fc.boolean(),
   restricted: names([], ["AAPL"], ["AAPL", "BTC-USD"]),
@@ -127,6 +128,7 @@ function under(given: Conditions): { readonly engine: Engine; readonly at: insta
   if (given.differs) {
     engine.setSymbolBlocks([{ fundId: "alpha", symbol: "MSFT", reason: "5 against 6", since: startOfDay }]);
   }
+  if (given.auditLate) engine.setAudit({ goodUntil: moment(-1), reason: "The audit log is behind" });
   const judgedUntil = given.lossMissing ? undefined : moment(100_000_000);
   engine.setLosses({ fundId: "beta", judgedUntil, reason: "no baseline", isPending: given.lossPending });
   return { engine, at };

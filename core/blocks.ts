@@ -172,6 +172,14 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
   HALT_STATE_UNKNOWN: standing("firm", (view) => {
     view.haltsKnown = true;
   }),
+  AUDIT_UNAVAILABLE: standing(
+    "firm",
+    (view) => {
+      view.auditBlock = undefined;
+    },
+    // A broken log is good at no time; since when it is broken stands in the reason.
+    (_view, { audit }) => (Number.isFinite(audit.goodUntil) ? instant.fromMicroseconds(audit.goodUntil) : undefined),
+  ),
   LOSS_CONFIRMATION_PENDING: standing("fund", lossesSettled),
   LOSS_NOT_JUDGED: standing("fund", lossesSettled),
   LOSS_BASELINE_MISSING: standing("fund", lossesSettled),
