@@ -185,7 +185,7 @@ describe("22.10: blocks", () => {
     const { engine } = under({
       ...{ firmHalt: true, fundHalt: true, strategyHalt: true, haltsUnknown: true, lossPending: true },
       ...{ lossMissing: false, restricted: ["AAPL"], differs: true, noEnvelope: true, noFx: true, stale: ["XOM"] },
-      ...{ unpriced: ["MSFT"], noNav: true, held: [], laterMs: 0 },
+      ...{ unpriced: ["MSFT"], noNav: true, held: [], laterMs: 0, auditLate: true },
     });
     const at = moment(30_000);
     const found = all(engine, at);
@@ -197,7 +197,14 @@ describe("22.10: blocks", () => {
     const codes = new Set(found.map(({ code }) => code));
     expect([...codes].sort()).toEqual(
       [
-        ...["ENVELOPE_MISSING", "FIRM_HALTED", "FUND_HALTED", "FX_RATE_MISSING", "HALT_STATE_UNKNOWN"],
+        ...[
+          "AUDIT_UNAVAILABLE",
+          "ENVELOPE_MISSING",
+          "FIRM_HALTED",
+          "FUND_HALTED",
+          "FX_RATE_MISSING",
+          "HALT_STATE_UNKNOWN",
+        ],
         ...["LOSS_CONFIRMATION_PENDING", "NAV_MISSING", "REFERENCE_PRICE_MISSING", "REFERENCE_PRICE_STALE"],
         ...["STRATEGY_HALTED", "SYMBOL_BLOCKED", "SYMBOL_RESTRICTED"],
       ].sort(),

@@ -272,13 +272,8 @@ describe("a service token", () => {
 
   test("may be issued for exactly the operations that the role opens", () => {
     expect(serviceOperations).toEqual([
-<<<<<<< HEAD
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
-      ...["ListExposures", "ListRejections", "GetDecisions"],
-=======
-      ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ListExposures", "ListBlocks"],
-      ...["ListRejections", "GetDecisions"],
->>>>>>> 54f543d (List the standing conditions that deny new risk, as the gates themselves say them)
+      ...["ListExposures", "ListBlocks", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus"],
       ...["ListLosses"],

@@ -46,7 +46,7 @@ whole (exit 6) before a code is asked for.`,
       sentence: "See it first.",
     },
     {
-      command: 'ctl riskengine envelope set --fund-id alpha --max-position-pct 0.08 --reason "more room" --totp 123456',
+      command: "ctl riskengine envelope set --fund-id alpha --max-position-pct 0.08 --reason headroom --totp 123456",
       sentence: "Loosen one, from a script.",
     },
     {

@@ -1005,6 +1005,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/riskengine/blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See which standing conditions deny new risk, since when, and what ends them.
+         * @description ListBlocks: See which standing conditions deny new risk, and what ends them. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listBlocks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/riskengine/books": {
         parameters: {
             query?: never;
@@ -1630,7 +1650,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -1878,7 +1898,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -5237,6 +5257,55 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listBlocks: {
+        parameters: {
+            query?: {
+                /** @description The fund. */
+                fund_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What an order that adds risk would be denied with. */
+                        code: string;
+                        /** @enum {string} */
+                        scope: "firm" | "fund" | "strategy" | "symbol";
+                        /** @description Absent where it holds for every fund. */
+                        fund_id?: string;
+                        strategy_id?: string;
+                        symbol?: string;
+                        /** @description As a decision would say it. */
+                        reason: string;
+                        /** @description Null when nobody knows; then since_unknown says why. */
+                        since: string | null;
+                        since_unknown?: string;
+                        /** @description What ends it, for people. */
+                        ends: string;
+                        /** @description The command that ends it or shows it, where there is one. */
+                        command?: string;
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     getBooks: {
         parameters: {
             query?: never;
@@ -6681,7 +6750,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -6727,7 +6796,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -6747,7 +6816,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -6805,7 +6874,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -6871,7 +6940,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**

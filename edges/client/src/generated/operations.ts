@@ -59,6 +59,7 @@ export const operationTable = {
   listSignals: {"method":"GET","path":"/v1/research/strategies/{strategy_id}/signals","pathKeys":["strategy_id"],"queryKeys":["count_max"],"answer":"json"},
   listApprovals: {"method":"GET","path":"/v1/riskengine/approvals","pathKeys":[],"queryKeys":["fund_id","unsent"],"answer":"json"},
   releaseApproval: {"method":"POST","path":"/v1/riskengine/approvals/{order_id}/release","pathKeys":["order_id"],"queryKeys":[],"bodyKeys":["reason"],"answer":"json"},
+  listBlocks: {"method":"GET","path":"/v1/riskengine/blocks","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
   getBooks: {"method":"GET","path":"/v1/riskengine/books","pathKeys":[],"queryKeys":[],"answer":"json"},
   getDecisions: {"method":"GET","path":"/v1/riskengine/decisions/{order_id}","pathKeys":["order_id"],"queryKeys":[],"answer":"json"},
   listDifferences: {"method":"GET","path":"/v1/riskengine/differences","pathKeys":[],"queryKeys":["fund_id","open","count_max"],"answer":"json"},

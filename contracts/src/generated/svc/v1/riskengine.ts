@@ -11,6 +11,42 @@ export const protobufFileName = "svc/v1/riskengine.proto";
 
 /** The pre-trade risk engine. */
 
+export interface ListBlocksRequest {
+  /** Absent means every fund. */
+  fund_id?: string | undefined;
+}
+
+export interface Block {
+  /** The code that CheckOrder would deny with. */
+  code: string;
+  /** firm, fund, strategy or symbol. */
+  scope: string;
+  /** Whom it is about; a symbol's without a fund is every fund's. */
+  fund_id?: string | undefined;
+  strategy_id?: string | undefined;
+  symbol?:
+    | string
+    | undefined;
+  /** As a decision would say it. */
+  reason: string;
+  /** RFC 3339; absent when nobody knows, and then why. */
+  since?: string | undefined;
+  since_unknown?:
+    | string
+    | undefined;
+  /** What ends it, and the command that does, where there is one. */
+  ends: string;
+  command?: string | undefined;
+}
+
+export interface Blocks {
+  blocks: Block[];
+  /** Whether there are more than are told at once. */
+  more: boolean;
+  /** RFC 3339. */
+  as_of: string;
+}
+
 export interface ConfirmSentRequest {
   order_id: string;
 }
@@ -181,6 +217,276 @@ export interface ThrottleStatus {
   /** RFC 3339; absent when it is not tripped. */
   since?: string | undefined;
 }
+
+function createBaseListBlocksRequest(): ListBlocksRequest {
+  return { fund_id: undefined };
+}
+
+export const ListBlocksRequest: MessageFns<ListBlocksRequest> = {
+  encode(message: ListBlocksRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== undefined) {
+      writer.uint32(10).string(message.fund_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListBlocksRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListBlocksRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBlock(): Block {
+  return {
+    code: "",
+    scope: "",
+    fund_id: undefined,
+    strategy_id: undefined,
+    symbol: undefined,
+    reason: "",
+    since: undefined,
+    since_unknown: undefined,
+    ends: "",
+    command: undefined,
+  };
+}
+
+export const Block: MessageFns<Block> = {
+  encode(message: Block, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.scope !== "") {
+      writer.uint32(18).string(message.scope);
+    }
+    if (message.fund_id !== undefined) {
+      writer.uint32(26).string(message.fund_id);
+    }
+    if (message.strategy_id !== undefined) {
+      writer.uint32(34).string(message.strategy_id);
+    }
+    if (message.symbol !== undefined) {
+      writer.uint32(42).string(message.symbol);
+    }
+    if (message.reason !== "") {
+      writer.uint32(50).string(message.reason);
+    }
+    if (message.since !== undefined) {
+      writer.uint32(58).string(message.since);
+    }
+    if (message.since_unknown !== undefined) {
+      writer.uint32(66).string(message.since_unknown);
+    }
+    if (message.ends !== "") {
+      writer.uint32(74).string(message.ends);
+    }
+    if (message.command !== undefined) {
+      writer.uint32(82).string(message.command);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Block {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBlock();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scope = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.since = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.since_unknown = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.ends = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.command = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBlocks(): Blocks {
+  return { blocks: [], more: false, as_of: "" };
+}
+
+export const Blocks: MessageFns<Blocks> = {
+  encode(message: Blocks, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.blocks) {
+      Block.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.more !== false) {
+      writer.uint32(16).bool(message.more);
+    }
+    if (message.as_of !== "") {
+      writer.uint32(26).string(message.as_of);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Blocks {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBlocks();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.blocks.push(Block.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.as_of = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseConfirmSentRequest(): ConfirmSentRequest {
   return { order_id: "" };
