@@ -3,15 +3,17 @@ import { Defect } from "../contracts/src/fault.ts";
 import type { GateCheck, Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import * as instant from "../contracts/src/instant.ts";
-import { type Amount, parseAmount } from "./amount.ts";
+import { parseAmount } from "./amount.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
 import { amendsFigure, lowersWord, windowFigure } from "./engine-check.ts";
 import type { EngineState } from "./engine-state.ts";
 import { paceFigure } from "./gates/static.ts";
 import { countOrder, ordersInSecond } from "./order-rate.ts";
-import { amend, isSameOrder, rememberTerms, reopen, reserve } from "./reservations.ts";
+import { type Amended, amend, isSameOrder, rememberTerms, reopen, reserve } from "./reservations.ts";
 import { directionOf } from "./terms.ts";
 import { countApproval } from "./throttle.ts";
+
+type Approved = Omit<Amended, "terms">;
 
 export function adoptDecision(state: EngineState, order: Order, decision: RiskDecision, at: Instant): void {
   if (decision.dry_run === true) return;
@@ -33,8 +35,9 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   if (!decision.approved) return;
   const quantity = parseAmount(order.quantity);
   const unsentUntil = decision.valid_until === undefined ? Number.NaN : instant.parse(decision.valid_until);
-  if (amends === undefined) adoptOrder(state, order, quantity, unsentUntil);
-  else adoptAmendment(state, order, quantity, unsentUntil);
+  const approved: Approved = { quantity, key: order.idempotency_key, approvedAt: at, unsentUntil };
+  if (amends === undefined) adoptOrder(state, order, approved);
+  else adoptAmendment(state, order, approved);
   const window = figureOf(limits, windowFigure);
   if (window === undefined || !obeys) return;
   countApproval(strategyBookOf(state.books, order.strategy_id), {
@@ -56,7 +59,7 @@ function adoptTrip({ books }: EngineState, order: Order, at: Instant): void {
 }
 
 /** An id that is open already, which no engine approves as a new order, is held for the larger of the two: never for less. */
-function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amount, unsentUntil: number): void {
+function adoptOrder({ books, orders }: EngineState, order: Order, approved: Approved): void {
   const direction = directionOf(order.side);
   if (direction === 0) throw new Defect(`an approved order in the journal has the side ${JSON.stringify(order.side)}`);
   const open = orders.open.get(order.order_id);
@@ -66,18 +69,19 @@ function adoptOrder({ books, orders }: EngineState, order: Order, quantity: Amou
         `the journal approves ${JSON.stringify(order.order_id)} again with another fund, symbol or side`,
       );
     }
-    amend(books, orders, open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
+    amend(books, orders, open, { ...approved, terms: rememberTerms(orders, order) });
     return;
   }
   const fund = fundBookOf(books, order.fund_id);
   const book = symbolBookOf(books, order.symbol);
+  const { quantity, unsentUntil } = approved;
   reserve(books, orders, fund, book, order, direction, quantity, unsentUntil).terms = rememberTerms(orders, order);
 }
 
 /** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
-function adoptAmendment(state: EngineState, order: Order, quantity: Amount, unsentUntil: number): void {
+function adoptAmendment(state: EngineState, order: Order, approved: Approved): void {
   const { books, orders } = state;
   const open = orders.open.get(order.order_id) ?? reopen(books, orders, order.order_id);
-  if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, quantity, unsentUntil);
-  else amend(books, orders, open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
+  if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, approved);
+  else amend(books, orders, open, { ...approved, terms: rememberTerms(orders, order) });
 }

@@ -242,7 +242,9 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
   } else {
     if (amendRefusal(found.open, order) !== undefined)
       throw new Defect("an order passed that contradicts the one it amends");
-    undo.amended = amend(books, orders, found.open, { quantity, terms: rememberTerms(orders, order), unsentUntil });
+    const terms = rememberTerms(orders, order);
+    const amended = { quantity, terms, key: order.idempotency_key, approvedAt: at, unsentUntil };
+    undo.amended = amend(books, orders, found.open, amended);
   }
   const { repeatWindowMs: windowMs } = undo;
   if (windowMs === undefined || !obeysLimits(order, view)) return;

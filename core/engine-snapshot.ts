@@ -41,15 +41,20 @@ export interface EngineSnapshot {
 interface ApprovalSnapshot {
   readonly order_id: string;
   readonly unsent_until: number | null;
+  readonly evidence_at?: number | null;
   readonly expired_once: boolean;
   /** Of the amendments that wait, in their order. */
   readonly amendments: readonly (number | null)[];
+  readonly keys?: readonly (string | null)[];
+  readonly approved_at?: readonly (number | null)[];
   readonly dropped: readonly DroppedSnapshot[];
 }
 
 interface DroppedSnapshot {
   readonly quantity: string;
   readonly terms: OrderTerms | null;
+  readonly key?: string | null;
+  readonly approved_at?: number | null;
   readonly unsent_until: number | null;
 }
 
@@ -188,15 +193,21 @@ function termsSnapshot({ id, sent, terms, amendments }: OpenOrder): TermsSnapsho
   };
 }
 
-function approvalSnapshot({ id, unsentUntil, expiredOnce, amendments, dropped }: OpenOrder): ApprovalSnapshot {
+function approvalSnapshot(order: OpenOrder): ApprovalSnapshot {
+  const { id, unsentUntil, evidenceAt, expiredOnce, amendments, dropped } = order;
   return {
     order_id: id,
     unsent_until: orNull(unsentUntil),
+    evidence_at: orNull(evidenceAt),
     expired_once: expiredOnce,
     amendments: amendments.map((amended) => orNull(amended.unsentUntil)),
-    dropped: dropped.map(({ quantity, terms, unsentUntil: until }) => ({
+    keys: amendments.map(({ key }) => key ?? null),
+    approved_at: amendments.map(({ approvedAt }) => orNull(approvedAt)),
+    dropped: dropped.map(({ quantity, terms, key, approvedAt, unsentUntil: until }) => ({
       quantity: decimal.format(toDecimal(quantity)),
       terms: plainTerms(terms),
+      key: key ?? null,
+      approved_at: orNull(approvedAt),
       unsent_until: orNull(until),
     })),
   };
@@ -274,11 +285,16 @@ function restoreOne(
     amendments: snapshot.amendments.map((quantity, index) => ({
       quantity: parseAmount(quantity),
       terms: kept?.amendments[index] ?? undefined,
+      key: approval?.keys?.[index] ?? undefined,
+      approvedAt: approval?.approved_at?.[index] ?? Number.NaN,
       unsentUntil: approval?.amendments[index] ?? Number.NaN,
     })),
-    dropped: (approval?.dropped ?? []).map(({ quantity, terms, unsent_until }) => ({
+    evidenceAt: approval?.evidence_at ?? Number.NaN,
+    dropped: (approval?.dropped ?? []).map(({ quantity, terms, key, approved_at, unsent_until }) => ({
       quantity: parseAmount(quantity),
       terms: terms ?? undefined,
+      key: key ?? undefined,
+      approvedAt: approved_at ?? Number.NaN,
       unsentUntil: unsent_until ?? Number.NaN,
     })),
     sent: kept?.sent ?? false,

@@ -5,7 +5,15 @@ import type { OrderTransition } from "../contracts/src/records/order.ts";
 import * as amounts from "./amount.ts";
 import { type Amount, parseAmount } from "./amount.ts";
 import type { Books } from "./engine-books.ts";
-import { noAmendments, noteSending, type OpenOrder, type OrderBook, reserveAgain, settle } from "./reservations.ts";
+import {
+  type Amended,
+  noAmendments,
+  noteSending,
+  type OpenOrder,
+  type OrderBook,
+  reserveAgain,
+  settle,
+} from "./reservations.ts";
 
 const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
 /** States that only an order has that reached a broker. */
@@ -21,22 +29,24 @@ export interface TransitionEffect {
 
 const nothingMore: TransitionEffect = { reservedAgain: false };
 
-/** Invariants 3 to 5 and 8. A transition of an order that is not open says nothing about exposure. */
+/** Invariants 3 to 5, 8 and 9. A transition of an order that is not open says nothing about exposure. */
 export function applyTransition(books: Books, orders: OrderBook, transition: OrderTransition): TransitionEffect {
   const order = orders.open.get(transition.order_id) ?? orders.expired.get(transition.order_id);
   if (order === undefined || order.fund.id !== transition.fund_id) return nothingMore;
   const isExpired = order.expired;
   let isTermsAgain = false;
+  const at = instant.parse(transition.at);
   if (withBroker.has(transition.to)) order.sent = true;
+  if (transition.dropped_amendment_key !== undefined) dropAmendment(order, transition.dropped_amendment_key);
   if (endings.has(transition.to)) {
     order.ended = true;
     order.filledTold = amounts.larger(order.filledTold, parseAmount(transition.filled_quantity));
     // What it tells to have traded and no fill has told yet must have been sent.
-    noteSending(order);
+    noteSending(order, at);
   } else {
-    if (showsSending.has(transition.to)) noteSending(order);
+    if (showsSending.has(transition.to)) noteSending(order, at);
     if (!order.ended && transition.quantity !== undefined) {
-      isTermsAgain = tellTerms(order, parseAmount(transition.quantity), instant.parse(transition.at));
+      isTermsAgain = tellTerms(order, parseAmount(transition.quantity), at);
     }
     // Merely accepted is what it was when its approval ran out.
     if (isExpired && !Number.isNaN(order.unsentUntil)) return nothingMore;
@@ -44,6 +54,13 @@ export function applyTransition(books: Books, orders: OrderBook, transition: Ord
   if (isExpired) reserveAgain(books, orders, order);
   else settle(books, orders, order);
   return { reservedAgain: (isExpired || isTermsAgain) && !amounts.isNothing(order.remaining) };
+}
+
+/** Invariant 9. Also one that had run out unsent: nobody will tell of it any more. */
+function dropAmendment(order: OpenOrder, key: string): void {
+  const isOther = (amended: Amended): boolean => amended.key !== key;
+  order.amendments = order.amendments.filter(isOther);
+  order.dropped = order.dropped.filter(isOther);
 }
 
 /**

@@ -12,8 +12,10 @@
 //     terms: an approval that was never used must not be revived by asking for less.
 //  8. An approval counts until its time has run out and nothing has shown that it was sent; then it expires (unsent-approvals.ts). What shows
 //     later that it was sent all the same reserves it again.
+//  9. An amendment that its order management dropped holds nothing from then on; others that wait stay.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
+import * as instant from "../contracts/src/instant.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
 import * as amounts from "./amount.ts";
 import { type Amount, parseAmount, toDecimal } from "./amount.ts";
@@ -43,6 +45,8 @@ export interface OpenOrder {
   sent: boolean;
   /** The newest `valid_until` of its approvals while nothing shows that it was sent; NaN once something does. */
   unsentUntil: number;
+  /** The newest date of what shows that it was sent; NaN while nothing does. Amendments approved by then count as sent, whatever came first. */
+  evidenceAt: number;
   /** Its approval ran out unsent: nothing is held for it. */
   expired: boolean;
   /** Whether it ever was. */
@@ -65,6 +69,9 @@ export interface OpenOrder {
 export interface Amended {
   readonly quantity: Amount;
   readonly terms: OrderTerms | undefined;
+  /** The idempotency key under which it was asked for; undefined when one stands for two. */
+  readonly key: string | undefined;
+  readonly approvedAt: number;
   /** Its `valid_until` while nothing shows that it was sent; NaN once something does. */
   unsentUntil: number;
 }
@@ -151,10 +158,15 @@ export function reserveAgain(books: Books, orders: OrderBook, order: OpenOrder):
   settle(books, orders, order);
 }
 
-/** Something shows that the order was sent, and with it whatever waited to be. */
-export function noteSending(order: OpenOrder): void {
+/** Something of that date shows that the order was sent, and with it whatever was approved by then. */
+export function noteSending(order: OpenOrder, at: number): void {
   order.unsentUntil = Number.NaN;
-  for (const waiting of order.amendments) waiting.unsentUntil = Number.NaN;
+  if (!(order.evidenceAt >= at)) order.evidenceAt = at;
+  for (const waiting of order.amendments) noteIfSent(order, waiting);
+}
+
+function noteIfSent({ evidenceAt }: OpenOrder, amended: Amended): void {
+  if (evidenceAt >= amended.approvedAt) amended.unsentUntil = Number.NaN;
 }
 
 /** An order that ended, as an amendment of the journal finds it; it leaves again at once if there is still nothing to fill. */
@@ -202,6 +214,7 @@ export function reserve(
     amendments: noAmendments,
     sent: false,
     unsentUntil,
+    evidenceAt: Number.NaN,
     expired: false,
     expiredOnce: false,
     dropped: noAmendments,
@@ -253,6 +266,7 @@ export interface Amendment {
 export function amend(books: Books, orders: OrderBook, order: OpenOrder, amended: Amended): Amendment {
   const before = order.amendments;
   const { unsentUntil } = order;
+  noteIfSent(order, amended);
   const [first, second, ...rest] = before;
   const after =
     before.length < amendmentsMax || first === undefined || second === undefined
@@ -271,6 +285,8 @@ function both(first: Amended, second: Amended): Amended {
   return {
     quantity: amounts.larger(first.quantity, second.quantity),
     terms: isSame ? first.terms : undefined,
+    key: undefined,
+    approvedAt: Math.max(first.approvedAt, second.approvedAt),
     // NaN, sent, stays.
     unsentUntil: Math.max(first.unsentUntil, second.unsentUntil),
   };
@@ -338,7 +354,7 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   }
   order.filled = amounts.plus(order.filled, quantity);
   order.sent = true;
-  noteSending(order);
+  noteSending(order, instant.parse(fill.filled_at));
   settle(books, orders, order);
   const closed = amounts.isNothing(order.remaining);
   return {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import * as instant from "../contracts/src/instant.ts";
 import { engineOptions, engineRig, fillOf, hold, moment, orderOf, transitionOf } from "../testkit/risk/engine-rig.ts";
+import { decisionMessage } from "./decision.ts";
 import { createEngine, type Engine } from "./engine.ts";
 
 const validMs = engineOptions.approvalValidMs;
@@ -149,5 +150,55 @@ describe("22.2: the proof that an exit reduces", () => {
     const late = engine.check(exit("late"), instant.plusMilliseconds(moment(0), validMs + 1));
     expect(late).toMatchObject({ outcome: "approved", classification: "REDUCE" });
     expect(pending(engine)).toEqual(["100", "0", "200"]);
+  });
+});
+
+describe("22.2: an amendment of an order that was sent", () => {
+  const order = orderOf("a", { quantity: "100" });
+  const more = { ...order, quantity: "250", idempotency_key: "more" };
+
+  /** Everything that is known of the order, whatever order it was heard in. */
+  function heard(steps: readonly ((engine: Engine) => void)[]): string {
+    const engine = approved();
+    for (const step of steps) step(engine);
+    return JSON.stringify(engine.snapshot());
+  }
+
+  it.each([
+    ["before", 500, "AMENDMENT"],
+    ["after", 1_500, undefined],
+  ] as const)("is shown to be sent by what is dated after its approval only: %s", (_when, dated, expires) => {
+    const source = approved();
+    const decision = decisionMessage(source.check(more, moment(1_000)), "d2");
+    const steps: ((engine: Engine) => void)[] = [
+      (engine) => engine.adoptDecision(more, decision, moment(1_000)),
+      (engine) => engine.applyTransition(transitionOf(order, "WORKING", { at: instant.format(moment(dated)) })),
+      (engine) => engine.applyFill({ ...fillOf(order, "10"), filled_at: instant.format(moment(dated)) }),
+    ];
+    const orders = [
+      [0, 1, 2],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 1, 0],
+    ].map((places) => heard(places.flatMap((place) => steps[place] ?? [])));
+    expect(new Set(orders).size).toBe(1);
+    const engine = approved();
+    for (const step of steps) step(engine);
+    expect(engine.expire("a", far)?.what).toBe(expires);
+  });
+
+  it("holds nothing once it was dropped, by its key; another that waits stays, and so does the order", () => {
+    const engine = approved();
+    engine.applyTransition(transitionOf(order, "WORKING"));
+    engine.check(more, moment(1_000));
+    engine.check({ ...order, quantity: "150", idempotency_key: "less" }, moment(1_001));
+    const dropped = (key: string) => transitionOf(order, "WORKING", { dropped_amendment_key: key });
+    engine.applyTransition(dropped("another's"));
+    expect(pending(engine)).toEqual(["0", "250", "0"]);
+    expect(engine.applyTransition(dropped("more")).reservedAgain).toBe(false);
+    expect(pending(engine)).toEqual(["0", "150", "0"]);
+    engine.applyTransition(dropped("less"));
+    engine.applyTransition(dropped("a"));
+    expect(pending(engine)).toEqual(["0", "100", "0"]);
   });
 });

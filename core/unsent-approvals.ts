@@ -11,15 +11,7 @@ import type { Instant } from "../contracts/src/instant.ts";
 import type { Amount } from "./amount.ts";
 import * as amounts from "./amount.ts";
 import type { Books, FundBook, SymbolBook } from "./engine-books.ts";
-import {
-  type Amended,
-  noAmendments,
-  noteSending,
-  type OpenOrder,
-  type OrderBook,
-  reserveAgain,
-  settle,
-} from "./reservations.ts";
+import { type Amended, noAmendments, type OpenOrder, type OrderBook, reserveAgain, settle } from "./reservations.ts";
 
 /** An open order with an approval of which nothing shows that it was sent. */
 export interface UnsentApproval {
@@ -124,7 +116,8 @@ export function confirmSent(books: Books, orders: OrderBook, orderId: string): C
   order.amendments = [...ranOut, ...order.amendments];
   order.dropped = noAmendments;
   order.sent = true;
-  noteSending(order);
+  order.unsentUntil = Number.NaN;
+  for (const waiting of order.amendments) waiting.unsentUntil = Number.NaN;
   if (order.expired) reserveAgain(books, orders, order);
   else settle(books, orders, order);
   return isAgain ? "reserved again" : "noted";

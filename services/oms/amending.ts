@@ -172,7 +172,9 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
         return locked;
       const at = clock.now();
       const settledAmendments = withOutcome(locked, amendment, at, denial);
-      return note(unit, cleared(locked), at, { reason: `${notAmended}${denial.reason}`, settledAmendments });
+      const changes = { reason: `${notAmended}${denial.reason}`, settledAmendments };
+      // The risk engine gives back what it holds for these terms.
+      return note(unit, cleared(locked), at, changes, { dropped_amendment_key: amendment.idempotency_key });
     });
   }
 

@@ -3,7 +3,9 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
+import { Fault } from "../../contracts/src/fault.ts";
 import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
 import { type OmsLife, omsRig, orderOf, type OmsRig as Rig } from "../../testkit/oms-rig.ts";
 import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";
@@ -167,5 +169,20 @@ describe("keys that repeat and come in any order", () => {
       ),
       { numRuns: 40, seed: 230_100 },
     );
+  });
+});
+
+describe("23.11: an amendment that is dropped", () => {
+  it("is told by its key, whoever refused it, so that nothing is reserved for it any more", async () => {
+    const rig = await rigged();
+    const oms = await working(rig);
+    rig.risk.decide = () => "NOTIONAL_ABOVE_MAX";
+    await amend(oms, "k-1", "1000");
+    expect(rig.told(subjects.ordersUpdated).at(-1)).toMatchObject({ to: "WORKING", dropped_amendment_key: "k-1" });
+    rig.risk.decide = () => true;
+    rig.broker.amend = () => Promise.reject(new Fault("INVALID_ARGUMENT", "The broker refuses.", { retry: "never" }));
+    await amend(oms, "k-2", "12");
+    expect(rig.told(subjects.ordersUpdated).at(-1)).toMatchObject({ to: "WORKING", dropped_amendment_key: "k-2" });
+    expect(rig.told(subjects.ordersUpdated).filter((told) => told.dropped_amendment_key !== undefined).length).toBe(2);
   });
 });

@@ -44,8 +44,14 @@ export async function move(
 }
 
 /** Changes something about a locked order and leaves its state as it is. */
-export function note(unit: UnitOfWork, stored: StoredOrder, at: Instant, changes: OrderChanges): Promise<StoredOrder> {
-  return write(unit, stored, stored.state, at, changes);
+export function note(
+  unit: UnitOfWork,
+  stored: StoredOrder,
+  at: Instant,
+  changes: OrderChanges,
+  more?: Pick<OrderTransition, "dropped_amendment_key">,
+): Promise<StoredOrder> {
+  return write(unit, stored, stored.state, at, changes, more);
 }
 
 async function write(
@@ -54,11 +60,12 @@ async function write(
   to: OrderState,
   at: Instant,
   changes: OrderChanges,
+  more: Partial<OrderTransition> = {},
 ): Promise<StoredOrder> {
   const reason = changes.reason === undefined ? {} : { reason: line(changes.reason, 2_000) };
   const moved: StoredOrder = { ...stored, ...changes, ...reason, state: to, updatedAt: at };
   await unit.oms.updateOrder(moved);
-  await unit.events.publish(subjectOf(stored.state, to), transitionOf(stored, moved));
+  await unit.events.publish(subjectOf(stored.state, to), { ...transitionOf(stored, moved), ...more });
   return moved;
 }
 

@@ -75,10 +75,11 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
         const name = `${orderId} ${validUntil}`;
         const since = lapsedSince.get(name) ?? heard.elapsedMs();
         const isDue = heard.elapsedMs() - since >= approvalGraceMs && expired < expiriesMax;
-        if (isDue && commit.complaint() === undefined) {
-          expired += 1;
-          expire(orderId, validUntil);
-        } else seen.set(name, since);
+        // Also of one that expires now: when the journal does not take it, its time is not counted again.
+        seen.set(name, since);
+        if (!isDue || commit.complaint() !== undefined) continue;
+        expired += 1;
+        expire(orderId, validUntil);
       }
       if (next === 0) break;
       from = next;

@@ -176,6 +176,8 @@ export const orderTransition = z.object({
   quantity: positiveDecimalText.optional(),
   limit_price: decimalText.optional(),
   stop_price: decimalText.optional(),
+  /** The idempotency key of an amendment that was dropped: it is not and will not be with the broker, and the terms before it stay. */
+  dropped_amendment_key: lineText(200).min(1).optional(),
   decision_id: idText.optional(),
   /** The broker's own name of the order, once it has given one. */
   broker_order_id: lineText(128).optional(),
