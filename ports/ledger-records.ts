@@ -4,6 +4,7 @@ import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { HoldingMove, LedgerEntry } from "../contracts/src/records/ledger.ts";
+import type { Fill } from "../contracts/src/records/order.ts";
 
 /** The balance of an account: the sum of its postings. */
 export interface LedgerBalance {
@@ -35,6 +36,8 @@ export interface RememberedFund {
   readonly borrowDay?: string;
   /** The first one that ever was; absent in what an earlier version wrote. */
   readonly borrowBegan?: string;
+  /** Fills that cannot be booked yet, oldest first. */
+  readonly waitingFills?: readonly Fill[];
   /** What is owed for days before, and what was charged for those that trades may still change. */
   readonly borrow?: readonly BorrowRecord[];
 }

@@ -43,6 +43,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "oms.weather-read": onlyReads,
   "treasury.seed": tells("referenceChanged", "ledgerBooked"),
   "treasury.paper-feed": tells("referenceChanged"),
+  "treasury.waiting": untold("Each fill is an entry of its own; that one waits is told by an alarm in the same unit."),
   "treasury.fill": untold("Holdings are the sum of fills, and each fill is an entry."),
   "treasury.value": untold("A valuation follows from fills and prices."),
   "treasury.alarm": tells("alarmRaised"),

@@ -4,36 +4,50 @@
 //  1. The entry's id is the fill's, so the same fill is one entry for good, whoever publishes it again and whenever.
 //  2. The order in which fills arrive makes no difference to what is held.
 //  3. A store in trouble is never a reason to put a fill aside, also not when only the answer to a commit is lost: the handler is safe to repeat.
-import { Fault } from "../../contracts/src/fault.ts";
+//  4. A fill that cannot be booked is kept with its fund and tried until it can (waiting-fills.ts): it is never parked and never dropped.
+import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { fillEntry } from "../../core/ledger.ts";
 import type { Subscription } from "../../ports/bus.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
 import { bookEntry, treasuryActor } from "./book-entry.ts";
 import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
+import { isTrouble, type WaitingFills } from "./waiting-fills.ts";
 
 /** The cursor's name. */
 export const fillsSubscription = "treasury.fills";
 
 export type FillPorts = Pick<ServicePorts, "bus" | "store">;
 
-export function bookFills(ports: FillPorts, reader: ReferenceReader): Promise<Subscription> {
-  return ports.bus.subscribe({ name: fillsSubscription, subjects: [subjects.fillsCreated.name] }, (event) =>
-    bookFill(ports, reader, event.payload as Fill),
-  );
+export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: WaitingFills): Promise<Subscription> {
+  return ports.bus.subscribe({ name: fillsSubscription, subjects: [subjects.fillsCreated.name] }, async (event) => {
+    const fill = event.payload as Fill;
+    if (waiting.has(fill.fund_id)) return waiting.keep(fill, "It waits behind another one.");
+    // A fund or an instrument that is not known yet may have been set a moment ago.
+    const view = knows(reader.current(), fill) ? reader.current() : await reader.refresh();
+    try {
+      await transactFill(ports, view, fill);
+    } catch (thrown) {
+      if (isTrouble(thrown)) throw thrown;
+      await waiting.keep(fill, messageOf(thrown));
+    }
+  });
 }
 
-async function bookFill({ store }: FillPorts, reader: ReferenceReader, fill: Fill): Promise<void> {
-  // A fund or an instrument that is not known yet may have been set a moment ago.
-  const view = knows(reader.current(), fill) ? reader.current() : await reader.refresh();
+/** Books it in that unit; throws when it cannot be booked. */
+export async function bookFill(unit: UnitOfWork, view: ReferenceView, fill: Fill): Promise<void> {
   const fund = view.funds.get(fill.fund_id);
   const instrument = view.instruments.get(fill.symbol);
   if (fund === undefined || instrument === undefined) throw unknown(fill);
   if (fund.mode !== "PAPER") return;
-  const entry = fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy: treasuryActor });
+  await bookEntry(unit, fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy: treasuryActor }));
+}
+
+async function transactFill({ store }: FillPorts, view: ReferenceView, fill: Fill): Promise<void> {
   try {
-    await store.transact("treasury.fill", (unit) => bookEntry(unit, entry));
+    await store.transact("treasury.fill", (unit) => bookFill(unit, view, fill));
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.code !== "STORE_COMMIT_UNKNOWN") throw thrown;
     const sentence = `Whether the fill ${fill.fill_id} is booked is not known; it is booked again, which does nothing if it is.`;

@@ -105,6 +105,45 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
     expect(books.rig.world.parked).toEqual([]);
     expect(await books.balances("alpha")).toEqual(afterTrades);
   });
+
+  it("23.5: a fill that cannot be booked is never parked: its fund waits, others go on, over a restart until it can", async () => {
+    begin();
+    const first = await books.start();
+    await books.rig.time.timers.sleep(2_000);
+    const unknown = { fill_id: "u-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "NEW-USD", price: "2" };
+    const later = { fill_id: "u-2", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", price: "3" };
+    const other = { fill_id: "o-1", fund_id: "alpha", symbol: "AAPL", price: "4" };
+    await books.tell(unknown, later, other, unknown);
+    await books.rig.time.timers.sleep(20_000);
+    expect(books.rig.world.parked).toEqual([]);
+    const waiting = () => books.rig.world.ledger.funds.get("beta")?.waitingFills?.map(({ fill_id }) => fill_id);
+    expect(waiting()).toEqual(["u-1", "u-2"]);
+    expect((await books.held("alpha"))["AAPL"]).toBeDefined();
+    expect((await books.held("beta"))["BTC-USD"]).toBeUndefined();
+    const told = () => books.rig.told(subjects.alarmRaised).filter(({ code }) => code === "FILL_UNBOOKED");
+    expect(told()).toMatchObject([
+      { level: "critical", service: "treasury", facts: { fund_id: "beta", fill_id: "u-1" } },
+    ]);
+    await first.stop();
+    await books.start();
+    await books.rig.time.timers.sleep(5_000);
+    expect(told()).toHaveLength(2);
+    const reference = await books.rig.portsOf("treasury").referenceData.read();
+    const like = reference.instruments.find(({ symbol }) => symbol === "BTC-USD");
+    if (like === undefined) throw new Error("BTC-USD");
+    const setAt = books.rig.time.clock.now();
+    const content = [...reference.instruments, { ...like, symbol: "NEW-USD" }];
+    await books.rig
+      .portsOf("treasury")
+      .store.transact("list", (unit) =>
+        unit.reference.put({ kind: "instruments", version: 99, content, setBy: "t", setAt, reason: "r", hash: "0" }),
+      );
+    await books.rig.time.timers.sleep(32_000);
+    expect(waiting()).toEqual([]);
+    expect(Object.keys(await books.held("beta"))).toEqual(expect.arrayContaining(["BTC-USD", "NEW-USD"]));
+    expect(books.rig.world.parked).toEqual([]);
+    expect(told()).toHaveLength(2);
+  });
 });
 
 const flow = {

@@ -18,7 +18,7 @@ import type { Subscription } from "../../ports/bus.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
-import { bookFills } from "./book-fills.ts";
+import { bookFill, bookFills } from "./book-fills.ts";
 import { bookFlow } from "./book-flow.ts";
 import { listFunds } from "./list-funds.ts";
 import { listLedger } from "./list-ledger.ts";
@@ -31,6 +31,7 @@ import { seedHistory } from "./seed-history.ts";
 import { seedTreasury } from "./seed-treasury.ts";
 import { createThinner } from "./thin-navs.ts";
 import type { Price } from "./valuation.ts";
+import { createWaitingFills, type WaitingFills } from "./waiting-fills.ts";
 
 const valueEveryMs = 1_000;
 /** Marks that may wait to be heard; newer ones of the same symbol take the place of older ones. */
@@ -47,8 +48,9 @@ export const treasury: Service = {
     const valuer = await createValuer(ports);
     const prices = new Map<string, Price>();
     const marks = await hearMarks(ports, reader, prices);
-    const fills = await bookFills(ports, reader);
-    const valuing = keepValuing(ports, reader, valuer, prices);
+    const waiting = createWaitingFills(ports, bookFill);
+    const fills = await bookFills(ports, reader, waiting);
+    const valuing = keepValuing(ports, reader, { valuer, waiting }, prices);
     const history = seedHistory(ports, reader);
     return {
       rpc: [procedures(ports, reader, valuer)],
@@ -86,7 +88,7 @@ function hearMarks(
 function keepValuing(
   ports: ServicePorts,
   reader: ReferenceReader,
-  valuer: Valuer,
+  { valuer, waiting }: { readonly valuer: Valuer; readonly waiting: WaitingFills },
   prices: Map<string, Price>,
 ): { stop(): Promise<void> } {
   const ending = new AbortController();
@@ -114,6 +116,7 @@ function keepValuing(
     const view = await reader.refresh();
     for (const symbol of prices.keys()) if (!view.instruments.has(symbol)) prices.delete(symbol);
     await keepPaperFresh(ports, view);
+    await waiting.retry(view);
     // A day's fees are in the first value after it.
     await borrow.accrue(view, prices);
     await valuer.publish(view, prices);
