@@ -10,6 +10,8 @@
 //  4. Subscribers are asynchronous: a slow or failing one never slows or fails a publisher or another subscription.
 //  5. A handler that keeps failing has its event parked and reported after `attemptsMax` tries; the next event goes on. A
 //     platform in trouble (the store is away, a queue is full) is no failure of the event: it is tried again, with back-off, until it ends.
+//     A subscription that carries money (`parks: false`) never goes on without an event that it can read: it stops there, tries again with
+//     back-off until it is handled, also after a restart, and its health says so from the `attemptsMax`th failure on.
 //  6. Two processes under one durable name share the work of one: at any time one of them handles, the other stands by.
 //  7. Every queue is bounded. Durable subscriptions stop reading when full; ephemeral ones drop by their named policy.
 //  8. What nobody can read is parked, or handed over as it came to a subscription that asked for it (`unread`).
@@ -58,6 +60,8 @@ export interface DurableOptions {
   readonly subjects: readonly string[];
   /** Failures before an event is parked; default 5, with back-off between them. */
   readonly attemptsMax?: number;
+  /** False for what carries money: an event whose handler keeps failing is not parked but held, and everything behind it waits. Default true. */
+  readonly parks?: boolean;
   /** Events read ahead of the handler; default 1,000. */
   readonly queueMax?: number;
   /**

@@ -36,10 +36,16 @@ export interface RememberedFund {
   readonly borrowDay?: string;
   /** The first one that ever was; absent in what an earlier version wrote. */
   readonly borrowBegan?: string;
-  /** Fills that cannot be booked yet, oldest first. */
-  readonly waitingFills?: readonly Fill[];
   /** What is owed for days before, and what was charged for those that trades may still change. */
   readonly borrow?: readonly BorrowRecord[];
+}
+
+/** A fund of which fills wait to be booked. */
+export interface WaitingFund {
+  readonly fundId: string;
+  readonly count: number;
+  /** When the first of them was kept. */
+  readonly since: Instant;
 }
 
 /** The fee of one day for one symbol that a fund was short of. Decimals as text. */
@@ -95,6 +101,13 @@ export interface LedgerRecords {
   /** Kept from others until this unit ends; nothing is remembered of a new fund. */
   lockFund(fundId: string): Promise<RememberedFund>;
   putFund(fundId: string, fund: RememberedFund): Promise<void>;
+  /** Keeps a fill that cannot be booked yet, behind those of its fund that wait; false when it waits already. */
+  keepFill(fill: Fill, at: Instant): Promise<boolean>;
+  /** In order of fund. */
+  waitingFunds(): Promise<readonly WaitingFund[]>;
+  /** In the order in which they were kept, at most so many. */
+  waitingFills(fundId: string, countMax: number): Promise<readonly Fill[]>;
+  removeWaitingFill(fundId: string, fillId: string): Promise<void>;
   /** Keeps it as the last value of its second, minute, hour and day, unless a newer one is there. A day is the trading day, or else UTC's. */
   putNav(point: NavPoint): Promise<void>;
   /** Values of days that were; a day that has one keeps it. Gives how many are new. */

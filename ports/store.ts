@@ -100,6 +100,8 @@ export interface ReferenceVersion {
 export interface ReferenceRecords {
   /** The newest, kept from others until this unit ends. */
   lock(kind: ReferenceKind): Promise<ReferenceVersion | undefined>;
+  /** The one that was in force at that moment: the newest that was set until then, or the first of all. */
+  asOf(kind: ReferenceKind, at: Instant): Promise<ReferenceVersion | undefined>;
   put(version: ReferenceVersion): Promise<void>;
   /** The newest versions of what orders name, 0 for none, kept as they are until this unit ends; others may look at the same time. */
   atSending(): Promise<{ readonly instruments: number; readonly funds: number }>;

@@ -223,7 +223,8 @@ describe(`the paper treasury, seed ${seed}`, () => {
     await rig.time.timers.sleep(5_000);
     expect(await holdingsOf(rig, "alpha")).toEqual(after);
     expect(await holdingsOf(rig, "live")).toEqual({});
-    expect(rig.world.parked).toMatchObject([{ subscription: "treasury.fills" }]);
+    expect(rig.world.parked).toEqual([]);
+    expect([...rig.world.ledger.waiting.values()].map(({ fill: { fill_id } }) => fill_id)).toEqual(["f-2"]);
   });
 
   it("says rates and borrow again every ten minutes, and only on a platform of paper", async () => {

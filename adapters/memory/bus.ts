@@ -6,7 +6,7 @@ import type { Bus, Subscription } from "../../ports/bus.ts";
 import { mustBePublisher } from "../publish-authority.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { encode } from "./codec.ts";
-import { durableSubscription } from "./durable.ts";
+import { durableSubscription, type MemorySubscription } from "./durable.ts";
 import { ephemeralSubscription } from "./ephemeral.ts";
 import { never, type WrittenEvent } from "./world.ts";
 
@@ -16,7 +16,7 @@ const batchMs = 10;
 export function memoryBus(options: MemoryBusOptions): Bus {
   const { process, timers } = options;
   const { world } = process;
-  const subscriptions = new Set<Subscription>();
+  const subscriptions = new Set<Subscription & Partial<MemorySubscription>>();
   const batch = new Map<string, WrittenEvent>();
   let closed = false;
 
@@ -73,6 +73,10 @@ export function memoryBus(options: MemoryBusOptions): Bus {
     health() {
       if (closed) return { connected: false, complaint: "the bus is closed" };
       if (!process.isReachable()) return { connected: false, complaint: "the bus is out of reach" };
+      for (const { complaint } of subscriptions) {
+        const said = complaint?.();
+        if (said !== undefined) return { connected: true, complaint: said };
+      }
       return { connected: true };
     },
     async close() {

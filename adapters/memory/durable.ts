@@ -4,6 +4,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import { heldSentence } from "../held-event.ts";
 import { isNotYet } from "../not-yet.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode, decodeAll } from "./codec.ts";
@@ -13,7 +14,15 @@ import type { DurableState, LogEntry, Watcher } from "./world.ts";
 
 const backOffMs = { first: 10, max: 1_000 };
 
-export function durableSubscription(bus: MemoryBusOptions, options: DurableOptions, handler: Handler): Subscription {
+export interface MemorySubscription extends Subscription {
+  complaint(): string | undefined;
+}
+
+export function durableSubscription(
+  bus: MemoryBusOptions,
+  options: DurableOptions,
+  handler: Handler,
+): MemorySubscription {
   const { process, timers } = bus;
   const { world } = process;
   const { faults } = world;
@@ -26,6 +35,8 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   let handled = 0;
   let inHand = false;
   let caughtUpAt: Instant | undefined;
+  /** Set while it stops at an event. */
+  let complaint: string | undefined;
   /** The running subscription's own place; the world's copy may lag behind it, and is what a successor starts from. */
   let own: DurableState | undefined;
 
@@ -97,10 +108,14 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
       if (!decoded.ok) return park(entry, decoded.reason);
       try {
         await handler(decoded.event);
+        complaint = undefined;
         return finish(entry);
       } catch (thrown) {
         if (!isNotYet(thrown)) failures += 1;
-        if (failures >= attemptsMax) return park(entry, messageOf(thrown));
+        if (failures >= attemptsMax) {
+          if (options.parks !== false) return park(entry, messageOf(thrown));
+          complaint = heldSentence(options.name, entry, messageOf(thrown));
+        }
       }
       await timers.sleep(Math.min(backOffMs.first * 2 ** (attempt - 1), backOffMs.max), stopping.signal);
     }
@@ -132,6 +147,7 @@ export function durableSubscription(bus: MemoryBusOptions, options: DurableOptio
   timers.after(faults.deliveryDelayMs(), bell.ring);
   const serving = bell.heard().then(serve);
   return {
+    complaint: () => complaint,
     handledCount: () => handled,
     droppedCount: () => 0,
     caughtUpAt() {

@@ -2,7 +2,9 @@
 // the database locks them.
 import { add, type Decimal, zero } from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
 import type {
   LedgerBalance,
   LedgerRecords,
@@ -10,6 +12,7 @@ import type {
   NavPoint,
   RememberedFund,
   StrategyHolding,
+  WaitingFund,
 } from "../../ports/ledger-records.ts";
 import type { TreasuryRecords } from "../../ports/store.ts";
 import { bucketUs, everyTime } from "../nav-buckets.ts";
@@ -30,6 +33,14 @@ export interface LedgerWorld {
   readonly funds: Map<string, RememberedFund>;
   readonly navs: Map<string, KeptNav>;
   readonly imports: Map<string, string>;
+  readonly waiting: Map<string, KeptFill>;
+}
+
+interface KeptFill {
+  readonly fill: Fill;
+  readonly at: Instant;
+  /** Counts up over all funds. */
+  readonly place: number;
 }
 
 export function ledgerWorld(): LedgerWorld {
@@ -40,6 +51,7 @@ export function ledgerWorld(): LedgerWorld {
     funds: new Map(),
     navs: new Map(),
     imports: new Map(),
+    waiting: new Map(),
   };
 }
 
@@ -87,6 +99,8 @@ export function ledgerChanges(
   const funds = layer(world.funds);
   const navs = layer(world.navs);
   const imports = layer(world.imports);
+  const waiting = layer(world.waiting);
+  const inPlace = (): KeptFill[] => waiting.all().sort((one, other) => one.place - other.place);
 
   const insertEntry = (entry: LedgerEntry): Promise<boolean> =>
     inTurn(async () => {
@@ -149,6 +163,33 @@ export function ledgerChanges(
         await lock(`treasury fund ${fundId}`);
         funds.set(fundId, structuredClone(fund));
       }),
+    keepFill: (fill, at) =>
+      inTurn(async () => {
+        await lock("waiting fills");
+        const key = keyOf(fill.fund_id, fill.fill_id);
+        if (waiting.get(key) !== undefined) return false;
+        waiting.set(key, { fill: structuredClone(fill), at, place: (inPlace().at(-1)?.place ?? 0) + 1 });
+        return true;
+      }),
+    waitingFunds: () =>
+      inTurn(async () => {
+        const found = new Map<string, WaitingFund>();
+        for (const { fill, at } of inPlace()) {
+          const { count = 0, since = at } = found.get(fill.fund_id) ?? {};
+          found.set(fill.fund_id, { fundId: fill.fund_id, count: count + 1, since });
+        }
+        return [...found.values()].sort((one, other) => (one.fundId < other.fundId ? -1 : 1));
+      }),
+    waitingFills: (fundId, countMax) =>
+      inTurn(async () => {
+        const own = inPlace().filter(({ fill }) => fill.fund_id === fundId);
+        return own.slice(0, countMax).map(({ fill }) => structuredClone(fill));
+      }),
+    removeWaitingFill: (fundId, fillId) =>
+      inTurn(async () => {
+        await lock("waiting fills");
+        waiting.set(keyOf(fundId, fillId), undefined);
+      }),
     putNav: (point) =>
       inTurn(async () => {
         await lock(`navs ${point.fundId}`);
@@ -196,7 +237,7 @@ export function ledgerChanges(
   return {
     records,
     apply() {
-      for (const one of [entries, balances, strategyHoldings, funds, navs, imports]) one.apply();
+      for (const one of [entries, balances, strategyHoldings, funds, navs, imports, waiting]) one.apply();
     },
   };
 }

@@ -171,6 +171,11 @@ function referenceChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Chan
         // In the order in which a change locks them.
         return { instruments: await versionOf("instruments"), funds: await versionOf("funds") };
       }),
+    asOf: (kind, at) =>
+      inTurn(async () => {
+        const versions = versionsOf(kind).sort((one, other) => one.version - other.version);
+        return structuredClone(versions.findLast(({ setAt }) => setAt <= at) ?? versions[0]);
+      }),
     put: (version) =>
       inTurn(async () => {
         await lock(`reference ${version.kind}`);

@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { type Alarms, noAlarms } from "../postgres/alarms.ts";
 import type { Prove } from "../postgres/outbox-proof.ts";
 import type { NatsLink } from "./connect.ts";
 import { forgetGenerations } from "./consumer-list.ts";
@@ -33,6 +34,8 @@ export interface NatsBusOptions {
   readonly head: () => Promise<bigint>;
   /** How far the relay has carried the outbox. */
   readonly relayed: () => Promise<bigint>;
+  /** Absent: it publishes no alarms. */
+  readonly alarms?: Alarms;
   readonly log: Log;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -62,6 +65,7 @@ export async function createNatsBus(options: NatsBusOptions): Promise<Bus> {
   );
   const context = {
     ...options,
+    alarms: options.alarms ?? noAlarms,
     streamName: name,
     ackWaitMs: options.ackWaitMs ?? 30_000,
     recordMs: options.recordMs ?? 5_000,

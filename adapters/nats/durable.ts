@@ -5,6 +5,7 @@ import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { Alarms } from "../postgres/alarms.ts";
 import type { Prove } from "../postgres/outbox-proof.ts";
 import { type Progress, watchCaughtUp } from "./caught-up.ts";
 import type { NatsLink } from "./connect.ts";
@@ -24,6 +25,7 @@ export interface DurableContext {
   readonly lookup: SubjectLookup;
   readonly park: Park;
   readonly prove: Prove;
+  readonly alarms: Alarms;
   readonly log: Log;
   readonly clock: Clock;
   /** The newest committed position of the outbox, and how far the relay has carried it. */
@@ -55,6 +57,8 @@ interface Memory {
   trouble: string | undefined;
   /** Of the term that runs. */
   progress: Progress | undefined;
+  /** At which event it stops. */
+  held: string | undefined;
   /** Events that are gone, or the whole subscription; it stays, because nobody can bring them back. */
   loss: string | undefined;
 }
@@ -74,6 +78,7 @@ export function openDurable(
     handledCount: 0,
     trouble: undefined,
     progress: undefined,
+    held: undefined,
     loss: undefined,
   };
   const term = termContext(context, options, handler, memory, () => stop.abort());
@@ -83,7 +88,7 @@ export function openDurable(
     handledCount: () => memory.handledCount,
     droppedCount: () => 0,
     caughtUpAt: watchCaughtUp({ ...context, progress: () => memory.progress }),
-    complaint: () => memory.trouble ?? memory.loss,
+    complaint: () => memory.trouble ?? memory.held ?? memory.loss,
     async forget() {
       memory.forgotten = true;
       stop.abort();
@@ -110,6 +115,7 @@ function termContext(
     name: options.name,
     patterns: options.subjects,
     attemptsMax: options.attemptsMax ?? 5,
+    parks: options.parks !== false,
     queueMax: queueMaxOf(options),
     handler: async (event) => handler(event),
     lookup: context.lookup,
@@ -123,6 +129,7 @@ function termContext(
     complain: (sentence) => {
       memory.trouble = sentence;
     },
+    hold: (sentence) => hold(context, memory, options.name, sentence),
     finished: () => memory.finished,
     finish(finished, fate) {
       memory.finished = finished;
@@ -144,6 +151,12 @@ function termContext(
   };
 }
 
+function hold({ alarms }: DurableContext, memory: Memory, name: string, sentence: string | undefined): void {
+  if (sentence !== undefined) alarms.raise("EVENT_HELD", name, sentence);
+  else if (memory.held !== undefined) alarms.clear("EVENT_HELD", name);
+  memory.held = sentence;
+}
+
 /** Leads, runs terms, and starts over with a back-off when something fails; it never rejects. */
 async function run(context: DurableContext, term: TermContext, memory: Memory, stop: AbortSignal): Promise<void> {
   for (let failures = 0; !stop.aborted && !context.link.connection.isClosed(); ) {
@@ -153,6 +166,7 @@ async function run(context: DurableContext, term: TermContext, memory: Memory, s
         failures = 0;
         await runTerms(context, term, memory, AbortSignal.any([stop, leadership.lost]));
       } finally {
+        term.hold(undefined);
         await leadership.release();
       }
     } catch (thrown) {

@@ -6,6 +6,7 @@ import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { BusEvent, Handler } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { heldSentence } from "../held-event.ts";
 import { isNotYet } from "../not-yet.ts";
 import type { Park, Parked } from "./park.ts";
 import type { RecentIds } from "./recent-ids.ts";
@@ -18,6 +19,8 @@ export interface HandlingContext {
   readonly name: string;
   readonly patterns: readonly string[];
   readonly attemptsMax: number;
+  /** False: it stops at an event whose handler keeps failing. */
+  readonly parks: boolean;
   readonly handler: Handler;
   readonly lookup: SubjectLookup;
   readonly recent: RecentIds;
@@ -26,6 +29,8 @@ export interface HandlingContext {
   readonly timers: Timers;
   /** One sentence while an event cannot even be parked. */
   complain(sentence: string | undefined): void;
+  /** The subscription stops at an event, or no longer. */
+  hold(sentence: string | undefined): void;
 }
 
 const backoffMsMin = 20;
@@ -56,9 +61,11 @@ export async function handleOne(
   if (context.recent.has(known)) return "repeated";
   let error = "";
   let failures = 0;
-  for (let attempt = 1; failures < context.attemptsMax; attempt++) {
+  const ends = (): boolean => context.parks && failures >= context.attemptsMax;
+  for (let attempt = 1; !ends(); attempt++) {
     try {
       await context.handler(event);
+      context.hold(undefined);
       context.recent.add(known);
       return "handled";
     } catch (thrown) {
@@ -66,8 +73,9 @@ export async function handleOne(
       if (!isNotYet(thrown)) failures += 1;
       context.log.warn("a handler failed", { subscription: context.name, event_id: event.id, attempt, error });
     }
+    if (!context.parks && failures >= context.attemptsMax) context.hold(heldSentence(context.name, event, error));
     if (stop.aborted) return "abandoned";
-    if (failures < context.attemptsMax) await context.timers.sleep(backoffMs(attempt), stop);
+    if (!ends()) await context.timers.sleep(backoffMs(attempt), stop);
     if (stop.aborted) return "abandoned";
   }
   const { id, key, at, source } = event;

@@ -8,6 +8,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { Alarms } from "../postgres/alarms.ts";
 import type { OpenConnection } from "../postgres/bus-connection.ts";
 import { type BusSession, createBusSession } from "../postgres/bus-session.ts";
 import { proveOnPostgres } from "../postgres/outbox-proof.ts";
@@ -57,6 +58,7 @@ export interface OnPostgres {
   readonly open: OpenConnection;
   readonly store: PostgresStore;
   readonly wake: Wake;
+  readonly alarms: Alarms;
 }
 
 export async function openNatsTransport(
@@ -98,6 +100,7 @@ export async function openNatsTransport(
     lead: locks.lead,
     park,
     prove: proveOnPostgres(session.run),
+    alarms: base.alarms,
     head: () => headOf(session, options.timers),
     relayed: () => relayedOnPostgres(session),
   });

@@ -18,6 +18,7 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { messagesPerDecisionMax } from "../decision-messages.ts";
+import { heldSentence } from "../held-event.ts";
 import { isNotYet } from "../not-yet.ts";
 import type { Alarms } from "./alarms.ts";
 import { decodeEveryRow, decodeRow, type SubjectByName } from "./bus-decode.ts";
@@ -53,6 +54,7 @@ export interface DurableSubscription extends Subscription {
 /** What is wrong at present, by kind: each is cleared by what ends it. */
 interface Complaints {
   trouble?: string;
+  held?: string;
   parking?: string;
   horizon?: string;
 }
@@ -121,15 +123,30 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       try {
         await handler(decoded.event);
         finish(row);
+        notHeldAt();
         return true;
       } catch (thrown) {
         log.warn("handler failed", { ...label, event: row.eventId, attempt, reason: messageOf(thrown) });
         if (!isNotYet(thrown)) ownFailures += 1;
-        if (ownFailures >= attemptsMax) return park(row, messageOf(thrown), ownFailures, stopped);
+        if (ownFailures >= attemptsMax) {
+          if (options.parks !== false) return park(row, messageOf(thrown), ownFailures, stopped);
+          holdAt(row, messageOf(thrown));
+        }
       }
       await timers.sleep(backOff(context.random, attempt), closing.signal);
       if (stopped()) return false;
     }
+  }
+
+  function holdAt({ eventId, subject }: OutboxRow, error: string): void {
+    complaints.held = heldSentence(name, { id: eventId, subject }, error);
+    context.alarms.raise("EVENT_HELD", name, complaints.held);
+  }
+
+  function notHeldAt(): void {
+    if (complaints.held === undefined) return;
+    delete complaints.held;
+    context.alarms.clear("EVENT_HELD", name);
   }
 
   /** What was read together, without what will be parked and what was handled before. */
@@ -262,6 +279,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     } finally {
       readingSince = undefined;
       notHeld();
+      notHeldAt();
       delete complaints.parking;
       await leadership.resign();
     }
@@ -286,7 +304,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const lived = live();
   return {
     name,
-    complaint: () => unanswered() ?? complaints.trouble ?? complaints.parking ?? complaints.horizon,
+    complaint: () => unanswered() ?? complaints.trouble ?? complaints.held ?? complaints.parking ?? complaints.horizon,
     handledCount: () => finishedCount,
     droppedCount: () => 0,
     caughtUpAt: () => caughtUpAt,

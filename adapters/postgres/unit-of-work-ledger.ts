@@ -1,5 +1,6 @@
 // Treasury's repository in a transaction: the ledger and the holdings that it moves, what is remembered of each fund, the history of values.
 import { format, parse, zero } from "../../contracts/src/decimal.ts";
+import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { HoldingMove, LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { LedgerRecords, NavEvery, NavPoint } from "../../ports/ledger-records.ts";
 import { bucketUs, everyTime } from "../nav-buckets.ts";
@@ -7,7 +8,7 @@ import { entryColumns, entryOf, navColumns } from "./ledger-rows.ts";
 import type { Sql } from "./store-transaction.ts";
 
 export function ledgerRecords(sql: Sql): LedgerRecords {
-  return { ...bookRecords(sql), ...fundRecords(sql), ...navRecords(sql) };
+  return { ...bookRecords(sql), ...fundRecords(sql), ...waitingRecords(sql), ...navRecords(sql) };
 }
 
 type BookPart = Pick<LedgerRecords, "book" | "entry" | "lockHolding" | "balances" | "strategyHoldings" | "tradedSince">;
@@ -145,6 +146,46 @@ function fundRecords(sql: Sql): Pick<LedgerRecords, "lockFund" | "putFund"> {
         text: `insert into treasury_fund (fund_id, content) values ($1, $2)
                on conflict (fund_id) do update set content = excluded.content`,
         values: [fundId, JSON.stringify(fund)],
+      });
+    },
+  };
+}
+
+type WaitingPart = Pick<LedgerRecords, "keepFill" | "waitingFunds" | "waitingFills" | "removeWaitingFill">;
+
+function waitingRecords(sql: Sql): WaitingPart {
+  return {
+    async keepFill(fill, at) {
+      const kept = await sql.write({
+        text: `insert into treasury_waiting_fill (fund_id, fill_id, content, kept_us) values ($1, $2, $3, $4)
+               on conflict (fund_id, fill_id) do nothing`,
+        values: [fill.fund_id, fill.fill_id, JSON.stringify(fill), at],
+      });
+      return kept.rowCount === 1;
+    },
+    async waitingFunds() {
+      const found = await sql.read({
+        name: "treasury_waiting_funds",
+        text: `select fund_id, count(*) as count, min(kept_us) as since_us from treasury_waiting_fill
+               group by fund_id order by fund_id`,
+      });
+      return found.rows.map((row) => ({
+        fundId: row.fund_id,
+        count: Number(row.count),
+        since: fromMicroseconds(Number(row.since_us)),
+      }));
+    },
+    async waitingFills(fundId, countMax) {
+      const found = await sql.read({
+        text: "select content from treasury_waiting_fill where fund_id = $1 order by place limit $2",
+        values: [fundId, countMax],
+      });
+      return found.rows.map(({ content }) => content);
+    },
+    async removeWaitingFill(fundId, fillId) {
+      await sql.write({
+        text: "delete from treasury_waiting_fill where fund_id = $1 and fill_id = $2",
+        values: [fundId, fillId],
       });
     },
   };

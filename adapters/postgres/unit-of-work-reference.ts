@@ -1,8 +1,9 @@
 // Reference data and the paper treasury's holdings in a transaction. The head of a kind is the row that a change locks.
+import type pg from "pg";
 import { format, parse } from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
-import type { ReferenceRecords, TreasuryRecords } from "../../ports/store.ts";
+import type { ReferenceRecords, ReferenceVersion, TreasuryRecords } from "../../ports/store.ts";
 import type { Sql } from "./store-transaction.ts";
 
 export function referenceRecords(sql: Sql): ReferenceRecords {
@@ -19,16 +20,16 @@ export function referenceRecords(sql: Sql): ReferenceRecords {
         values: [kind],
       });
       const [row] = found.rows;
-      if (row === undefined || row.version === null) return undefined;
-      return {
-        kind,
-        version: Number(row.version),
-        content: row.content,
-        setBy: row.set_by,
-        setAt: fromMicroseconds(Number(row.set_us)),
-        reason: row.reason,
-        hash: row.hash,
-      };
+      return row === undefined || row.version === null ? undefined : versionOf(kind, row);
+    },
+    async asOf(kind, at) {
+      const found = await sql.read({
+        text: `select version, content, set_by, set_us, reason, hash from reference_version where kind = $1
+               order by set_us > $2, case when set_us > $2 then version else -version end limit 1`,
+        values: [kind, at],
+      });
+      const [row] = found.rows;
+      return row === undefined ? undefined : versionOf(kind, row);
     },
     async atSending() {
       const locked = await sql.write({
@@ -54,6 +55,18 @@ export function referenceRecords(sql: Sql): ReferenceRecords {
         values: [kind, version],
       });
     },
+  };
+}
+
+function versionOf(kind: ReferenceVersion["kind"], row: pg.QueryResultRow): ReferenceVersion {
+  return {
+    kind,
+    version: Number(row.version),
+    content: row.content,
+    setBy: row.set_by,
+    setAt: fromMicroseconds(Number(row.set_us)),
+    reason: row.reason,
+    hash: row.hash,
   };
 }
 

@@ -171,7 +171,7 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
   const { ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;
   const orders = [ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired];
   const ofOrders: readonly Subscription[] = [
-    await bus.subscribe({ name: "riskengine.fills", subjects: [subjects.fillsCreated.name] }, hearFill),
+    await bus.subscribe({ name: "riskengine.fills", subjects: [subjects.fillsCreated.name], parks: false }, hearFill),
     await bus.subscribe({ name: "riskengine.orders", subjects: orders.map(({ name }) => name) }, hearOrder),
   ];
   const subscriptions: Subscription[] = [

@@ -4,9 +4,13 @@
 //  1. The entry's id is the fill's, so the same fill is one entry for good, whoever publishes it again and whenever.
 //  2. The order in which fills arrive makes no difference to what is held.
 //  3. A store in trouble is never a reason to put a fill aside, also not when only the answer to a commit is lost: the handler is safe to repeat.
-//  4. A fill that cannot be booked is kept with its fund and tried until it can (waiting-fills.ts): it is never parked and never dropped.
+//  4. A fill that cannot be booked is kept with its fund and tried until it can (waiting-fills.ts): it is never parked and never dropped. The
+//     subscription carries money, so whatever else fails holds it (ports/bus.ts, promise 5).
+//  5. A fill belongs to the books of the mode that its fund had when it traded.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { parse } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
+import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { fillEntry } from "../../core/ledger.ts";
 import type { Subscription } from "../../ports/bus.ts";
@@ -22,7 +26,8 @@ export const fillsSubscription = "treasury.fills";
 export type FillPorts = Pick<ServicePorts, "bus" | "store">;
 
 export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: WaitingFills): Promise<Subscription> {
-  return ports.bus.subscribe({ name: fillsSubscription, subjects: [subjects.fillsCreated.name] }, async (event) => {
+  const options = { name: fillsSubscription, subjects: [subjects.fillsCreated.name], parks: false };
+  return ports.bus.subscribe(options, async (event) => {
     const fill = event.payload as Fill;
     if (waiting.has(fill.fund_id)) return waiting.keep(fill, "It waits behind another one.");
     // A fund or an instrument that is not known yet may have been set a moment ago.
@@ -41,8 +46,15 @@ export async function bookFill(unit: UnitOfWork, view: ReferenceView, fill: Fill
   const fund = view.funds.get(fill.fund_id);
   const instrument = view.instruments.get(fill.symbol);
   if (fund === undefined || instrument === undefined) throw unknown(fill);
-  if (fund.mode !== "PAPER") return;
+  if (fund.mode !== "PAPER" && !(await wasPaper(unit, fill))) return;
   await bookEntry(unit, fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy: treasuryActor }));
+}
+
+/** Whether the fund's books were ours when it traded: a change of mode does not drop what traded before it. */
+async function wasPaper(unit: UnitOfWork, fill: Fill): Promise<boolean> {
+  const then = await unit.reference.asOf("funds", parse(fill.filled_at));
+  const funds = (then?.content ?? []) as readonly FundReference[];
+  return funds.some(({ fund_id, mode }) => fund_id === fill.fund_id && mode === "PAPER");
 }
 
 async function transactFill({ store }: FillPorts, view: ReferenceView, fill: Fill): Promise<void> {

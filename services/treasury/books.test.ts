@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { LedgerEntry, ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store } from "../../ports/store.ts";
 import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
@@ -114,10 +115,11 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
     const later = { fill_id: "u-2", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", price: "3" };
     const other = { fill_id: "o-1", fund_id: "alpha", symbol: "AAPL", price: "4" };
     await books.tell(unknown, later, other, unknown);
-    await books.rig.time.timers.sleep(20_000);
+    await books.rig.time.timers.sleep(4_000);
     expect(books.rig.world.parked).toEqual([]);
-    const waiting = () => books.rig.world.ledger.funds.get("beta")?.waitingFills?.map(({ fill_id }) => fill_id);
-    expect(waiting()).toEqual(["u-1", "u-2"]);
+    const waiting = async () =>
+      (await books.look((unit) => unit.ledger.waitingFills("beta", 9))).map(({ fill_id }) => fill_id);
+    expect(await waiting()).toEqual(["u-1", "u-2"]);
     expect((await books.held("alpha"))["AAPL"]).toBeDefined();
     expect((await books.held("beta"))["BTC-USD"]).toBeUndefined();
     const told = () => books.rig.told(subjects.alarmRaised).filter(({ code }) => code === "FILL_UNBOOKED");
@@ -125,9 +127,12 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
       { level: "critical", service: "treasury", facts: { fund_id: "beta", fill_id: "u-1" } },
     ]);
     await first.stop();
+    const behind = { ...later, fill_id: "u-3" };
+    await books.tell(behind);
     await books.start();
-    await books.rig.time.timers.sleep(5_000);
+    await books.rig.time.timers.sleep(3_000);
     expect(told()).toHaveLength(2);
+    expect(await waiting()).toEqual(["u-1", "u-2", "u-3"]);
     const reference = await books.rig.portsOf("treasury").referenceData.read();
     const like = reference.instruments.find(({ symbol }) => symbol === "BTC-USD");
     if (like === undefined) throw new Error("BTC-USD");
@@ -138,11 +143,60 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
       .store.transact("list", (unit) =>
         unit.reference.put({ kind: "instruments", version: 99, content, setBy: "t", setAt, reason: "r", hash: "0" }),
       );
-    await books.rig.time.timers.sleep(32_000);
-    expect(waiting()).toEqual([]);
+    await books.rig.time.timers.sleep(6_000);
+    expect(await waiting()).toEqual([]);
     expect(Object.keys(await books.held("beta"))).toEqual(expect.arrayContaining(["BTC-USD", "NEW-USD"]));
     expect(books.rig.world.parked).toEqual([]);
     expect(told()).toHaveLength(2);
+  });
+
+  it("23.5: a fill of a fund that nobody knows, or that the ledger cannot hold, is kept and told, and holds up nobody else", async () => {
+    begin();
+    const first = await books.start();
+    await books.rig.time.timers.sleep(2_000);
+    const huge = { fill_id: "h-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD" };
+    await books.tell(
+      { fill_id: "n-1", fund_id: "nobody" },
+      { ...huge, quantity: "99999999999999999999", price: "99999999999999999999" },
+      { fill_id: "o-1", fund_id: "alpha", symbol: "AAPL" },
+    );
+    await books.rig.time.timers.sleep(2_000);
+    const told = () => books.rig.told(subjects.alarmRaised).filter(({ code }) => code === "FILL_UNBOOKED");
+    const funds = () => told().map(({ facts }) => facts?.["fund_id"]);
+    expect(funds()).toEqual(["nobody", "beta"]);
+    expect((await books.held("alpha"))["AAPL"]).toBeDefined();
+    await first.stop();
+    await books.start();
+    await books.rig.time.timers.sleep(2_000);
+    expect(funds().slice(2).sort()).toEqual(["beta", "nobody"]);
+    expect(await books.look((unit) => unit.ledger.waitingFunds())).toMatchObject([
+      { fundId: "beta", count: 1 },
+      { fundId: "nobody", count: 1 },
+    ]);
+    expect(books.rig.world.parked).toEqual([]);
+  });
+
+  it("23.5: a change of mode does not drop what traded before it, and what trades after it is not ours", async () => {
+    begin();
+    await books.start();
+    await books.rig.time.timers.sleep(2_000);
+    const { clock, timers } = books.rig.time;
+    const before = format(clock.now());
+    await timers.sleep(1_000);
+    const ports = books.rig.portsOf("treasury");
+    const { funds, versions } = await ports.referenceData.read();
+    const content = funds.map((fund) => (fund.fund_id === "beta" ? { ...fund, mode: "LIVE" } : fund));
+    const set = { setBy: "t", setAt: clock.now(), reason: "r", hash: "0" };
+    await ports.store.transact("list", (unit) =>
+      unit.reference.put({ kind: "funds", version: versions.funds + 1, content, ...set }),
+    );
+    await timers.sleep(2_000);
+    const fill = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", side: "BUY", quantity: "1" } as const;
+    await books.tell({ ...fill, fill_id: "m-1", filled_at: before });
+    await books.tell({ ...fill, fill_id: "m-2", filled_at: format(clock.now()) });
+    await timers.sleep(2_000);
+    const known = (id: string) => books.look((unit) => unit.ledger.entry(`fill:${id}`));
+    expect([(await known("m-1"))?.fundId, await known("m-2")]).toEqual(["beta", undefined]);
   });
 });
 

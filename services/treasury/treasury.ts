@@ -49,6 +49,8 @@ export const treasury: Service = {
     const prices = new Map<string, Price>();
     const marks = await hearMarks(ports, reader, prices);
     const waiting = createWaitingFills(ports, bookFill);
+    // What waits since before this start keeps its fund waiting from the first fill on.
+    await waiting.retry(reader.current());
     const fills = await bookFills(ports, reader, waiting);
     const valuing = keepValuing(ports, reader, { valuer, waiting }, prices);
     const history = seedHistory(ports, reader);

@@ -1,12 +1,13 @@
-// Fills that cannot be booked yet: of a fund or an instrument that the reference data does not have, or that the ledger refuses. They are kept with
-// the fund, in order, and tried again until they are booked. None is ever put aside or dropped.
+// Fills that cannot be booked yet: of a fund or an instrument that the reference data does not have, or that the ledger refuses. They are kept in
+// the store, in order within their fund, and tried again until they are booked. None is ever put aside or dropped.
 //
-//  1. A fill is kept in the store before its event counts as handled.
+//  1. A fill is kept in the store before its event counts as handled, and leaves it in the unit of work that books it.
 //  2. What comes after it in the same fund waits behind it; other funds go on.
 //  3. While a fund has one, that is a critical alarm: when it begins, and again after a restart.
+//  4. Only the store's trouble is thrown: the bus brings such a fill again.
 import { alarms } from "../../contracts/src/codes/alarms.ts";
-import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
-import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { format, type Instant, millisecondsBetween, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
@@ -14,12 +15,10 @@ import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
 import type { ReferenceView } from "./reference-view.ts";
 
-/** Of one fund; beyond, the subscription stops until there is room. */
-const waitingMax = 10_000;
 const retryMsMin = 1_000;
 const retryMsMax = 30_000;
-/** Another process may have kept some before this one took over. */
-const lookAgainMs = 60_000;
+/** Of one fund in one round. */
+const bookedMax = 500;
 
 export type WaitingPorts = Pick<ServicePorts, "clock" | "log" | "store">;
 
@@ -30,23 +29,21 @@ export interface WaitingFills {
   /** Whether something of the fund waits, as far as this process knows. */
   has(fundId: string): boolean;
   keep(fill: Fill, why: string): Promise<void>;
-  /** Tries those whose time has come. */
+  /** Looks for what waits, also what another process kept, and tries what is due. */
   retry(view: ReferenceView): Promise<void>;
 }
 
+/** When a fund is tried again. */
 interface Turn {
-  readonly waits: boolean;
   readonly pauseMs: number;
   readonly nextAt: Instant;
+  /** Whether this process raised the alarm. */
+  readonly isTold: boolean;
 }
 
 export function createWaitingFills({ clock, log, store }: WaitingPorts, book: BookFill): WaitingFills {
-  /** Bounded by the funds that there are. */
+  /** Funds of which something waits. */
   const turns = new Map<string, Turn>();
-
-  const turn = (fundId: string, waits: boolean, pauseMs: number): void => {
-    turns.set(fundId, { waits, pauseMs, nextAt: plusMilliseconds(clock.now(), pauseMs) });
-  };
 
   async function tell(unit: UnitOfWork, fill: Fill, count: number, why: string): Promise<void> {
     const { fund_id, fill_id, symbol } = fill;
@@ -61,60 +58,66 @@ export function createWaitingFills({ clock, log, store }: WaitingPorts, book: Bo
     });
   }
 
-  async function retryOne(fundId: string, view: ReferenceView): Promise<boolean> {
-    let why = "";
-    return store.transact("treasury.waiting", async (unit) => {
-      const remembered = await unit.ledger.lockFund(fundId);
-      const waiting = remembered.waitingFills ?? [];
-      let booked = 0;
-      for (const fill of waiting) {
-        try {
+  /** Books what can be booked of a fund; why it stops, or undefined when nothing is in the way. */
+  async function bookInOrder(fundId: string, view: ReferenceView): Promise<string | undefined> {
+    const fills = await store.transact("treasury.look", (unit) => unit.ledger.waitingFills(fundId, bookedMax));
+    for (const fill of fills) {
+      try {
+        // One each: a statement that the database refuses ends its unit of work.
+        await store.transact("treasury.fill", async (unit) => {
           await book(unit, view, fill);
-          booked += 1;
-        } catch (thrown) {
-          if (isTrouble(thrown)) throw thrown;
-          why = messageOf(thrown);
-          break;
-        }
+          await unit.ledger.removeWaitingFill(fundId, fill.fill_id);
+        });
+      } catch (thrown) {
+        if (isTrouble(thrown)) throw thrown;
+        return messageOf(thrown);
       }
-      const left = waiting.slice(booked);
-      if (booked > 0) await unit.ledger.putFund(fundId, { ...remembered, waitingFills: left });
-      const [first] = left;
-      // Told by this process once: who starts it again is told again.
-      if (first !== undefined && turns.get(fundId)?.waits !== true) await tell(unit, first, left.length, why);
-      return left.length > 0;
+      log.info("a fill that waited is booked", { fund_id: fundId, fill_id: fill.fill_id });
+    }
+    return undefined;
+  }
+
+  /** Told by this process once: who starts it again is told again. */
+  async function tellOnce(fundId: string, count: number, why: string): Promise<void> {
+    await store.transact("treasury.waiting", async (unit) => {
+      const [first] = await unit.ledger.waitingFills(fundId, 1);
+      if (first !== undefined) await tell(unit, first, count, why);
     });
   }
 
   return {
-    has: (fundId) => turns.get(fundId)?.waits === true,
+    has: (fundId) => turns.has(fundId),
     async keep(fill, why) {
+      const known = turns.get(fill.fund_id);
+      const at = clock.now();
       await store.transact("treasury.waiting", async (unit) => {
-        const remembered = await unit.ledger.lockFund(fill.fund_id);
-        const waiting = remembered.waitingFills ?? [];
-        if (waiting.some(({ fill_id }) => fill_id === fill.fill_id)) return;
-        if (waiting.length >= waitingMax) {
-          throw new Fault("STORE_UNAVAILABLE", `${waitingMax} fills of ${fill.fund_id} wait.`, { retry: "later" });
-        }
-        await unit.ledger.putFund(fill.fund_id, { ...remembered, waitingFills: [...waiting, fill] });
-        if (waiting.length === 0) await tell(unit, fill, 1, why);
+        if ((await unit.ledger.keepFill(fill, at)) && known === undefined) await tell(unit, fill, 1, why);
       });
-      if (turns.get(fill.fund_id)?.waits !== true) turn(fill.fund_id, true, retryMsMin);
+      const first = { pauseMs: retryMsMin, nextAt: plusMilliseconds(at, retryMsMin), isTold: true };
+      if (known === undefined) turns.set(fill.fund_id, first);
     },
     async retry(view) {
       const now = clock.now();
-      for (const { fund_id: fundId } of view.reference.funds) {
+      const waiting = await store.transact("treasury.look", (unit) => unit.ledger.waitingFunds());
+      const names = new Set(waiting.map(({ fundId }) => fundId));
+      for (const fundId of turns.keys()) if (!names.has(fundId)) turns.delete(fundId);
+      for (const { fundId, count } of waiting) {
         const known = turns.get(fundId);
-        if (known !== undefined && now < known.nextAt && known.nextAt <= plusMilliseconds(now, lookAgainMs)) continue;
-        const waits = await retryOne(fundId, view);
-        const pauseMs = known?.waits === true ? Math.min(retryMsMax, known.pauseMs * 2) : retryMsMin;
-        turn(fundId, waits, waits ? pauseMs : lookAgainMs);
+        // A clock that was set back is no reason to wait longer than the longest pause.
+        if (known !== undefined && now < known.nextAt && millisecondsBetween(now, known.nextAt) <= retryMsMax) continue;
+        const why = await bookInOrder(fundId, view);
+        const pauseMs = why === undefined ? 0 : Math.min(retryMsMax, (known?.pauseMs ?? retryMsMin / 2) * 2);
+        if (why !== undefined && known?.isTold !== true) await tellOnce(fundId, count, why);
+        const isTold = known?.isTold === true || why !== undefined;
+        turns.set(fundId, { pauseMs: Math.max(retryMsMin, pauseMs), nextAt: plusMilliseconds(now, pauseMs), isTold });
       }
     },
   };
 }
 
-/** The store's trouble is no failure of a fill: the bus brings it again. */
+const troubles: ReadonlySet<string> = new Set(["STORE_UNAVAILABLE", "STORE_CONFLICT", "STORE_COMMIT_UNKNOWN"]);
+
+/** The store's trouble is no failure of a fill. */
 export function isTrouble(thrown: unknown): boolean {
-  return !(thrown instanceof Defect) && thrown instanceof Fault && thrown.code.startsWith("STORE_");
+  return thrown instanceof Fault && troubles.has(thrown.code);
 }

@@ -158,6 +158,51 @@ export const parksAndGoesOn: BusCheck = {
   },
 };
 
+export const moneyIsHeld: BusCheck = {
+  promise: 5,
+  sentence:
+    "23.5: a subscription that carries money stops at an event whose handler keeps failing, says so, and goes on behind it also after a restart",
+  async run(rig) {
+    const name = "conformance.money";
+    let isMended = false;
+    let tries = 0;
+    const before = async (event: BusEvent) => {
+      if (thingOf(event).n !== 2 || isMended) return;
+      tries += 1;
+      throw new Error("planned: not bookable");
+    };
+    const options = { name, attemptsMax: 2, parks: false };
+    const seen = await record(rig.bus, options, before);
+    const other = await record(rig.bus, { name: "conformance.beside" });
+    const ids = await publishMany(rig.store, "k", 1, 4);
+    await eventually(
+      rig,
+      "more tries than `attemptsMax`",
+      () => tries >= 5,
+      () => tries,
+    );
+    expect(seen.numbers()).toEqual([1]);
+    expect(rig.bus.health()).toMatchObject({ connected: true, complaint: expect.stringContaining(ids[1] ?? "?") });
+    await eventually(rig, "the other subscription", () => other.events.length === 4);
+    await seen.subscription.close();
+    expect(rig.bus.health().complaint).toBeUndefined();
+    const tried = tries;
+    const again = await record(rig.bus, options, before);
+    await eventually(rig, "tries after the restart", () => tries > tried + 2);
+    expect(again.numbers().filter((n) => n !== 1)).toEqual([]);
+    isMended = true;
+    await eventually(
+      rig,
+      "what was held and what waited behind it",
+      () => again.events.length >= 3,
+      () => again.numbers(),
+    );
+    expect(again.numbers().filter((n) => n !== 1)).toEqual([2, 3, 4]);
+    await eventually(rig, "no complaint", () => rig.bus.health().complaint === undefined);
+    expect(await rig.parked()).toEqual([]);
+  },
+};
+
 export const poisonIsParked: BusCheck = {
   promise: 5,
   sentence:
@@ -245,6 +290,7 @@ export const failureChecks: readonly BusCheck[] = [
   waitsForLater,
   aheadReplacesNothing,
   parksAndGoesOn,
+  moneyIsHeld,
   poisonIsParked,
   unreadIsHandedOver,
   committedIsProved,

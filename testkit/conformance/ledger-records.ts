@@ -2,8 +2,10 @@
 // the history of values.
 import { expect } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { parse as instantOf } from "../../contracts/src/instant.ts";
+import { parse as instantOf, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
 import type { NavEvery, NavPoint } from "../../ports/ledger-records.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";
@@ -80,6 +82,39 @@ export const tradesByTheirTime: StoreCheck = {
     expect(await since(3)).toEqual(["alpha-one AAPL -6.99999", "alpha-two XOM 0.5"]);
     expect(await since(4)).toEqual(["alpha-one AAPL 3.00001", "alpha-two XOM 0.5"]);
     expect(await since(6)).toEqual([]);
+  },
+};
+
+export const fillsWaitInOrder: StoreCheck = {
+  promise: 0,
+  sentence: "a fill that waits is kept once, whole and in order within its fund, over a restart, until it is removed",
+  async run(rig) {
+    const fill = (fund_id: string, fill_id: string): Fill => ({ ...exampleFill, fund_id, fill_id });
+    const keep = (store: Store, one: Fill, seconds: number) =>
+      look(store, (unit) => unit.ledger.keepFill(one, plusMilliseconds(at, seconds * 1_000)));
+    expect(await keep(rig.store, fill("beta", "z"), 1)).toBe(true);
+    expect(await keep(rig.store, fill("alpha", "b"), 2)).toBe(true);
+    expect(await keep(rig.store, fill("beta", "a"), 3)).toBe(true);
+    expect(await keep(rig.store, { ...fill("beta", "z"), quantity: "9" }, 4)).toBe(false);
+    const failing = rig.store.transact("conformance.keep", async (unit) => {
+      await unit.ledger.keepFill(fill("beta", "never"), at);
+      await unit.ledger.removeWaitingFill("alpha", "b");
+      throw new Error("planned");
+    });
+    await rejection(failing, "the failing work");
+    const store = await rig.reopen();
+    expect(await look(store, (unit) => unit.ledger.waitingFunds())).toEqual([
+      { fundId: "alpha", count: 1, since: plusMilliseconds(at, 2_000) },
+      { fundId: "beta", count: 2, since: plusMilliseconds(at, 1_000) },
+    ]);
+    const waiting = (fundId: string, countMax = 9) => look(store, (unit) => unit.ledger.waitingFills(fundId, countMax));
+    expect(await waiting("beta")).toEqual([fill("beta", "z"), fill("beta", "a")]);
+    expect(await waiting("beta", 1)).toEqual([fill("beta", "z")]);
+    await look(store, (unit) => unit.ledger.removeWaitingFill("beta", "z"));
+    await look(store, (unit) => unit.ledger.removeWaitingFill("beta", "z"));
+    expect(await keep(store, fill("beta", "z"), 5)).toBe(true);
+    expect(await waiting("beta")).toEqual([fill("beta", "a"), fill("beta", "z")]);
+    expect(await waiting("gamma")).toEqual([]);
   },
 };
 
@@ -238,6 +273,7 @@ export const navsAreThinned: StoreCheck = {
 export const ledgerChecks: readonly StoreCheck[] = [
   entriesAreBookedOnce,
   tradesByTheirTime,
+  fillsWaitInOrder,
   entriesRollBack,
   heldIsLocked,
   fundsAreRemembered,

@@ -71,6 +71,17 @@ async function refusesAVersionTwice(rig: ReferenceRig): Promise<void> {
   expect(locked).toEqual([restricted(1, ["AAPL"]), undefined]);
 }
 
+async function knowsWhatWasInForce(rig: ReferenceRig): Promise<void> {
+  const at = (us: number) => us as Instant;
+  await put(rig, { ...restricted(1, ["AAPL"]), setAt: at(1_000) }, { ...restricted(2, ["MSFT"]), setAt: at(2_000) });
+  // A clock that was set back: the version that was set last counts.
+  await put(rig, { ...restricted(3, ["XOM"]), setAt: at(1_500) });
+  const inForce = (us: number) =>
+    rig.store.transact("conformance.as-of", async (unit) => (await unit.reference.asOf("restricted", at(us)))?.version);
+  expect(await Promise.all([1, 1_000, 1_499, 1_500, 1_999, 9_000].map(inForce))).toEqual([1, 1, 1, 3, 3, 3]);
+  expect(await rig.store.transact("conformance.as-of", (unit) => unit.reference.asOf("fx", at(9)))).toBeUndefined();
+}
+
 async function losesNoChange(rig: ReferenceRig): Promise<void> {
   const next = (n: number) =>
     transactPatiently(rig.store, "conformance.next", async (unit) => {
@@ -157,6 +168,7 @@ async function sendersAndChangesSeeEachOther(rig: ReferenceRig): Promise<void> {
 const checks: readonly { readonly sentence: string; run(rig: ReferenceRig): Promise<void> }[] = [
   { sentence: "promises 1 to 3: the newest of every kind is read, and `changed` tells when", run: readsTheNewest },
   { sentence: "a version cannot be set twice, and its unit of work leaves nothing", run: refusesAVersionTwice },
+  { sentence: "what was in force at a moment is the newest set until then, else the first", run: knowsWhatWasInForce },
   { sentence: "units of work that lock a kind and set the next version lose none", run: losesNoChange },
   { sentence: "a document that is none of its kind is a fault and no reference data", run: refusesWhatIsNoReference },
   {

@@ -22,6 +22,7 @@ import { auditRepairMigration } from "./0019-audit-repair.ts";
 import { tradedSinceMigration } from "./0020-traded-since.ts";
 import { auditStandingMigration } from "./0021-audit-standing.ts";
 import { approvalsMigration } from "./0022-approvals.ts";
+import { waitingFillsMigration } from "./0023-waiting-fills.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   tradedSinceMigration,
   auditStandingMigration,
   approvalsMigration,
+  waitingFillsMigration,
 ];

@@ -57,6 +57,10 @@ export const alarms = {
     "critical",
     "A difference with the broker is neither confirmed nor cleared after many looks, or our books do not catch up with its reports.",
   ),
+  EVENT_HELD: alarm(
+    "critical",
+    "A subscription that carries money stops at an event and tries it until it is handled.",
+  ),
   FILL_UNBOOKED: alarm("critical", "A fill cannot be booked; it and those behind it in its fund wait until it can."),
   BOOKS_DIFFER: alarm("critical", "Orders, positions, cash, value or exposure do not agree with each other."),
   ORDER_FATE_UNKNOWN: alarm(
