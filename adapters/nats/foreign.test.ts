@@ -91,7 +91,7 @@ test("what the store refuses for ever is parked in a form that it takes", async 
   };
   const tools = { lookup: testLookup, recent: recentIds(10), park, log: quietLog, timers: systemTimers() };
   const fate = await handleOne(
-    { ...context, ...tools, complain: () => undefined },
+    { ...context, ...tools, parks: true, hold: () => undefined, complain: () => undefined },
     { ...arrival, receivedAt: () => fromMicroseconds(1) },
     AbortSignal.timeout(5_000),
   );

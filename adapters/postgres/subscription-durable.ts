@@ -123,30 +123,24 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       try {
         await handler(decoded.event);
         finish(row);
-        notHeldAt();
+        goOn(context, complaints, name);
         return true;
       } catch (thrown) {
         log.warn("handler failed", { ...label, event: row.eventId, attempt, reason: messageOf(thrown) });
         if (!isNotYet(thrown)) ownFailures += 1;
         if (ownFailures >= attemptsMax) {
           if (options.parks !== false) return park(row, messageOf(thrown), ownFailures, stopped);
-          holdAt(row, messageOf(thrown));
+          holdAt(
+            context,
+            complaints,
+            name,
+            heldSentence(name, { id: row.eventId, subject: row.subject }, messageOf(thrown)),
+          );
         }
       }
       await timers.sleep(backOff(context.random, attempt), closing.signal);
       if (stopped()) return false;
     }
-  }
-
-  function holdAt({ eventId, subject }: OutboxRow, error: string): void {
-    complaints.held = heldSentence(name, { id: eventId, subject }, error);
-    context.alarms.raise("EVENT_HELD", name, complaints.held);
-  }
-
-  function notHeldAt(): void {
-    if (complaints.held === undefined) return;
-    delete complaints.held;
-    context.alarms.clear("EVENT_HELD", name);
   }
 
   /** What was read together, without what will be parked and what was handled before. */
@@ -279,7 +273,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     } finally {
       readingSince = undefined;
       notHeld();
-      notHeldAt();
+      goOn(context, complaints, name);
       delete complaints.parking;
       await leadership.resign();
     }
@@ -314,6 +308,17 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       bell.close();
     },
   };
+}
+
+function holdAt({ alarms }: DurableContext, complaints: Complaints, name: string, sentence: string): void {
+  complaints.held = sentence;
+  alarms.raise("EVENT_HELD", name, sentence);
+}
+
+function goOn({ alarms }: DurableContext, complaints: Complaints, name: string): void {
+  if (complaints.held === undefined) return;
+  delete complaints.held;
+  alarms.clear("EVENT_HELD", name);
 }
 
 function backOff(random: Random, attempt: number): number {

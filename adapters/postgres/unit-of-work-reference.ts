@@ -1,5 +1,4 @@
 // Reference data and the paper treasury's holdings in a transaction. The head of a kind is the row that a change locks.
-import type pg from "pg";
 import { format, parse } from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
@@ -58,7 +57,16 @@ export function referenceRecords(sql: Sql): ReferenceRecords {
   };
 }
 
-function versionOf(kind: ReferenceVersion["kind"], row: pg.QueryResultRow): ReferenceVersion {
+interface VersionRow {
+  readonly version: number | string;
+  readonly content: ReferenceVersion["content"];
+  readonly set_by: string;
+  readonly set_us: number | string;
+  readonly reason: string;
+  readonly hash: string;
+}
+
+function versionOf(kind: ReferenceVersion["kind"], row: VersionRow): ReferenceVersion {
   return {
     kind,
     version: Number(row.version),
