@@ -91,6 +91,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "audit.alarm": tells("alarmRaised"),
   "marks.alarm": tells("alarmRaised"),
   "audit.standing": untold("How far the log has come follows from the log; when it fails that is an alarm."),
+  "audit.kept": onlyReads,
   "riskengine.audit": onlyReads,
   "workers.alarm": tells("alarmRaised"),
   "workers.attempt": tells("operatorAttempted"),

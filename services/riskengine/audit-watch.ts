@@ -12,7 +12,9 @@ import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
 
-const readEveryMs = 500;
+const readEveryMsMax = 500;
+/** So often at least within what the log may be behind. */
+const readsWithin = 10;
 const reasonCharactersMax = 300;
 
 export interface AuditWatch {
@@ -48,6 +50,7 @@ export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant
 export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms): Promise<AuditWatch> {
   const { store, clock, timers, log } = ports;
   const { behindMaxMs } = ports.settings.audit;
+  const readEveryMs = Math.min(readEveryMsMax, behindMaxMs / readsWithin);
   const ending = new AbortController();
   const beganAt = clock.now();
   let judged = judgeAudit(undefined, beganAt, behindMaxMs);

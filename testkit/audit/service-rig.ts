@@ -17,6 +17,7 @@ import { type EntryRecord, makeEntry, readEntry } from "../../core/audit/entry.t
 import type { Log } from "../../ports/log.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
 import { type AuditSettings, type RunningAudit, startAudit } from "../../services/operations/audit/audit.ts";
+import { keepAudit } from "../../services/operations/audit/kept-audit.ts";
 import { plainSecrets } from "../plain-secrets.ts";
 import { untoldInPlatform } from "../told-changes.ts";
 import { type Scheduler, scheduler } from "../virtual/scheduler.ts";
@@ -77,11 +78,12 @@ export function auditRig(options: AuditRigOptions) {
     };
   }
 
-  async function start(more: { readonly witnesses?: Witnesses } = {}): Promise<AuditLife> {
+  /** `kept`: as operations has it, which opens it anew when it is whole again. */
+  async function start(more: { readonly witnesses?: Witnesses; readonly kept?: boolean } = {}): Promise<AuditLife> {
     const process = world.process("operations");
     const deaths: Error[] = [];
     const audit = await finish(
-      startAudit({
+      (more.kept === true ? keepAudit : startAudit)({
         ...portsOf(process),
         crash: { die: (defect) => deaths.push(defect) as never },
         log,

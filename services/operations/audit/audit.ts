@@ -32,7 +32,7 @@ import type { KeyPorts } from "./keys/signing-key.ts";
 import { type Checkpoints, createCheckpoints } from "./log/checkpoints.ts";
 import { type OpenedLog, openLog } from "./log/open-log.ts";
 import { refuseReserved, subjectPrevious } from "./log/reserved.ts";
-import { type Appended, type AuditWish, createSequencer } from "./log/sequencer.ts";
+import { type Appended, type AuditWish, createSequencer, type Sequencer } from "./log/sequencer.ts";
 import { type FoundLog, lookAtLog, verifyPortsOf } from "./log/start-look.ts";
 import { createSubjectMemory, type SubjectMemory } from "./log/subject-memory.ts";
 import { openPersonalData, type PersonalData } from "./personal/personal-data.ts";
@@ -61,6 +61,8 @@ export interface AuditSettings {
   readonly queueMax?: number;
   readonly verifyFirstAfterMs?: number;
   readonly verifyEveryMs?: number;
+  /** How far the log may be behind; it is reported on several times within that. */
+  readonly behindMaxMs?: number;
 }
 
 export interface RunningAudit {
@@ -84,6 +86,8 @@ export interface RunningAudit {
   readonly erase: PersonalData["erase"];
   readonly unseal: PersonalData["unseal"];
   status(): AuditStatus;
+  /** Whether it takes entries, what it made durable and under which number, and what verifications found. */
+  readonly keeping: Pick<Sequencer, "state" | "head" | "pen"> & Pick<Findings, "broken">;
   /** AppendAudit, GetAuditTrail and VerifyAudit of the service Operations. */
   readonly rpcHandlers: Readonly<Record<string, UnaryHandler>>;
   /** Finishes what is in hand, signs, lets go. */
@@ -198,6 +202,7 @@ async function startHearing(
     ...{ ports: { ...ports, sha256, origin }, sequencer, findings },
     broken: () => brokenOf(parts),
     fsck: (signal) => checks.fsck({ signal }),
+    behindMaxMs: ports.auditSettings.behindMaxMs,
   });
   const { append } = sequencer;
   const intake = await startIntake({
@@ -273,6 +278,7 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
     erase: personal.erase,
     unseal: personal.unseal,
     status: () => statusOf(parts),
+    keeping: { ...sequencer, broken: parts.findings.broken },
     stop,
   };
   return { ...asked, rpcHandlers: auditHandlers({ ...asked, auditLog, random: ports.random }) };

@@ -26,6 +26,8 @@ export interface StandingOptions {
   /** What is wrong with the log, whoever found it. */
   readonly broken: () => string | undefined;
   readonly fsck: (signal: AbortSignal) => Promise<FsckReport>;
+  /** How far the log may be behind. */
+  readonly behindMaxMs?: number | undefined;
 }
 
 export interface Standing {
@@ -34,9 +36,11 @@ export interface Standing {
   stop(): Promise<void>;
 }
 
-const reportEveryMs = 1_000;
+const reportEveryMsMax = 1_000;
+/** So often at least within what the log may be behind. */
+const reportsWithin = 5;
 /** A whole verification is repeated after so long, or after so many times as long as the last one took. */
-const verifyAgainMs = 5_000;
+const verifyAgainMsMax = 5_000;
 const restFactor = 20;
 /** Messages that have not come back; more are not told apart, and the oldest are forgotten. */
 const awaitedMax = 120;
@@ -46,6 +50,9 @@ const longAgo = fromMicroseconds(0);
 export function startStanding(options: StandingOptions): Standing {
   const { ports, sequencer, findings } = options;
   const { store, clock, timers, log, random, auditLog } = ports;
+  const { behindMaxMs = Number.POSITIVE_INFINITY } = options;
+  const reportEveryMs = Math.min(reportEveryMsMax, behindMaxMs / reportsWithin);
+  const verifyAgainMs = Math.min(verifyAgainMsMax, behindMaxMs);
   const ending = new AbortController();
   const awaited = new Map<string, Instant>();
   let waking = new AbortController();

@@ -31,30 +31,42 @@ export async function openLog(ports: OpenPorts): Promise<OpenedLog> {
   const found = await findLogKey(ports);
   if (head.size > 0) return openOld(ports, pen, head, found);
   const key = found ?? (await makeLogKey(ports));
-  if (key.begun) {
-    const fault: AuditFault = { code: "TRUNCATED", sequence: 0, expected: `the log ${key.origin}`, actual: "no entry" };
-    return { pen, head, origin: key.origin, key, fault };
-  }
+  if (key.begun) return { pen, head, origin: key.origin, key, fault: isGone(key) };
   const begun = await writeGenesis(ports, key, { pen, head });
   await markBegun(ports);
   return { ...begun, origin: key.origin, key, fault: undefined };
 }
 
+/** What opening it would find, without taking the pen or writing anything. */
+export async function peekLog(
+  ports: KeyPorts & { readonly auditLog: Pick<AuditLog, "head" | "read"> },
+): Promise<Omit<OpenedLog, "pen">> {
+  const head = await ports.auditLog.head();
+  const key = await findLogKey(ports);
+  if (head.size > 0) return { head, ...(await whoseLog(ports, key)) };
+  return { head, origin: key?.origin ?? "", key, fault: key?.begun === true ? isGone(key) : undefined };
+}
+
 async function openOld(ports: OpenPorts, pen: number, head: AuditHead, key: LogKey | undefined): Promise<OpenedLog> {
-  const stated = await originOf(ports.auditLog);
-  if (key === undefined) return { pen, head, origin: stated ?? "", key, fault: undefined };
-  if (stated !== key.origin) {
-    const fault: AuditFault = {
-      code: "GENESIS_MISMATCH",
-      sequence: 0,
-      expected: `origin ${key.origin}`,
-      actual: stated ?? "no entry 0",
-    };
-    return { pen, head, origin: key.origin, key, fault };
-  }
+  const found = await whoseLog(ports, key);
   // A crash may have come between entry 0 and the note that it is there.
-  if (!key.begun) await markBegun(ports);
-  return { pen, head, origin: key.origin, key, fault: undefined };
+  if (key?.begun === false && found.fault === undefined) await markBegun(ports);
+  return { pen, head, ...found };
+}
+
+async function whoseLog(
+  { auditLog }: { readonly auditLog: Pick<AuditLog, "read"> },
+  key: LogKey | undefined,
+): Promise<Pick<OpenedLog, "origin" | "key" | "fault">> {
+  const stated = await originOf(auditLog);
+  if (key === undefined) return { origin: stated ?? "", key, fault: undefined };
+  if (stated === key.origin) return { origin: key.origin, key, fault: undefined };
+  const [expected, actual] = [`origin ${key.origin}`, stated ?? "no entry 0"];
+  return { origin: key.origin, key, fault: { code: "GENESIS_MISMATCH", sequence: 0, expected, actual } };
+}
+
+function isGone({ origin }: LogKey): AuditFault {
+  return { code: "TRUNCATED", sequence: 0, expected: `the log ${origin}`, actual: "no entry" };
 }
 
 /** Writes entry 0. When the answer is lost, the head tells whether it is there. */

@@ -25,7 +25,10 @@ export interface FoundLog {
   readonly verifiedBefore: LastVerified | undefined;
 }
 
-export async function lookAtLog(ports: AuditPorts, { origin, head, key, fault }: OpenedLog): Promise<FoundLog> {
+export async function lookAtLog(
+  ports: AuditPorts,
+  { origin, head, key, fault }: Omit<OpenedLog, "pen">,
+): Promise<FoundLog> {
   const { auditLog, timers, sha256OfBytes: sha256, signing } = ports;
   const verifySignature = signing.verify;
   const { signingKeyPath: path } = ports.auditSettings;
