@@ -6,6 +6,7 @@ import { systemSha256OfBytes } from "../adapters/system-signing.ts";
 import type { OrderTransition } from "../contracts/src/records/order.ts";
 import { type ChainCheck, createChainCheck } from "../core/audit/chain-check.ts";
 import { fold, type History, history, isOver, readTold, type Told } from "./history.ts";
+import { audited } from "./invariants/audit.ts";
 import type { Platform } from "./platform.ts";
 
 /** What somebody was told by an answer, and may rely on from then on. */
@@ -33,6 +34,8 @@ export interface Evidence {
   readonly promises: Promises;
   readonly reserved: Reserved;
   readonly chain: ChainCheck;
+  /** The oldest message that should be an entry of the audit log and is none. */
+  readonly unaudited: () => Pick<LogEntry, "subject" | "at"> | undefined;
   /** The message that is looked at; what it changes is not in the past yet. Undefined when the whole is looked at. */
   readonly told: Told | undefined;
   /** True at the very end, when the weather is fair, everybody runs and nothing is left to do. */
@@ -60,6 +63,7 @@ export function witness(platform: Platform): Witness {
   };
   const reserved: Reserved = { held: new Set(), freed: new Set() };
   const chain = createChainCheck({ sha256: systemSha256OfBytes, from: 0 });
+  let auditedRead = 0;
   let logRead = 0;
   let journalRead = 0;
   let looked = -1;
@@ -78,6 +82,16 @@ export function witness(platform: Platform): Witness {
     }
   }
 
+  /** Entries follow the order of the messages; one that is there stays, so nothing is looked at twice. */
+  function unaudited(): LogEntry | undefined {
+    const { log } = platform.world;
+    for (; auditedRead < log.length; auditedRead += 1) {
+      const { id, subject } = log[auditedRead] as LogEntry;
+      if (audited.has(subject) && !platform.audit.byEvent.has(id)) return log[auditedRead];
+    }
+    return undefined;
+  }
+
   return {
     promises,
     past,
@@ -86,7 +100,7 @@ export function witness(platform: Platform): Witness {
       const version = log.length + platform.defects.length + platform.outside.open.size + platform.audit.rows.length;
       if (version === looked && !settled) return undefined;
       looked = version;
-      const evidence = { platform, past, promises, reserved, chain, settled, now };
+      const evidence = { platform, past, promises, reserved, chain, unaudited, settled, now };
       readJournal();
       for (; logRead < log.length; logRead += 1) {
         const told = readTold(log[logRead] as LogEntry);

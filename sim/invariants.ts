@@ -1,6 +1,6 @@
 // What must hold after every step of a simulated run of the platform, whatever fails: one list.
 import type { Evidence } from "./evidence.ts";
-import { chainVerifies, oneEntryPerChange } from "./invariants/audit.ts";
+import { chainVerifies, noAuditNoNewRisk, oneEntryPerChange } from "./invariants/audit.ts";
 import { booksAgree, navIsSumOfParts, positionIsSumOfFills } from "./invariants/books.ts";
 import {
   noApprovalInAHalt,
@@ -49,6 +49,7 @@ export const invariants: readonly Invariant[] = [
   booksAgree,
   oneEntryPerChange,
   chainVerifies,
+  noAuditNoNewRisk,
   stopsExitOnce,
   nobodyDiesOfADefect,
   nothingIsParked,

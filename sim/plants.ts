@@ -6,6 +6,7 @@ import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Bus, BusEvent, Handler } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { OrderDesk } from "../ports/peers.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
 import type { Store, UnitOfWork } from "../ports/store.ts";
@@ -14,6 +15,7 @@ import type { Dice } from "../testkit/virtual/dice.ts";
 import { buys } from "./history.ts";
 
 interface PlantedPorts {
+  readonly clock: Clock;
   readonly referenceData: ReferenceData;
   readonly store: Store;
   readonly bus: Bus;
@@ -229,6 +231,24 @@ const datesByUtc: Plant = {
   },
 };
 
+const trustTheLog: Plant = {
+  name: "trust-the-log",
+  sentence: "The risk engine takes the audit log for whole and up to date, whatever operations reports.",
+  ports: (service, ports) => {
+    if (service !== "riskengine") return ports;
+    const { store, clock } = ports;
+    const fresh = { read: async () => ({ pen: 1, through: clock.now() }) };
+    const trusting: Store = {
+      ...store,
+      transact: (name, work) =>
+        store.transact(name, (unit) =>
+          work(name === "riskengine.audit" ? { ...unit, auditStanding: { ...unit.auditStanding, ...fresh } } : unit),
+        ),
+    };
+    return { ...ports, store: trusting };
+  },
+};
+
 export const plants: readonly Plant[] = [
   skipEpochCheck,
   freeOnTimeout,
@@ -238,4 +258,5 @@ export const plants: readonly Plant[] = [
   liftFreesHigher,
   forgetLatch,
   datesByUtc,
+  trustTheLog,
 ];

@@ -42,6 +42,8 @@ export interface Platform {
   readonly world: MemoryWorld;
   readonly audit: AuditWorld;
   readonly outside: Outside;
+  /** Since when entries of the audit log are gone, in the simulation's time; undefined while all are there. */
+  readonly damage: { sinceUs: number | undefined };
   /** Why a service ended by itself, each once. */
   readonly defects: string[];
   crashes(): number;
@@ -214,6 +216,7 @@ export function platform(options: PlatformOptions): Platform {
     world,
     audit: disk.audit,
     outside: around,
+    damage: { sinceUs: undefined },
     defects,
     crashes: () => crashes,
     running: () => [...lives.keys()],

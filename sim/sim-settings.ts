@@ -3,6 +3,8 @@
 import type { Settings } from "../ports/settings.ts";
 import { testSettings } from "../testkit/virtual/service-rig.ts";
 
+/** How far the audit log may be behind. */
+export const auditBehindMs = 2_000;
 /** How long halts may be unheard of. */
 export const haltUnknownMs = 700;
 
@@ -20,7 +22,7 @@ export function simSettings({ seed, autoCorrect, ...losses }: SimSettingsOptions
     stops: { enabled: true, cryptoEveryMs: 150, othersEveryMs: 250, quoteAgeMsMax: 5_000 },
     reconcile: { enabled: true, everyMs: 120, confirmAfterMs: 40, alertThreshold: 1, autoCorrect },
     // Every entry is checked by the simulator itself; that the log looks at itself is tested elsewhere.
-    audit: { ...testSettings.audit, verifyFirstAfterMs: 3_600_000 },
+    audit: { ...testSettings.audit, verifyFirstAfterMs: 3_600_000, behindMaxMs: auditBehindMs },
     risk: { ...testSettings.risk, approvalValidMs: 1_500, snapshotEveryEntries: 25, haltUnknownMs, ...losses },
     market: { seed, quoteEveryMs: 200 },
     research: { decideEveryMs: 800 },

@@ -1,8 +1,6 @@
 // One simulated run from one seed: the whole platform in foul weather, with crashes and restarts, people and markets; after every step the
 // invariants, and at the end fair weather until nothing is left to do.
 import { createHash } from "node:crypto";
-import { auditActions } from "../contracts/src/audit-actions.ts";
-import { subjects } from "../contracts/src/subjects.ts";
 import { strategies, strategiesVersion } from "../core/strategies/index.ts";
 import type { Settings } from "../ports/settings.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
@@ -11,11 +9,13 @@ import { seedTreasury } from "../services/treasury/seed-treasury.ts";
 import { type Scheduler, scheduler } from "../testkit/virtual/scheduler.ts";
 import { type Witness, witness } from "./evidence.ts";
 import { isExitOf, isOver, positionKey } from "./history.ts";
+import { audited } from "./invariants/audit.ts";
 import { booksApart } from "./invariants/books.ts";
 import { isCovered, isInForceAt } from "./invariants/decisions.ts";
 import { whatIsOwed } from "./invariants/halts.ts";
 import { isExcused } from "./invariants/stops.ts";
 import { firstViolation, type Violation } from "./invariants.ts";
+import { damagedOneIn, damageLog } from "./log-damage.ts";
 import { changeLimits, funds, operators, symbolsOf, thinLimits } from "./operators.ts";
 import { firstHoldings } from "./outside.ts";
 import { notePromises, one, type PeopleParts, trader } from "./people.ts";
@@ -85,6 +85,8 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   if (thinFund !== undefined) void loseMoney(run, thinFund);
   // What comes first is that everybody has begun: a platform that never was there cannot be lost.
   await time.run({ untilMs: time.elapsedMs() + 1_300 });
+  const early = await throughDamage(run);
+  if (early !== undefined) return { ...reportOf(run), violation: early };
   sky.turnFoul();
   const isStopping = (): boolean => !sky.isFoul();
   const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping };
@@ -94,6 +96,20 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.5) });
   const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
   return { ...reportOf(run), ...(violation === undefined ? {} : { violation }) };
+}
+
+/** In some runs the audit log is damaged before the weather turns, and put right again. */
+async function throughDamage(run: Run): Promise<Violation | undefined> {
+  const { time, platform: made, weather: sky, witness: seen } = run;
+  if (!time.dice.fork("is the log damaged").chance(1 / damagedOneIn)) return undefined;
+  let violation: Violation | undefined;
+  const step = async (): Promise<boolean> => {
+    await time.step();
+    violation = look(run, false);
+    return violation === undefined;
+  };
+  await damageLog({ time, platform: made, weather: sky, promises: seen.promises, step });
+  return violation;
 }
 
 /** Before the weather turns one fund has small limits and sees its prices fall, so that the next valuations show a loss above them. */
@@ -147,6 +163,7 @@ async function stepThrough(run: Run): Promise<Violation | undefined> {
 async function comeToRest(run: Run): Promise<Violation | undefined> {
   const { time, platform: made } = run;
   run.weather.clearUp();
+  run.weather.stopEntries(false);
   made.outside.clearUp();
   made.retire("research");
   const endMs = time.elapsedMs() + restMs;
@@ -185,11 +202,6 @@ function openOrders({ platform: { world } }: Run): number {
   return [...world.oms.orders.values()].filter(({ state }) => !isOver(state)).length;
 }
 
-const audited: ReadonlySet<string> = new Set(
-  (Object.keys(subjects) as (keyof typeof subjects)[]).flatMap((key) =>
-    "action" in auditActions[key] ? [subjects[key].name] : [],
-  ),
-);
 /** What is still to be done; undefined when nothing is. */
 function undone(run: Run): string | undefined {
   const {
@@ -212,6 +224,8 @@ function undone(run: Run): string | undefined {
   if (cursor < made.outside.reports()) return "not every report of the broker is booked";
   const unseen = differing(run);
   if (unseen !== undefined) return unseen;
+  const broken = world.auditStanding.current?.broken;
+  if (broken !== undefined) return `the audit log is said to be broken: ${broken.reason}`;
   const missing = world.log.find(({ id, subject }) => audited.has(subject) && !audit.byEvent.has(id));
   return missing === undefined ? undefined : `${missing.subject} at ${missing.position} is not in the audit log`;
 }

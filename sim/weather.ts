@@ -11,6 +11,8 @@ export interface Weather {
   question(): QuestionFate;
   /** How long a question or an answer is on its way. */
   roadMs(): number;
+  /** Until it is told otherwise, no entry of the audit log is written. */
+  stopEntries(isStopped: boolean): void;
   /** From now on nothing fails any more. */
   clearUp(): void;
   isFoul(): boolean;
@@ -44,9 +46,11 @@ export function weather(thrown: Dice): Weather & { turnFoul(): void } {
   const counts = new Map<CommitFate, number>([["committed", 0], ...commitOdds.map(([fate]) => [fate, 0] as const)]);
   const roads = thrown.fork("roads");
   let foul = false;
+  let areEntriesStopped = false;
   return {
     faults: {
-      commit() {
+      commit(name) {
+        if (areEntriesStopped && name === "audit.append") return "failed";
         const fate = foul ? throwOne(thrown, commitOdds, "committed") : "committed";
         counts.set(fate, (counts.get(fate) ?? 0) + 1);
         return fate;
@@ -62,6 +66,9 @@ export function weather(thrown: Dice): Weather & { turnFoul(): void } {
     roadMs: () => (foul ? roads.below(12) : 0),
     turnFoul() {
       foul = true;
+    },
+    stopEntries(isStopped) {
+      areEntriesStopped = isStopped;
     },
     clearUp() {
       foul = false;

@@ -88,6 +88,10 @@ async function start({ variant, database }: ServerStart): Promise<Running> {
   };
 }
 
+const dayMs = 86_400_000;
+/** Nobody keeps the log here: the engine alone is measured, and has a day until it would deny for want of it. */
+const noAudit = { signingKeyPath: "", verifyEveryMs: dayMs, verifyFirstAfterMs: dayMs, behindMaxMs: dayMs };
+
 export function dieOf(defect: Error): never {
   process.stderr.write(`${defect.stack ?? defect.message}\n`);
   process.exit(1);
@@ -147,7 +151,7 @@ export async function startEngine(
     languageModel: undefined,
     chat: { name: "nobody", send: async () => undefined, close: async () => undefined },
     settings: {
-      audit: undefined as never,
+      audit: noAudit,
       research: undefined as never,
       reconcile: undefined as never,
       stops: undefined as never,

@@ -1,10 +1,13 @@
 // What must be true of the audit log: everything is in it, once, and nobody can change it unseen.
 import { auditActions } from "../../contracts/src/audit-actions.ts";
+import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
 import { ownActions } from "../../contracts/src/state-changes.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { first, type Invariant } from "./invariant.ts";
+import { auditBehindMs } from "../sim-settings.ts";
+import { isLowered } from "./decisions.ts";
+import { first, type Invariant, onMessage } from "./invariant.ts";
 
-const audited: ReadonlySet<string> = new Set(
+export const audited: ReadonlySet<string> = new Set(
   (Object.keys(subjects) as (keyof typeof subjects)[]).flatMap((key) =>
     "action" in auditActions[key] ? [subjects[key].name] : [],
   ),
@@ -14,8 +17,8 @@ export const oneEntryPerChange: Invariant = {
   name: "one_entry_per_change",
   sentence:
     "Every message that tells of a change has one entry in the audit log when everything has been heard, and no entry tells of nothing, because a log with gaps or inventions proves nothing.",
-  violated({ told, settled, platform: { audit, world } }) {
-    if (told !== undefined) return undefined;
+  violated({ told, settled, platform: { audit, world, damage } }) {
+    if (told !== undefined || damage.sinceUs !== undefined) return undefined;
     if (audit.byEvent.size !== audit.rows.length) {
       return `${audit.rows.length} entries tell of ${audit.byEvent.size} events`;
     }
@@ -32,12 +35,35 @@ export const oneEntryPerChange: Invariant = {
   },
 };
 
+/** What the log may be behind or broken before nothing is approved, and what an approval may take to be told. */
+const unnoticedUs = (auditBehindMs + 1_000) * 1_000;
+
+export const noAuditNoNewRisk: Invariant = {
+  name: "no_audit_no_new_risk",
+  sentence:
+    "No new risk is approved while entries of the audit log are gone, or messages have not become entries, for longer than allowed, because what is not recorded where it can be believed cannot be answered for.",
+  violated(evidence) {
+    return onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }, { at }) => {
+      const { past, platform, unaudited } = evidence;
+      const isNewRisk = decision.approved && decision.classification !== "REDUCE";
+      if (!isNewRisk || isLowered(past, asked as unknown as Order)) return undefined;
+      const { sinceUs } = platform.damage;
+      if (sinceUs !== undefined && at - sinceUs > unnoticedUs) {
+        return `${decision.order_id} was approved, and entries are gone for ${(at - sinceUs) / 1_000} ms`;
+      }
+      const oldest = unaudited();
+      if (oldest === undefined || at - oldest.at <= unnoticedUs) return undefined;
+      return `${decision.order_id} was approved, and ${oldest.subject} is no entry after ${(at - oldest.at) / 1_000} ms`;
+    });
+  },
+};
+
 export const chainVerifies: Invariant = {
   name: "chain_verifies",
   sentence:
     "Every entry is chained to the one before it as it was written, because otherwise whoever rewrites one would not be found.",
-  violated({ told, chain, platform: { audit } }) {
-    if (told !== undefined) return undefined;
+  violated({ told, chain, platform: { audit, damage } }) {
+    if (told !== undefined || damage.sinceUs !== undefined) return undefined;
     while (chain.sequence < audit.rows.length) {
       const fault = chain.next(audit.rows[chain.sequence]?.text ?? new Uint8Array());
       if (fault !== undefined)

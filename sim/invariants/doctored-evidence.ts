@@ -16,6 +16,7 @@ export function nothing() {
   const platform = {
     world: memoryWorld(noFaults),
     audit: auditWorld(),
+    damage: { sinceUs: undefined as number | undefined },
     defects: [] as string[],
     outside: { open: new Map(), held: new Map(), arrived: new Map(), reports: () => 0 },
   };
@@ -31,6 +32,7 @@ export function nothing() {
     },
     reserved: { held: new Set<string>(), freed: new Set<string>() },
     chain: { sequence: 0, hash: "", next: () => undefined },
+    unaudited: () => undefined as { readonly subject: string; readonly at: number } | undefined,
     told: undefined as Told | undefined,
     settled: false,
     now: 0,

@@ -42,6 +42,19 @@ function complaint(name: string, doctor: (evidence: Doctored) => void): string |
   return [...invariants, canary].find((one) => one.name === name)?.violated(evidence as unknown as Evidence);
 }
 
+/** What is told is told at that moment. */
+const toldAtUs = 20_000_000;
+const unauditedFor =
+  (us: number): Doctor =>
+  (evidence) => {
+    evidence.unaudited = () => ({ subject: subjects.fillsCreated.name, at: toldAtUs - us });
+  };
+const goneFor =
+  (us: number): Doctor =>
+  ({ platform }) => {
+    platform.damage.sinceUs = toldAtUs - us;
+  };
+
 /** By invariant: evidence in which it holds, and evidence that must make it complain with these words. */
 const table: Readonly<
   Record<string, { readonly holds: readonly Doctor[]; readonly fails: readonly (readonly [RegExp, Doctor])[] }>
@@ -284,6 +297,19 @@ const table: Readonly<
           Object.assign(evidence.chain, { sequence: 1, hash: "other" });
         },
       ],
+    ],
+  },
+  no_audit_no_new_risk: {
+    holds: [
+      told(subjects.decisionMade, decided()),
+      told(subjects.decisionMade, decided(), unauditedFor(3_000_000)),
+      told(subjects.decisionMade, decided({ approved: false }), unauditedFor(3_000_001)),
+      told(subjects.decisionMade, decided({ classification: "REDUCE" }), goneFor(3_000_001)),
+      told(subjects.decisionMade, decided(), goneFor(3_000_000)),
+    ],
+    fails: [
+      [/is no entry after 3000.001 ms/, told(subjects.decisionMade, decided(), unauditedFor(3_000_001))],
+      [/entries are gone for 3000.001 ms/, told(subjects.decisionMade, decided(), goneFor(3_000_001))],
     ],
   },
   stops_exit_once: {
