@@ -212,7 +212,10 @@ async function honestCallers(): Promise<readonly Caller[]> {
   const service: Caller = {
     name: "service_token",
     token: service_token,
-    as: { roles: ["service"], operations: ["CheckOrder", "CheckOrders", "GetEnvelope"] },
+    as: {
+      roles: ["service"],
+      operations: ["CheckOrder", "CheckOrders", "GetEnvelope", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
+    },
   };
   return [...(await Promise.all(people)), service];
 }
@@ -408,7 +411,9 @@ describe("from outside", { timeout: 120_000 }, () => {
     for (const token of [admin, fresh]) {
       expect(await rpc("riskengine", "/svc.v1.RiskEngine/GetEnvelope", token)).toBe("NOT_FOUND");
     }
-    expect((await post("/v1/auth/signing-keys/rotate", fresh, { retire: "at_once" })).status).toBe(200);
+    expect(
+      (await post("/v1/auth/signing-keys/rotate", fresh, { retire: "at_once", confirmation: "ROTATE" })).status,
+    ).toBe(200);
     await refusedEverywhere(fresh);
     const { access_token: newest } = await logIn("duty");
     expect((await http("/v1/auth/identity", newest)).status).toBe(200);

@@ -16,7 +16,11 @@ const settings = (environment: Readonly<Record<string, string>>, isPaper: boolea
 
 describe("settings", () => {
   it("are these without any configuration", () =>
-    expect(settings({}, true)).toEqual({ ...testSettings, seedPaperHistory: true }));
+    expect(settings({}, true)).toEqual({
+      ...testSettings,
+      audit: { ...testSettings.audit, behindMaxMs: 30_000 },
+      seedPaperHistory: true,
+    }));
 
   it("leave the past out where that is asked for, and where there are no paper funds", () => {
     expect(settings({ PORTCULLIS_PAPER_HISTORY: "false" }, true).seedPaperHistory).toBe(false);

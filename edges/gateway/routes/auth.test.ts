@@ -110,7 +110,8 @@ describe("signing keys", () => {
     ["at_once", "at once"],
   ] as const)("rotates %s", async (retire, said) => {
     const { route, calls } = rig(signingKeysRotate);
-    expect(await ask(route, { body: { retire, reason: "a drill" } })).toEqual({
+    const confirmation = retire === "at_once" ? { confirmation: "ROTATE" } : {};
+    expect(await ask(route, { body: { retire, reason: "a drill", ...confirmation } })).toEqual({
       status: 200,
       body: { key_id: "key-2" },
     });
