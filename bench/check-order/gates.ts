@@ -40,7 +40,7 @@ export function buildRun(funds: number): Run {
     approvalValidMs: 5_000,
     openOrdersPerFundMax: 100_000,
   });
-  engine.setReference({ ...benchReference(funds), calendars: [] });
+  engine.setReference(benchReference(funds));
   for (let fund = 0; fund < funds; fund += 1) {
     engine.setEnvelope(compileEnvelope(benchEnvelope(fundOf(fund))));
     engine.setNav(benchNav(fundOf(fund), start));

@@ -5,15 +5,20 @@ import { openStore } from "../../adapters/open-store.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import { createPostgresRiskStore } from "../../adapters/postgres/risk-store.ts";
 import { createPostgresStore } from "../../adapters/postgres/store.ts";
+import { alwaysOpen } from "../../contracts/src/calendars.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import type { ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
+import {
+  calendarReferenceOf,
+  type ReferenceContents,
+  type ReferenceKind,
+} from "../../contracts/src/records/reference.ts";
 import { benchTools } from "../bus/ticket.ts";
 import { fundCount, fundOf, positionsPerFund, symbolOf } from "./orders.ts";
 
 const positionQuantity = "1000000";
 
-export function benchReference(funds: number): Omit<ReferenceContents, "calendars"> {
+export function benchReference(funds: number): ReferenceContents {
   return {
     instruments: Array.from({ length: positionsPerFund }, (_, index) => ({
       symbol: symbolOf(index),
@@ -24,19 +29,20 @@ export function benchReference(funds: number): Omit<ReferenceContents, "calendar
       lot_size: "1",
       multiplier: "1",
       sector: `sector-${index % 10}`,
-      calendar: "always",
+      calendar: alwaysOpen.definition.name,
     })),
     funds: Array.from({ length: funds }, (_, index) => ({
       fund_id: fundOf(index),
       name: fundOf(index),
       mode: "PAPER" as const,
       currency: "USD",
-      calendar: "always",
+      calendar: alwaysOpen.definition.name,
       strategies: [`${fundOf(index)}-a`],
     })),
     fx: [],
     borrow: [],
     restricted: [],
+    calendars: [calendarReferenceOf(alwaysOpen.definition)],
   };
 }
 
