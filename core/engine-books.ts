@@ -1,9 +1,11 @@
 // What the engine knows, as records that are changed in place: one per symbol, per fund, per strategy and per line (a symbol in a fund).
 // Everything is found by its id in one step, and every record has the same shape from birth, so that a check costs the same with ten
 // funds and with ten thousand.
+
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Amount } from "./amount.ts";
+import type { BrokerHoldings } from "./broker-holdings.ts";
 import { type CellArena, createCellArena } from "./cell-arena.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Exact } from "./exact.ts";
@@ -107,6 +109,8 @@ export interface Books {
   readonly symbols: IdMap<SymbolBook>;
   readonly funds: Map<string, FundBook>;
   readonly strategies: IdMap<StrategyBook>;
+  /** What lies with which broker. */
+  readonly brokers: BrokerHoldings;
   /** By base, then by quote. */
   readonly fx: Map<string, Map<string, FxQuote>>;
   /** By currency; there is one for every currency that some fund has. */
@@ -135,6 +139,7 @@ export function createBooks(): Books {
     symbols: createIdMap(),
     funds: new Map(),
     strategies: createIdMap(),
+    brokers: new Map(),
     fx: new Map(),
     tables: new Map(),
     bySlot: [],

@@ -195,24 +195,30 @@ function asksOfficer(view: FundView): boolean {
   return view.envelope?.croVetoEnabled === true && isNewRisk(view);
 }
 
-/** What the order names, all of it. */
+/** What the order names; a marked exit may come from a strategy that nobody knows any more. */
 interface Named {
   readonly fund: FundBook;
-  readonly strategy: StrategyBook;
   readonly book: SymbolBook;
 }
 
 /** It passed the schema gate, so everything is there. */
 function assertNamed(found: Pick<Found, keyof Named>): asserts found is Named {
-  if (found.fund === undefined || found.strategy === undefined || found.book === undefined) {
+  if (found.fund === undefined || found.book === undefined) {
     throw new Defect("an order passed that names nothing we know");
   }
+}
+
+/** Whoever answers for its pace is of a strategy that is known: only marked exits need not be, and they do not. */
+function mustHaveStrategy({ strategy }: Found): StrategyBook {
+  if (strategy === undefined) throw new Defect("an order passed of a strategy that nobody knows");
+  return strategy;
 }
 
 function countPace(state: EngineState, undo: CheckUndo, at: Instant): void {
   const { found } = state;
   assertNamed(found);
-  const { fund, strategy } = found;
+  const { fund } = found;
+  const strategy = mustHaveStrategy(found);
   // The view was filled at this moment, and nothing was counted since. It does not know of a strategy that has left its fund meanwhile.
   const { strategyKnown, fundOrdersInSecond, strategyOrdersInSecond } = state.view;
   const ofStrategy = strategyKnown ? strategyOrdersInSecond : ordersInSecond(strategy, at);
@@ -233,7 +239,7 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
   const { direction, quantity } = view.terms;
   if (direction === 0 || quantity === undefined) throw new Defect("an order passed without a side or a quantity");
   assertNamed(found);
-  const { fund, strategy, book } = found;
+  const { fund, book } = found;
   const unsentUntil = instant.plusMilliseconds(at, state.options.approvalValidMs);
   if (found.open === undefined) {
     undo.replaced = orders.expired.size === 0 ? undefined : orders.expired.get(order.order_id);
@@ -248,7 +254,7 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
   }
   const { repeatWindowMs: windowMs } = undo;
   if (windowMs === undefined || !obeysLimits(order, view)) return;
-  undo.approval = countApproval(strategy, { book, side: order.side, quantity, at, windowMs });
+  undo.approval = countApproval(mustHaveStrategy(found), { book, side: order.side, quantity, at, windowMs });
 }
 
 /** Gives back what this check holds, and nothing that others did since. */

@@ -5,6 +5,7 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { Defect } from "../contracts/src/fault.ts";
 import * as instant from "../contracts/src/instant.ts";
 import { parseAmount, toDecimal } from "./amount.ts";
+import { addHolding } from "./broker-holdings.ts";
 import {
   type Books,
   type FundBook,
@@ -33,9 +34,13 @@ export interface EngineSnapshot {
   readonly terms?: readonly TermsSnapshot[];
   /** Of the same orders; absent in snapshots from before it was kept, which are not restored: the journal has it. */
   readonly approvals?: readonly ApprovalSnapshot[];
+  /** What lies with which broker; absent in snapshots from before it was kept, which are not restored: the journal has it. */
+  readonly brokers?: readonly BrokerSnapshot[];
   /** Approvals that ran out unsent, oldest first. */
   readonly expired?: readonly ExpiredSnapshot[];
 }
+
+type BrokerSnapshot = readonly [fundId: string, symbol: string, broker: string, quantity: string];
 
 /** Moments in microseconds; null once something shows that it was sent. */
 interface ApprovalSnapshot {
@@ -127,6 +132,14 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
     orders: open.map(orderSnapshot),
     terms: open.map(termsSnapshot),
     approvals: open.map(approvalSnapshot),
+    brokers: [...books.brokers]
+      .sort(([left], [right]) => byText(left, right))
+      .map(([, { place, quantity }]) => [
+        place.fund_id,
+        place.symbol,
+        place.broker,
+        decimal.format(toDecimal(quantity)),
+      ]),
     expired: [...orders.expired.values()].map((order) => ({
       order: orderSnapshot(order),
       terms: termsSnapshot(order),
@@ -234,6 +247,9 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
       movePosition(books, fund, symbolBookOf(books, symbol), parseAmount(quantity));
     }
     refill(fund.pace, pace);
+  }
+  for (const [fund_id, symbol, broker, quantity] of snapshot.brokers ?? []) {
+    addHolding(books, { fund_id, symbol, broker }, parseAmount(quantity));
   }
   for (const strategy of snapshot.strategies) restoreStrategy(state, strategy);
   const terms = new Map((snapshot.terms ?? []).map((one) => [one.order_id, one]));

@@ -4,6 +4,7 @@ import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import * as amounts from "./amount.ts";
+import { heldAt } from "./broker-holdings.ts";
 import type { Books, FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
 import * as exact from "./exact.ts";
 import { worthless } from "./exact.ts";
@@ -109,6 +110,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     amendRefusal: undefined,
     lowers: false,
     earlierRules: false,
+    heldAtBroker: false,
     ages,
     textsFit: undefined,
     classification: undefined,
@@ -202,6 +204,7 @@ export function fillView(
   view.envelope = fund?.envelope;
   view.instrument = book?.facts;
   fillPosition(view, found, order);
+  view.heldAtBroker = order.reduce_only === true && isHeldAt(books, order, view);
   view.lapsed = source.orders.lapsing.size === 0 ? amounts.nothing : lapsedFor(view, source.orders, found, at);
   if (known === "ended") refuseAmendment(view);
   view.openOrdersMax = source.openOrdersPerFundMax;
@@ -225,6 +228,14 @@ function touch(strategy: StrategyBook, slot: number): number {
   const paces = (pace.cells[pace.base] ?? 0) + (fund.pace.cells[fund.pace.base] ?? 0);
   const limits = envelope === undefined ? 0 : envelope.version + envelope.orderRateMaxPerS + envelope.croVetoTimeoutMs;
   return glanced + paces + limits + fund.id.length + id.length;
+}
+
+/** All of what the order may close, and nothing of it elsewhere. */
+function isHeldAt(books: Books, order: Order, { terms: { quantity, direction } }: FundView): boolean {
+  const held = heldAt(books, order);
+  if (quantity === undefined || direction === 0) return false;
+  const closable = direction === 1 ? amounts.negated(held) : held;
+  return !amounts.isMore(quantity, closable);
 }
 
 function fillPosition(view: FundView, { fund, row, open }: Found, order: Order): void {

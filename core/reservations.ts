@@ -20,6 +20,7 @@ import type { Fill } from "../contracts/src/records/order.ts";
 import * as amounts from "./amount.ts";
 import { type Amount, parseAmount, toDecimal } from "./amount.ts";
 import { type BoundedMap, boundedMap } from "./bounded-map.ts";
+import { noteBroker } from "./broker-holdings.ts";
 import { type Books, type FundBook, fundBookOf, type SymbolBook, symbolBookOf } from "./engine-books.ts";
 import { movePending, movePosition } from "./exposure.ts";
 import { positionAt, rowOf } from "./fund-sheet.ts";
@@ -349,6 +350,7 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   const isOver = isOwn && amounts.isMore(quantity, order.remaining);
   const overfill = isOver ? toDecimal(amounts.minus(quantity, order.remaining)) : decimal.zero;
   movePosition(books, fund, book, change);
+  noteBroker(books, fill, isOwn ? order.terms?.broker : undefined);
   if (!isOwn) {
     return { known: false, closed: false, overfill, position, afterExpiry: false, reservedAgain: false };
   }

@@ -126,7 +126,11 @@ describe("a view as bytes", () => {
     expect(unpackViews(first)[0].view).toMatchObject({ fundKnown: true, repeatedExecutions: 3 });
     // What was recorded by then was decided by other rules.
     expect(unpackViews(second)[0].view.earlierRules).toBe(true);
-    expect(unpackViews(content)[0].view).toEqual({ ...unpackViews(second)[0].view, earlierRules: false });
+    expect(unpackViews(content)[0].view).toEqual({
+      ...unpackViews(second)[0].view,
+      earlierRules: false,
+      heldAtBroker: false,
+    });
   });
 
   it("is refused when it is cut short or of another form", () => {

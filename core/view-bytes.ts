@@ -13,9 +13,9 @@ import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
 
 /**
  * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
- * adds what else blocks, and what of unsent approvals has lapsed.
+ * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes.
  */
-const formVersion = 4;
+const formVersion = 5;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
@@ -94,6 +94,7 @@ function unpack(content: Uint8Array): RecordedView {
   if (version >= 2) readRest(reader, view);
   view.earlierRules = version < 3;
   if (version >= 4) readBlocks(reader, view);
+  if (version < 5) view.heldAtBroker = undefined;
   return { at, view };
 }
 
@@ -281,13 +282,14 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   const isWithoutAudit = view.auditBlock !== undefined;
   const lapsed = decimalOf(view.lapsed) ?? decimal.zero;
   const isLapsed = lapsed !== decimal.zero;
-  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0));
+  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | (view.heldAtBroker === true ? 4 : 0));
   if (isWithoutAudit) writer.text(view.auditBlock);
   if (isLapsed) writer.integer(lapsed);
 }
 
 function readBlocks(reader: ByteReader, view: FundView): void {
   const set = reader.byte();
+  view.heldAtBroker = (set & 4) !== 0;
   if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
   if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
 }

@@ -66,6 +66,11 @@ export interface FundView {
   /** An amendment of an order that it may not amend, and why; absent is the first of the reasons. */
   amendsAnother: boolean;
   amendRefusal?: AmendRefusal | undefined;
+  /**
+   * Whether what a marked exit closes lies with the broker that it goes to, by the fills that made it; false of anything else. Undefined in what was
+   * recorded before marked exits passed the envelope's lists and their strategy's leaving (decision 0048): a replay judges it by the rules of then.
+   */
+  heldAtBroker?: boolean | undefined;
   /** An amendment that can only take away from what may fill: it adds no risk, whatever the order itself does to the position. */
   lowers?: boolean;
   /**

@@ -202,6 +202,7 @@ function passingView(): FundView {
     terms: noTerms(),
     amends: false,
     amendsAnother: false,
+    heldAtBroker: false,
     ages: inputAgesDefault,
     classification: undefined,
     closingQuantity: decimal.zero,

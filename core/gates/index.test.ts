@@ -201,9 +201,16 @@ const houseTable: readonly HouseRow[] = [
   },
   all("lot, unless all is closed", "SCHEMA_QUANTITY_OFF_LOT", instrument({ lotSize: d("7") })),
   all("envelope", "ENVELOPE_MISSING", { spoil: () => undefined, without: "envelope" }),
-  all("allowed broker", "BROKER_NOT_ALLOWED", order({ broker: "alpaca" })),
+  all("allowed broker that holds nothing", "BROKER_NOT_ALLOWED", order({ broker: "alpaca" })),
+  unlessMarked("allowed broker that holds it", "BROKER_NOT_ALLOWED", {
+    spoil: (draft) => [
+      Object.assign(draft.order, { broker: "alpaca" }),
+      Object.assign(draft.view, { heldAtBroker: true }),
+    ],
+  }),
   all("allowed order type", "ORDER_TYPE_NOT_ALLOWED", envelope({ allowed_order_types: [] })),
-  all("allowed asset class", "ASSET_CLASS_NOT_ALLOWED", envelope({ allowed_asset_classes: [] })),
+  unlessMarked("allowed asset class", "ASSET_CLASS_NOT_ALLOWED", envelope({ allowed_asset_classes: [] })),
+  unlessMarked("strategy of the fund", "SCHEMA_STRATEGY_UNKNOWN", view({ strategyKnown: false })),
   unlessMarked("max notional", "NOTIONAL_ABOVE_MAX", envelope({ max_notional: 1 })),
   unlessMarked("collar", "PRICE_OUTSIDE_COLLAR", order({ limit_price: "240" })),
   all("collar of exits", "PRICE_OUTSIDE_COLLAR", order({ limit_price: "240.01" })),

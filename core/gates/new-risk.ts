@@ -23,6 +23,14 @@ export function obeysLimits(order: Order, view: FundView): boolean {
 }
 
 /**
+ * A marked exit that is proven: it passes what the envelope and the fund no longer allow, because what it closes was allowed when it was opened. The
+ * schema gate asks before it has looked at the claim, so the proof is asked for here.
+ */
+export function isMarkedExit(order: Order, view: FundView): boolean {
+  return order.reduce_only === true && view.classification === "REDUCE" && view.heldAtBroker !== undefined;
+}
+
+/**
  * Exactly as old as allowed is fresh. Without an age nothing is, and neither is what claims to come from further ahead than it may lie
  * behind: a clock that runs ahead must not keep a price fresh for hours.
  */

@@ -11,7 +11,7 @@ import { isLimited, isStopped, ownPrice } from "../valuation.ts";
 import type { AmendRefusal, FundView } from "../view.ts";
 import { amount, quoted } from "../wording.ts";
 import type { Gate, Notes } from "./gate.ts";
-import { assured, isFresh, isNewRisk, reduces } from "./new-risk.ts";
+import { assured, isFresh, isMarkedExit, isNewRisk, reduces } from "./new-risk.ts";
 import { fieldDenial } from "./schema-fields.ts";
 
 const createdAheadMsMax = 300_000;
@@ -119,7 +119,7 @@ function notATime(field: string, text: string): Denial {
 
 function unknownDenial(order: Order, view: FundView): Denial | undefined {
   if (!view.fundKnown) return { code: "SCHEMA_FUND_UNKNOWN", reason: `There is no fund ${quoted(order.fund_id)}.` };
-  if (!view.strategyKnown) {
+  if (!view.strategyKnown && !isMarkedExit(order, view)) {
     const reason = `Fund ${quoted(order.fund_id)} has no strategy ${quoted(order.strategy_id)}.`;
     return { code: "SCHEMA_STRATEGY_UNKNOWN", reason };
   }

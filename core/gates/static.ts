@@ -1,6 +1,7 @@
 // Gate 3: what the envelope says about an order by itself, whatever the fund holds: where and how it may trade, how large it may be, how
 // far its price may lie from the market, and how fast orders may come. A reduction that is not marked answers for all of it as well; a marked
-// one for where, how and, with a wider collar, its price; an amendment that only lowers for where and how.
+// one, with a wider collar, for its price, for a type other than MARKET, and for a broker that does not hold what it closes; an amendment that only
+// lowers for where and how.
 
 import type { Denial } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
@@ -14,7 +15,7 @@ import { amount, money, quoted, seconds } from "../wording.ts";
 import { collarDenial, exitCollarDenial } from "./collar.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { withMarkHint } from "./mark-hint.ts";
-import { assured, isFresh, isNewRisk, obeysLimits } from "./new-risk.ts";
+import { assured, isFresh, isMarkedExit, isNewRisk, obeysLimits } from "./new-risk.ts";
 
 /** Told of every order that answers for its pace, and of no other: the journal is read back by it. */
 export const paceFigure = "strategy_orders_in_second";
@@ -31,7 +32,7 @@ export const staticLimits: Gate = {
       return { code: "ENVELOPE_MISSING", reason: `Fund ${quoted(order.fund_id)} has no risk envelope.` };
     }
     notes.count("envelope_version", envelope.version);
-    const denial = allowedDenial(order, envelope, notes);
+    const denial = allowedDenial(order, view, envelope, notes);
     if (denial !== undefined || view.lowers === true) return denial;
     if (!obeysLimits(order, view)) return exitCollarDenial(order, view, envelope, notes);
     const isReduction = !isNewRisk(view);
@@ -46,16 +47,18 @@ export const staticLimits: Gate = {
   },
 };
 
-function allowedDenial(order: Order, envelope: Envelope, notes: Notes): Denial | undefined {
-  if (!envelope.allowedBrokers.has(order.broker)) {
+/** A marked exit may go to the broker that holds what it closes, by MARKET, in any class. */
+function allowedDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
+  const isExit = isMarkedExit(order, view);
+  if (!envelope.allowedBrokers.has(order.broker) && !(isExit && view.heldAtBroker === true)) {
     notes.word("broker", quoted(order.broker));
     return { code: "BROKER_NOT_ALLOWED", reason: `Broker ${quoted(order.broker)} is not allowed.` };
   }
-  if (!envelope.allowedOrderTypes.has(order.order_type)) {
+  if (!envelope.allowedOrderTypes.has(order.order_type) && !(isExit && order.order_type === "MARKET")) {
     notes.word("order_type", order.order_type);
     return { code: "ORDER_TYPE_NOT_ALLOWED", reason: `Order type ${order.order_type} is not allowed.` };
   }
-  if (!envelope.allowedAssetClasses.has(order.asset_class)) {
+  if (!envelope.allowedAssetClasses.has(order.asset_class) && !isExit) {
     notes.word("asset_class", order.asset_class);
     return { code: "ASSET_CLASS_NOT_ALLOWED", reason: `Asset class ${order.asset_class} is not allowed.` };
   }

@@ -42,8 +42,8 @@ export async function recover(
   const pen = await riskStore.takePen(incarnation);
   const snapshot = await riskStore.snapshot();
   const content = snapshot === undefined ? undefined : readSnapshot(snapshot);
-  // One from before approvals were kept does not say which of them were sent; the journal does.
-  const isRestored = content?.approvals !== undefined;
+  // One from before they were kept does not say which approvals were sent, or which broker holds what; the journal does.
+  const isRestored = content?.approvals !== undefined && content.brokers !== undefined;
   if (content !== undefined && isRestored) engine.restore(content);
   const approvals: JournalRow[] = [];
   const folded = await foldJournal(riskStore, engine, {
