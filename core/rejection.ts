@@ -8,16 +8,20 @@ import type {
   Figure as FigureMessage,
   GateCheck as GateCheckMessage,
   Order as OrderMessage,
+  OrderRejection as OrderRejectionMessage,
   RiskDecision as RiskDecisionMessage,
 } from "../contracts/src/generated/svc/v1/order.ts";
 import type { DecisionRecord } from "../contracts/src/generated/svc/v1/riskdesk.ts";
-import type {
-  DecisionMade,
-  Figure,
-  GateCheck,
-  GatePassed,
-  OrderRejection,
-  RiskDecision,
+import { format, type Instant } from "../contracts/src/instant.ts";
+import {
+  type DecisionMade,
+  type Figure,
+  type GateCheck,
+  type GatePassed,
+  type Order,
+  type OrderRejection,
+  type RiskDecision,
+  refusedPrefix,
 } from "../contracts/src/records/order.ts";
 import { type Classification, classification, type GateName, gateName } from "../contracts/src/records/values.ts";
 
@@ -47,6 +51,26 @@ export function rejectionOf(order: OrderMessage, decision: RiskDecisionMessage):
     figures: failed === undefined ? [] : failed.figures.map(figureOf),
     actor: cut(order.actor),
     decided_at: decision.decided_at,
+  };
+}
+
+/** The same of an order that order management refused before any gate was asked. */
+export function refusalOf(refused: {
+  readonly order: Order;
+  readonly code: string;
+  readonly reason: string;
+  readonly refusedAt: Instant;
+}): OrderRejectionMessage {
+  const { order, code, reason, refusedAt } = refused;
+  const { order_id, idempotency_key, fund_id, strategy_id, symbol, side, quantity, actor } = order;
+  return {
+    ...{ order_id, idempotency_key, fund_id, strategy_id, symbol, side, quantity, actor, code, reason },
+    decision_id: `${refusedPrefix}${order_id}`,
+    gate: "",
+    halt_epoch: 0,
+    figures: [],
+    decided_at: format(refusedAt),
+    source: "oms",
   };
 }
 

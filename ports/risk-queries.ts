@@ -1,6 +1,7 @@
 // What people ask about risk after the fact. Only PostgreSQL answers it: lists and histories are no part of the state machine.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
+import type { Order } from "../contracts/src/records/order.ts";
 
 /** One decision as stored: DecisionRecord bytes. */
 export interface StoredDecision {
@@ -9,17 +10,27 @@ export interface StoredDecision {
   readonly payload: Uint8Array;
 }
 
+/** An order that order management refused before the engine was asked. */
+export interface RefusedOrder {
+  readonly refusedAt: Instant;
+  readonly order: Order;
+  readonly code: string;
+  readonly reason: string;
+}
+
+export type StoredRejection = StoredDecision | RefusedOrder;
+
 export interface RejectionQuery {
   readonly fundId?: string;
   readonly since: Instant;
   readonly countMax: number;
-  /** Continue after this decision, towards older ones. */
+  /** Continue after this decision, or after `oms:` and an order, towards older ones. */
   readonly afterDecisionId?: string;
 }
 
 export interface RiskQueries {
-  /** Denied orders, newest first. */
-  rejections(query: RejectionQuery): Promise<readonly StoredDecision[]>;
+  /** Denied orders of both, newest first; of the same moment the engine's come first. */
+  rejections(query: RejectionQuery): Promise<readonly StoredRejection[]>;
   /** Every decision about one order, oldest first, at most so many. */
   decisionsOf(orderId: string, countMax: number): Promise<readonly StoredDecision[]>;
   /** Decisions of a fund in that time, oldest first, page by page. */

@@ -224,7 +224,7 @@ describe("envelope diff, history and replay", () => {
 const rejection = (id: string) => ({
   ...{ order_id: `o-${id}`, decision_id: `d-${id}`, idempotency_key: "k", fund_id: "alpha", strategy_id: "s" },
   ...{ symbol: "AAPL", side: "BUY", quantity: "-10", gate: "static", code: "NOTIONAL_ABOVE_MAX", actor: "=cmd()" },
-  ...{ reason: 'Too "large", by far.', halt_epoch: 3, figures: [], decided_at: at },
+  ...{ reason: 'Too "large", by far.', halt_epoch: 3, figures: [], decided_at: at, source: "riskengine" },
 });
 
 describe("rejections list", () => {
@@ -239,7 +239,7 @@ describe("rejections list", () => {
     const csv = await run(`${line} --format csv`);
     const [head, row] = csv.stdout.split("\n");
     expect(head?.split(",").slice(0, 3)).toEqual(["decided_at", "order_id", "fund_id"]);
-    expect(row).toContain(',-10,static,NOTIONAL_ABOVE_MAX,"Too ""large"", by far.",');
+    expect(row).toContain(',-10,riskengine,static,NOTIONAL_ABOVE_MAX,"Too ""large"", by far.",');
     expect(row).toContain(",'=cmd(),");
     expect(csv.stderr).toBe("");
     for (const asked of ["--json", "--format json", "--format=json"]) {

@@ -2,6 +2,7 @@
 import { Fault } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
+import { refusedPrefix } from "../../contracts/src/records/order.ts";
 import type { ServicePorts } from "../service.ts";
 
 export type RiskDeskPorts = Pick<ServicePorts, "clock" | "timers" | "riskQueries" | "referenceData">;
@@ -41,7 +42,7 @@ export function orderId(text: string): string {
 }
 
 export function decisionId(text: string): string {
-  if (uuid.test(text)) return text;
+  if (uuid.test(text) || (text.startsWith(refusedPrefix) && idText.safeParse(text).success)) return text;
   throw invalid(`after_decision_id is ${quoted(text)}: give the decision_id of the last rejection that you have.`);
 }
 

@@ -18,7 +18,7 @@ import { exampleDecision, exampleEnvelope, exampleOrder } from "../../contracts/
 import { orderRejection } from "../../contracts/src/records/order.ts";
 import { envelopeMessage } from "../../core/envelope.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
-import type { RejectionQuery, RiskQueries, StoredDecision } from "../../ports/risk-queries.ts";
+import type { RefusedOrder, RejectionQuery, RiskQueries, StoredDecision } from "../../ports/risk-queries.ts";
 import type { RpcCall } from "../../ports/rpc.ts";
 import { riskDesk } from "./risk-desk.ts";
 import type { RiskDeskPorts } from "./risk-desk-arguments.ts";
@@ -47,12 +47,16 @@ function stored(number: number, changed: Partial<RiskDecision> = {}): StoredDeci
   return { id: BigInt(number), decisionId, payload };
 }
 
-function desk(decisions: readonly StoredDecision[] = [], envelopes: readonly RiskEnvelope[] = []): Desk {
+function desk(
+  decisions: readonly StoredDecision[] = [],
+  envelopes: readonly RiskEnvelope[] = [],
+  refused: readonly RefusedOrder[] = [],
+): Desk {
   const asked: unknown[] = [];
   const queries: RiskQueries = {
     rejections: async (query: RejectionQuery) => {
       asked.push(query);
-      return decisions.slice(0, query.countMax);
+      return [...refused, ...decisions].slice(0, query.countMax);
     },
     decisionsOf: async (orderId, countMax) => {
       asked.push({ orderId, countMax });
@@ -113,6 +117,25 @@ test("rejections are told whole, and that there are more", async () => {
   expect(orderRejection.safeParse(answer.rejections[0]).success).toBe(true);
   const since = instant.parse("2026-11-16T13:00:00Z");
   expect(book.asked).toEqual([{ fundId: "alpha", since, countMax: 3, afterDecisionId: uuid(9) }]);
+});
+
+test("22.9: an order that order management refused is told with its source, and the list goes on behind it", async () => {
+  const order = { ...exampleOrder, order_id: "o-7" };
+  const refusedAt = instant.parse("2026-11-16T14:00:00Z");
+  const refused = { refusedAt, order, code: "ORDER_HALTED", reason: "The halt h-1 covers this order." };
+  const book = desk([stored(1)], [], [refused]);
+  const request = { fund_id: "alpha", hours: 2, count_max: 5, after_decision_id: "oms:o-8" };
+  const answer = await book.call<Rejections>("ListRejections", request);
+  expect(answer.rejections.map(({ source, gate, decision_id }) => [source, gate, decision_id.slice(0, 4)])).toEqual([
+    ["oms", "", "oms:"],
+    ["riskengine", "position_risk", answer.rejections[1]?.decision_id.slice(0, 4)],
+  ]);
+  expect(answer.rejections[0]).toMatchObject({
+    order_id: "o-7",
+    code: "ORDER_HALTED",
+    decided_at: "2026-11-16T14:00:00.000000Z",
+  });
+  expect(book.asked[0]).toMatchObject({ afterDecisionId: "oms:o-8" });
 });
 
 test("a day and a hundred when nothing is said, over every fund, and no more than there are", async () => {

@@ -11,7 +11,7 @@ import type {
   Rejections,
   ReplayEnvelopeRequest,
 } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
-import { partsOf, rejectionOf } from "../../core/rejection.ts";
+import { partsOf, refusalOf, rejectionOf } from "../../core/rejection.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
 import {
   countDefault,
@@ -58,7 +58,9 @@ async function listRejections(ports: RiskDeskPorts, request: ListRejectionsReque
     ...(after_decision_id !== undefined && { afterDecisionId: decisionId(after_decision_id) }),
   });
   if (found.length === 0 && fund !== undefined) await mustBeKnown(ports, fund);
-  const rejections = found.slice(0, wanted).map((stored) => fromRecord(stored, rejection));
+  const rejections = found
+    .slice(0, wanted)
+    .map((stored) => ("refusedAt" in stored ? refusalOf(stored) : fromRecord(stored, rejection)));
   return { rejections, more: found.length > wanted };
 }
 
@@ -71,7 +73,7 @@ async function getDecisions(ports: RiskDeskPorts, request: GetDecisionsRequest):
 
 function rejection(record: DecisionRecord): OrderRejection {
   const { order, decision } = partsOf(record);
-  return rejectionOf(order, decision);
+  return { ...rejectionOf(order, decision), source: "riskengine" };
 }
 
 /** The inputs are the engine's own form: replay reads them, people do not. */

@@ -23,6 +23,7 @@ import { tradedSinceMigration } from "./0020-traded-since.ts";
 import { auditStandingMigration } from "./0021-audit-standing.ts";
 import { approvalsMigration } from "./0022-approvals.ts";
 import { waitingFillsMigration } from "./0023-waiting-fills.ts";
+import { refusedOrdersMigration } from "./0024-refused-orders.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   auditStandingMigration,
   approvalsMigration,
   waitingFillsMigration,
+  refusedOrdersMigration,
 ];

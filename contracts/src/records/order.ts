@@ -128,6 +128,9 @@ export type DecisionMade = z.infer<typeof decisionMade>;
 export const gatePassed = z.strictObject({ order_id: z.string(), gate: gateName, latency_ms: z.number().min(0) });
 export type GatePassed = z.infer<typeof gatePassed>;
 
+/** Before the order_id: what an order that was refused at the door is called where others have their decision's id. */
+export const refusedPrefix = "oms:";
+
 /** Why an order was denied, complete in one record. */
 export const orderRejection = z.object({
   order_id: z.string(),

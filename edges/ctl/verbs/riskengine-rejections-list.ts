@@ -44,6 +44,7 @@ async function run(context: Context): Promise<Answer> {
     { name: "symbol", of: (one) => one.symbol },
     { name: "side", of: (one) => one.side },
     { name: "quantity", of: (one) => one.quantity },
+    { name: "source", of: (one) => one.source },
     { name: "gate", of: (one) => one.gate },
     { name: "code", of: (one) => one.code },
     { name: "reason", of: (one) => one.reason },

@@ -170,7 +170,7 @@ describe("history, diff and replay", () => {
 const rejection = {
   ...{ order_id: "o-1", decision_id: "d-1", idempotency_key: "k", fund_id: "alpha", strategy_id: "alpha-momentum" },
   ...{ symbol: "AAPL", side: "BUY", quantity: "10", gate: "static", code: "NOTIONAL_ABOVE_MAX", reason: "Too large." },
-  ...{ envelope_version: 7, halt_epoch: 3, actor: "bot", decided_at: at },
+  ...{ envelope_version: 7, halt_epoch: 3, actor: "bot", decided_at: at, source: "riskengine" },
   figures: [{ name: "notional", value: "300000", age_ms: 12.5 }],
 };
 

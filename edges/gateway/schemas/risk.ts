@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { countNumber, idText, symbolText } from "../../../contracts/src/records/fields.ts";
 import { figure, orderRejection, riskDecision } from "../../../contracts/src/records/order.ts";
-import { side } from "../../../contracts/src/records/values.ts";
+import { gateName, side } from "../../../contracts/src/records/values.ts";
 import { decimalAsked, wholeAsked } from "./asked-numbers.ts";
 import { fundIdText } from "./envelope.ts";
 import { timeText } from "./fields.ts";
@@ -24,7 +24,16 @@ export const rejectionsQuery = z.strictObject({
 });
 export type RejectionsQuery = z.infer<typeof rejectionsQuery>;
 
-export const rejectionsAnswer = z.array(orderRejection).meta({ description: "Denied orders, newest first." });
+export const rejectionsAnswer = z
+  .array(
+    orderRejection.extend({
+      gate: z
+        .union([gateName, z.literal("")])
+        .meta({ description: "Empty for an order that was refused at the door." }),
+      source: z.enum(["riskengine", "oms"]).meta({ description: "oms: order management refused it at its door." }),
+    }),
+  )
+  .meta({ description: "Denied orders, newest first." });
 
 const text = z.string();
 const optionalText = z.string().optional();

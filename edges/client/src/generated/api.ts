@@ -6499,8 +6499,8 @@ export interface operations {
                         symbol: string;
                         side: string;
                         quantity: string;
-                        /** @enum {string} */
-                        gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+                        /** @description Empty for an order that was refused at the door. */
+                        gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
                         code: string;
                         reason: string;
                         /** @enum {string} */
@@ -6515,6 +6515,11 @@ export interface operations {
                         }[];
                         actor: string;
                         decided_at: string;
+                        /**
+                         * @description oms: order management refused it at its door.
+                         * @enum {string}
+                         */
+                        source: "riskengine" | "oms";
                     }[];
                 };
             };

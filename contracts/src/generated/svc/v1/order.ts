@@ -171,6 +171,8 @@ export interface OrderRejection {
   actor: string;
   /** RFC 3339. */
   decided_at: string;
+  /** riskengine, or oms for an order that was refused at the door: then there is no gate, and decision_id is `oms:` and the order_id. */
+  source: string;
 }
 
 function createBaseOrder(): Order {
@@ -1016,6 +1018,7 @@ function createBaseOrderRejection(): OrderRejection {
     figures: [],
     actor: "",
     decided_at: "",
+    source: "",
   };
 }
 
@@ -1074,6 +1077,9 @@ export const OrderRejection: MessageFns<OrderRejection> = {
     }
     if (message.decided_at !== "") {
       writer.uint32(146).string(message.decided_at);
+    }
+    if (message.source !== "") {
+      writer.uint32(154).string(message.source);
     }
     return writer;
   },
@@ -1233,6 +1239,14 @@ export const OrderRejection: MessageFns<OrderRejection> = {
             }
 
             message.decided_at = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.source = reader.string();
             continue;
           }
         }
