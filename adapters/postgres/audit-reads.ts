@@ -146,10 +146,12 @@ function createEntryReads(ask: Ask): EntryReads {
   };
 }
 
-/** What the server counts anyway; an append changes none of it. */
+/** What the server counts anyway, whether it counts, and when somebody last set its counts back; an append changes none of it. */
 const rewritesText = `
-select coalesce(string_agg(relname || ' ' || n_tup_upd || ' ' || n_tup_del || ' ' || pg_relation_filenode(relid), ', ' order by relname), '') as counted
-from pg_stat_user_tables where relid in ('audit_entry'::regclass)`;
+select concat_ws(' ',
+  (select concat_ws(' ', n_tup_upd, n_tup_del) from pg_stat_user_tables where relid = 'audit_entry'::regclass),
+  pg_relation_filenode('audit_entry'::regclass), current_setting('track_counts'),
+  (select extract(epoch from stats_reset) from pg_stat_database where datname = current_database())) as counted`;
 
 function sequencesById(rows: readonly { readonly id: string; readonly sequence: string }[]): Map<string, number> {
   return new Map(rows.map((row) => [textOfColumn(row.id), Number(row.sequence)]));
