@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import * as decimal from "../contracts/src/decimal.ts";
 import { parse } from "../contracts/src/instant.ts";
-import type { BelievedLine, BooksLook, LiveOrder } from "../contracts/src/records/books.ts";
-import { addLook, type BookTotals, compareBooks, noTotals } from "./books.ts";
+import type { BelievedApproval, BelievedLine, BooksLook, LiveOrder } from "../contracts/src/records/books.ts";
+import { addLook, type BookTotals, type Comparison, compareBooks, noTotals } from "./books.ts";
 
 const amount = decimal.parse;
 const of = ["alpha", "AAPL"];
@@ -20,6 +20,7 @@ const empty: BooksLook = {
   },
   positions: [],
   liveOrders: [],
+  knownOrders: [],
   holdings: [],
   strategyHoldings: [],
   balances: [],
@@ -47,11 +48,16 @@ const line = (quantity: string, pendingBuy = "0", pendingSell = "0"): BelievedLi
   pendingSell,
 });
 
-function exposure(differs: Partial<BooksLook>, believed: BelievedLine, liveBefore: readonly LiveOrder[] = []) {
+function exposure(
+  differs: Partial<BooksLook>,
+  believed: BelievedLine,
+  liveBefore: readonly LiveOrder[] = [],
+  engine: Pick<Comparison, "approvals" | "overReserved"> = { approvals: [], overReserved: new Set() },
+) {
   const look = { ...empty, ...differs };
   const totals: BookTotals = addLook(noTotals, look);
-  const moment = { at: parse("2026-11-15T12:00:00Z"), ledgerBefore: [] };
-  const compared = compareBooks({ totals, look, believed: [believed], liveBefore, late: new Set(), ...moment });
+  const moment = { at: parse("2026-11-15T12:00:00Z"), ledgerBefore: [], late: new Set<string>() };
+  const compared = compareBooks({ totals, look, believed: [believed], liveBefore, ...engine, ...moment });
   const { differences } = compared.exposure;
   return differences.map(({ sentence }) => sentence);
 }
@@ -75,5 +81,49 @@ describe("5: exposure", () => {
       "Of alpha AAPL buy 2.9 is reserved and 3 may still trade.",
       "Of alpha AAPL sell 1 is reserved and 2 may still trade.",
     ]);
+  });
+});
+
+describe("22.2: what is reserved for nothing", () => {
+  const held = (orderId: string, reserved: string, more: Partial<BelievedApproval> = {}): BelievedApproval => ({
+    orderId,
+    fundId: "alpha",
+    symbol: "AAPL",
+    reserved: amount(reserved),
+    unsent: undefined,
+    ...more,
+  });
+  const unsent = (validUntil: string, expiresAt: string) => ({
+    unsent: { validUntil: parse(`2026-11-15T${validUntil}Z`), expiresAt: parse(`2026-11-15T${expiresAt}Z`) },
+  });
+  const judged = (approval: BelievedApproval, mayTrade: string | undefined, lasts = true) =>
+    exposure(
+      { knownOrders: mayTrade === undefined ? [] : [{ orderId: approval.orderId, mayTrade: amount(mayTrade) }] },
+      line("10"),
+      [],
+      { approvals: [approval], overReserved: new Set(lasts ? [approval.orderId] : []) },
+    );
+
+  it("is a difference when the order has ended or may trade less, and that lasts", () => {
+    expect(judged(held("a", "5"), "5")).toEqual([]);
+    expect(judged(held("a", "5"), "0")).toEqual([
+      "5 AAPL of alpha is reserved for the order a, and 0 may still trade.",
+    ]);
+    expect(judged(held("a", "5"), "4.9")).toHaveLength(1);
+    expect(judged(held("a", "5"), "0", false)).toEqual([]);
+  });
+
+  it("is none for somebody else's order, which only its own system knows", () => {
+    expect(judged(held("foreign", "5"), undefined)).toEqual([]);
+  });
+
+  it("is a difference for an approval that nobody sent, after the engine's own time and at the latest after five minutes", () => {
+    expect(judged(held("a", "5", unsent("11:59:20", "11:59:51")), undefined)).toEqual([]);
+    expect(judged(held("a", "5", unsent("11:59:19", "11:59:49")), undefined)).toEqual([
+      "5 AAPL of alpha is reserved for the order a, which nobody sent by 2026-11-15T11:59:19.000000Z.",
+    ]);
+    // Its time stands still, because the engine does not hear of orders.
+    expect(judged(held("a", "5", unsent("11:55:01", "12:00:30")), undefined)).toEqual([]);
+    expect(judged(held("a", "5", unsent("11:54:59", "12:00:30")), undefined)).toHaveLength(1);
   });
 });

@@ -6,11 +6,13 @@
 //  2. ledger: every entry sums to zero in every currency; balances and holdings are the sums of what was booked.
 //  3. holdings: treasury holds what order management holds, but for trades that it has not booked yet.
 //  4. value: a fund's newest value is its cash plus its positions, recomputed from the ledger and its prices (book-values.ts).
-//  5. exposure: the risk engine holds what order management holds, but for trades that are on their way, and whatever may still trade is reserved.
+//  5. exposure: the risk engine holds what order management holds, but for trades that are on their way; whatever may still trade is reserved, and
+//     nothing is reserved for what cannot (book-reservations.ts).
 // A trade that has been on its way for too long is a difference as well: which ones these are is the caller's to say.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type {
+  BelievedApproval,
   BelievedLine,
   BooksLook,
   BooksMarks,
@@ -19,6 +21,7 @@ import type {
   MissingFill,
   Summed,
 } from "../contracts/src/records/books.ts";
+import { overReserved, unsentTooLong } from "./book-reservations.ts";
 import { compareValues, type ValuesCompared } from "./book-values.ts";
 
 export const bookChecks = {
@@ -26,7 +29,8 @@ export const bookChecks = {
   ledger: "Every entry of the ledger sums to zero, and balances and holdings are the sums of what was booked.",
   holdings: "Treasury holds what order management holds.",
   value: "Every fund's newest value is the ledger's cash plus the ledger's positions at the value's prices.",
-  exposure: "The risk engine holds and reserves what order management holds and has in the market.",
+  exposure:
+    "The risk engine holds what order management holds, and reserves what it has in the market and nothing else.",
 } as const;
 export type BookCheckName = keyof typeof bookChecks;
 
@@ -59,6 +63,10 @@ export interface Comparison extends ValuesCompared {
   readonly totals: BookTotals;
   /** What the engine said before this look; undefined when it did not answer. */
   readonly believed: readonly BelievedLine[] | undefined;
+  /** What it said to have reserved, order by order; undefined when it did not answer. */
+  readonly approvals: readonly BelievedApproval[] | undefined;
+  /** Orders for which more has been reserved than may trade for longer than that takes to be heard. */
+  readonly overReserved: ReadonlySet<string>;
   /** The orders that the look before this one found. */
   readonly liveBefore: readonly LiveOrder[];
   /** Trades that are on their way for too long. */
@@ -143,7 +151,8 @@ function compareHoldings({ totals, look, late }: Comparison): BookResult {
   return { ...result, differences: [...result.differences, ...lateFills("treasury", look.unbooked, late)] };
 }
 
-function compareExposure({ totals, look, believed, liveBefore, late }: Comparison): BookResult {
+function compareExposure(comparison: Comparison): BookResult {
+  const { totals, look, believed, liveBefore, late } = comparison;
   const held = regrouped(sumsOf(look.positions), ([fund = "", , symbol = ""]) => [fund, symbol]);
   const unheard = look.unheard.map(({ fundId, symbol, quantity }) => ({ of: [fundId, symbol], amount: quantity }));
   const expected = merged(held, negated(sumsOf(unheard)), totals.sums.foreignJournal);
@@ -152,6 +161,7 @@ function compareExposure({ totals, look, believed, liveBefore, late }: Compariso
   if (believed === undefined) return { compared: 0, differences };
   differences.push(...believedDifferences(totals.sums.journal, look.newestJournal, unheard, believed));
   differences.push(...unreserved(look.liveOrders, liveBefore, believed));
+  differences.push(...reservedForNothing(comparison));
   return { compared: journal.compared + believed.length, differences };
 }
 
@@ -202,6 +212,11 @@ function unreserved(
     const figures = `${decimal.format(has)} is reserved and ${decimal.format(remaining)} may still trade`;
     return [{ about: `reserved ${key}`, sentence: `Of ${nameOf(key)} ${figures}.` }];
   });
+}
+
+function reservedForNothing({ approvals = [], look, overReserved: lasting, at }: Comparison) {
+  const over = [...overReserved(approvals, look.knownOrders)].filter(([orderId]) => lasting.has(orderId));
+  return [...over.map(([, difference]) => difference), ...unsentTooLong(approvals, at)];
 }
 
 /** Whether stepping from there, one move after the other, ever gives that amount. */

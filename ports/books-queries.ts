@@ -7,6 +7,6 @@
 import type { BooksLook, BooksMarks } from "../contracts/src/records/books.ts";
 
 export interface BooksQueries {
-  /** Everybody's books now; sums over what came after `since`, the engine's trades one by one after `journalAfter`. */
-  look(since: BooksMarks, journalAfter: number | undefined): Promise<BooksLook>;
+  /** Everybody's books now; sums over what came after `since`, the engine's trades one by one after `journalAfter`; and what became of those orders. */
+  look(since: BooksMarks, journalAfter: number | undefined, orderIds: readonly string[]): Promise<BooksLook>;
 }

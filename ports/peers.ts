@@ -6,7 +6,7 @@
 //  2. What the other side denied is an answer: a decision, an order's status, or a Denial.
 import type { Denial } from "../contracts/src/codes.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
-import type { BelievedLine } from "../contracts/src/records/books.ts";
+import type { BelievedApproval, BelievedLine } from "../contracts/src/records/books.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Order, RiskDecision } from "../contracts/src/records/order.ts";
@@ -21,6 +21,8 @@ export interface RiskChecks {
 /** The risk engine, as the job that compares the books asks it. */
 export interface RiskBooks {
   lines(): Promise<readonly BelievedLine[]>;
+  /** What is reserved, order by order; those that were not sent first, and of very many not all. */
+  approvals(): Promise<readonly BelievedApproval[]>;
 }
 
 /** The risk engine, as the halt manager asks it. */

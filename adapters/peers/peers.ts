@@ -1,9 +1,12 @@
 // The questions that services ask each other, over any way of asking: the records' own words on one side, the procedures' messages on the other.
+import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { RiskEnvelope as EnvelopeMessage } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { HaltsConfirmed } from "../../contracts/src/generated/svc/v1/halt.ts";
 import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
-import type { Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import type { Approval, Approvals, Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { parse } from "../../contracts/src/instant.ts";
+import type { BelievedApproval } from "../../contracts/src/records/books.ts";
 import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { riskDecision } from "../../contracts/src/records/order.ts";
 import type { Outcome } from "../../ports/identity.ts";
@@ -47,6 +50,18 @@ function haltsConfirmerOver(ask: AskPeer): HaltsConfirmer {
   };
 }
 
+function believedApproval(approval: Approval): BelievedApproval {
+  const { valid_until: validUntil, expires_at: expiresAt } = approval;
+  const isUnsent = validUntil !== undefined && expiresAt !== undefined;
+  return {
+    orderId: approval.order_id,
+    fundId: approval.fund_id,
+    symbol: approval.symbol,
+    reserved: decimal.parse(approval.reserved_quantity),
+    unsent: isUnsent ? { validUntil: parse(validUntil), expiresAt: parse(expiresAt) } : undefined,
+  };
+}
+
 function riskBooksOver(ask: AskPeer): RiskBooks {
   return {
     async lines() {
@@ -60,6 +75,11 @@ function riskBooksOver(ask: AskPeer): RiskBooks {
         pendingBuy: line.pending_buy,
         pendingSell: line.pending_sell,
       }));
+    },
+    async approvals() {
+      const outcome = await ask("RiskEngine", "ListApprovals", { fund_id: "", unsent: false });
+      if (!outcome.ok) throw new Defect(`ListApprovals was denied: ${outcome.denial.code}`);
+      return (outcome.value as Approvals).approvals.map(believedApproval);
     },
   };
 }

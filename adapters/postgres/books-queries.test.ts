@@ -8,7 +8,9 @@ import type { Fill } from "../../contracts/src/records/order.ts";
 import { addLook, type BookCheckName, type BookTotals, compareBooks, noTotals } from "../../core/books.ts";
 import { fillEntry, movesOf } from "../../core/ledger.ts";
 import type { BooksQueries } from "../../ports/books-queries.ts";
+import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { orderOf } from "../../testkit/oms-rig.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../testkit/postgres-rig.ts";
 import { createBooksQueries } from "./books-queries.ts";
@@ -104,10 +106,11 @@ async function differences(
   lines: readonly BelievedLine[] = believed,
   late: ReadonlySet<string> = new Set(),
 ) {
-  const look = await queries.look(base.marks, base.marks.journal);
+  const look = await queries.look(base.marks, base.marks.journal, []);
   const totals = addLook(base, look);
   const moment = { at: plusMilliseconds(at, 2_000), ledgerBefore: [] };
-  const results = compareBooks({ totals, look, believed: lines, liveBefore: look.liveOrders, late, ...moment });
+  const engine = { believed: lines, approvals: [], overReserved: new Set<string>() };
+  const results = compareBooks({ totals, look, ...engine, liveBefore: look.liveOrders, late, ...moment });
   const found = Object.entries(results).flatMap(([name, result]) =>
     result.differences.map(({ sentence }) => `${name}: ${sentence}`),
   );
@@ -226,5 +229,31 @@ describe("the books", () => {
     const all = (await differences(noTotals, lines)).found;
     expect(all.map((each) => each.split(":")[0])).toEqual(expect.arrayContaining([...names]));
     expect(all[0]).toContain("The trade paper:3 is 1 AAPL in order management");
+  });
+
+  it("22.2: say of each order that is asked about how much it may still trade, and nothing of somebody else's", async () => {
+    const order = (orderId: string, differs: Partial<StoredOrder>): StoredOrder => ({
+      order: orderOf(orderId, { quantity: "10" }),
+      state: "WORKING",
+      bodyHash: "ab",
+      filledQuantity: decimal.parse("4"),
+      filledValue: decimal.zero,
+      submittedBy: "operator:duty",
+      createdAt: at,
+      updatedAt: at,
+      ...differs,
+    });
+    const amendment = { idempotency_key: "k", quantity: "15", askedAt: at };
+    await peer.store.transact("fixture", async (unit) => {
+      await unit.oms.insertOrder(order("rests", {}));
+      await unit.oms.insertOrder(order("grows", { amendment }));
+      await unit.oms.insertOrder(order("shrinks", { amendment: { ...amendment, quantity: "5" } }));
+      await unit.oms.insertOrder(order("ended", { state: "CANCELLED" }));
+    });
+    const { knownOrders } = await queries.look(noTotals.marks, undefined, [
+      ...["rests", "grows", "shrinks", "ended", "foreign"],
+    ]);
+    const figures = knownOrders.map(({ orderId, mayTrade }) => [orderId, decimal.format(mayTrade)]);
+    expect(Object.fromEntries(figures)).toEqual({ rests: "6", grows: "11", shrinks: "6", ended: "0" });
   });
 });

@@ -1,12 +1,13 @@
 // Everybody's books at one moment: one transaction that sees one state of the database, read statement by statement. Sums are made by the database
 // over what is new, along an index; what is in flight is listed one by one.
 import type pg from "pg";
-import { parse, subtract } from "../../contracts/src/decimal.ts";
+import { max, parse, subtract, zero } from "../../contracts/src/decimal.ts";
 import { parse as parseInstant } from "../../contracts/src/instant.ts";
 import type {
   BookedInstrument,
   BooksLook,
   BooksMarks,
+  KnownOrder,
   LiveOrder,
   MissingFill,
   NewestEntry,
@@ -17,7 +18,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import { signedQuantity } from "../../core/position-book.ts";
 import type { BooksQueries } from "../../ports/books-queries.ts";
 import { bookTexts, missingMax, newestEntriesMax } from "./books-texts.ts";
-import { textOfColumn } from "./exact-text.ts";
+import { columnOfText, textOfColumn } from "./exact-text.ts";
 import { type OrderRow, orderOfRow } from "./oms-rows.ts";
 import { storeFault } from "./store-fault.ts";
 
@@ -26,14 +27,14 @@ const begin =
 
 export function createBooksQueries(pool: pg.Pool): BooksQueries {
   return {
-    async look(since, journalAfter) {
+    async look(since, journalAfter, orderIds) {
       const client = await pool.connect().catch((thrown: unknown) => {
         throw storeFault(thrown, "the comparison of the books");
       });
       let broken: Error | undefined;
       try {
         await client.query(begin);
-        return await lookWith(client, since, journalAfter);
+        return await lookWith(client, since, journalAfter, orderIds);
       } catch (thrown) {
         broken = thrown instanceof Error ? thrown : new Error(String(thrown));
         throw storeFault(thrown, "the comparison of the books");
@@ -55,6 +56,7 @@ async function lookWith(
   client: pg.PoolClient,
   since: BooksMarks,
   journalAfter: number | undefined,
+  orderIds: readonly string[],
 ): Promise<BooksLook> {
   const rows = async (text: string, ...values: unknown[]): Promise<pg.QueryResult["rows"]> =>
     (await client.query({ text, values })).rows;
@@ -79,6 +81,7 @@ async function lookWith(
     },
     positions: await summed(bookTexts.positions),
     liveOrders: orders.flatMap(liveOrderOf),
+    knownOrders: (await rows(bookTexts.knownOrders, orderIds.map(columnOfText))).map(knownOrderOf),
     holdings: await summed(bookTexts.holdings),
     strategyHoldings: await summed(bookTexts.strategyHoldings),
     balances: await summed(bookTexts.balances),
@@ -104,6 +107,14 @@ function liveOrderOf(row: OrderRow): readonly LiveOrder[] {
   if (sliced === true || remaining <= 0n) return [];
   const isBuy = signedQuantity(order.side, remaining) > 0n;
   return [{ orderId: order.order_id, fundId: order.fund_id, symbol: order.symbol, isBuy, remaining }];
+}
+
+/** Terms that are on their way to the broker may be in force already. */
+function knownOrderOf(row: OrderRow & { readonly is_open: boolean }): KnownOrder {
+  const { order, filledQuantity, amendment } = orderOfRow(row);
+  const quantity = max(parse(order.quantity), parse(amendment?.quantity ?? "0"));
+  const mayTrade = row.is_open ? max(subtract(quantity, filledQuantity), zero) : zero;
+  return { orderId: order.order_id, mayTrade };
 }
 
 function fillMarks(found: Readonly<Record<string, number>> | null): Readonly<Record<string, number>> {

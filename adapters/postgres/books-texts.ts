@@ -39,6 +39,7 @@ export const bookTexts = {
     from risk_journal j where fill_id is not null and id > $1 order by id`,
   positions: "select array[fund_id, strategy_id, symbol] as of, quantity::text as amount from oms_position",
   liveOrders: `select content from oms_order where is_open and state <> 'PENDING_CHECK' order by order_id`,
+  knownOrders: "select content, is_open from oms_order where order_id = any($1)",
   holdings: "select array[fund_id, symbol] as of, quantity::text as amount from treasury_holding",
   strategyHoldings:
     "select array[fund_id, strategy_id, symbol] as of, quantity::text as amount from treasury_strategy_holding",

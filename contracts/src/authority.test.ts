@@ -224,6 +224,7 @@ describe("a token of our own processes", () => {
         "InspectInstance",
         "GetEnvelope",
         "ListExposures",
+        "ListApprovals",
         "SubmitOrder",
         "CancelOrder",
         "GetOrder",
@@ -232,7 +233,7 @@ describe("a token of our own processes", () => {
         "ConfirmHalts",
       ],
       oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
-      treasury: ["InspectInstance"],
+      treasury: ["InspectInstance", "ListExposures"],
       research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
       gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts", "GetHaltStatus"],
     });

@@ -189,6 +189,7 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     "InspectInstance",
     "GetEnvelope",
     "ListExposures",
+    "ListApprovals",
     "SubmitOrder",
     "CancelOrder",
     "GetOrder",

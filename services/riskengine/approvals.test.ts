@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { Fault } from "../../contracts/src/fault.ts";
 import type { Approval, Approvals, Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
-import { format } from "../../contracts/src/instant.ts";
+import { format, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
@@ -196,6 +196,9 @@ describe("22.2: a bus that is away", () => {
     await rig.publish(subjects.ordersUpdated, stepOf(rig, "sent"));
     await rig.pass(120_000);
     expect(await line(rig, life)).toEqual(["0", "200", "0"]);
+    // Its time stands still, and says so.
+    const [waiting] = await listed(rig, life, { fund_id: "alpha", unsent: true });
+    expect(millisecondsBetween(rig.time.clock.now(), parse(waiting?.expires_at ?? ""))).toBeGreaterThan(20_000);
     away.end();
     await rig.pass(20_000);
     expect(await line(rig, life)).toEqual(["0", "200", "0"]);

@@ -15,7 +15,7 @@ import type {
   ListApprovalsRequest,
   ReleaseApprovalRequest,
 } from "../../contracts/src/generated/svc/v1/riskengine.ts";
-import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { format, type Instant, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { toDecimal } from "../../core/amount.ts";
 import { approvalGraceMs } from "../../core/approval-list.ts";
 import type { Engine } from "../../core/engine.ts";
@@ -51,7 +51,7 @@ const everyMs = 500;
 /** Those that run out before the next sweep must be known by then. */
 const aheadMs = 3 * everyMs;
 const stretchMax = 4_096;
-const listMax = 10_000;
+const listMax = 5_000;
 /** At most so many expire in one sweep: each of them is an entry of the journal. */
 const expiriesMax = 1_000;
 
@@ -72,7 +72,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
       const { unsent, next } = engine.sweepUnsent(plusMilliseconds(clock.now(), aheadMs), from, stretchMax);
       for (const { orderId, validUntil } of unsent) {
         if (heardUntil === undefined || heardUntil < validUntil) continue;
-        const name = `${orderId} ${validUntil}`;
+        const name = nameOf(orderId, validUntil);
         const since = lapsedSince.get(name) ?? heard.elapsedMs();
         const isDue = heard.elapsedMs() - since >= approvalGraceMs && expired < expiriesMax;
         // Also of one that expires now: when the journal does not take it, its time is not counted again.
@@ -180,6 +180,18 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     return engine.approval(orderId) ?? approval;
   }
 
+  /** With when it runs out as the time stands: it may have stood still. */
+  function inTime(approval: Approval): Approval {
+    const { order_id: orderId, valid_until: until } = approval;
+    if (until === undefined) return approval;
+    const validUntil = parse(until);
+    const since = lapsedSince.get(nameOf(orderId, validUntil));
+    const leftMs = since === undefined ? approvalGraceMs : since + approvalGraceMs - heard.elapsedMs();
+    const now = clock.now();
+    const from = since === undefined && validUntil > now ? validUntil : now;
+    return { ...approval, expires_at: format(plusMilliseconds(from, Math.max(leftMs, 0))) };
+  }
+
   /** Every approval that there is has run out by then. */
   const latest = (): Instant => plusMilliseconds(clock.now(), 86_400_000);
 
@@ -205,7 +217,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     confirmSent,
     releaseApproval,
     async listApprovals({ fund_id: fundId, unsent }) {
-      return { approvals: [...engine.approvals({ fundId: fundId || undefined, unsent, countMax: listMax })] };
+      return { approvals: engine.approvals({ fundId: fundId || undefined, unsent, countMax: listMax }).map(inTime) };
     },
     unwritten: () => unwritten.size,
     stop: async () => {
@@ -215,6 +227,8 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     },
   };
 }
+
+const nameOf = (orderId: string, validUntil: Instant): string => `${orderId} ${validUntil}`;
 
 /** Something shows that an order was sent whose approval had run out. */
 export function sentAfterExpiry(alarms: Pick<Alarms, "raise">, orderId: string, fundId: string): void {

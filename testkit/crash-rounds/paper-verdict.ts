@@ -55,10 +55,11 @@ export async function wrongWithBooks({ owner, ask }: PaperWorld): Promise<readon
     pendingBuy: line.pending_buy,
     pendingSell: line.pending_sell,
   }));
-  const look = await createBooksQueries(owner).look(noTotals.marks, undefined);
+  const look = await createBooksQueries(owner).look(noTotals.marks, undefined, []);
   const totals = addLook(noTotals, look);
   const at = fromUnixMs(Date.now());
-  const results = compareBooks({ totals, look, believed, liveBefore: [], late: new Set(), at, ledgerBefore: [] });
+  const engine = { believed, approvals: [], overReserved: new Set<string>() };
+  const results = compareBooks({ totals, look, ...engine, liveBefore: [], late: new Set(), at, ledgerBefore: [] });
   return Object.values(results).flatMap(({ differences }) => differences.map(({ sentence }) => sentence));
 }
 

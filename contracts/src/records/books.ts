@@ -35,6 +35,12 @@ export interface LiveOrder {
   readonly remaining: Decimal;
 }
 
+/** An order that order management knows, and the most that it may still trade; zero when it has ended. */
+export interface KnownOrder {
+  readonly orderId: string;
+  readonly mayTrade: Decimal;
+}
+
 export interface StoredNav {
   readonly fundId: string;
   readonly currency: string;
@@ -96,6 +102,8 @@ export interface BooksLook {
   /** Order management's positions, by fund, strategy and symbol. */
   readonly positions: readonly Summed[];
   readonly liveOrders: readonly LiveOrder[];
+  /** Of the orders that were asked about, those that order management has. */
+  readonly knownOrders: readonly KnownOrder[];
   /** Treasury's holdings, by fund and symbol; the symbol of cash is its currency. */
   readonly holdings: readonly Summed[];
   /** The same by fund, strategy and symbol. */
@@ -124,4 +132,14 @@ export interface BelievedLine {
   readonly quantity: string;
   readonly pendingBuy: string;
   readonly pendingSell: string;
+}
+
+/** What the risk engine has reserved for one order. */
+export interface BelievedApproval {
+  readonly orderId: string;
+  readonly fundId: string;
+  readonly symbol: string;
+  readonly reserved: Decimal;
+  /** While nothing shows that it was sent: until when it may be, and when it runs out as the engine counts. */
+  readonly unsent: { readonly validUntil: Instant; readonly expiresAt: Instant } | undefined;
 }

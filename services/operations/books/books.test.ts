@@ -14,7 +14,7 @@ const none: BooksMarks = { fills: {}, entries: 0, journal: 0 };
 const read: BooksMarks = { fills: { alpha: 7 }, entries: 3, journal: 9 };
 
 /** Books in which one trade of 5 is everything, and the position is as it is told to be. */
-function lookAt(since: BooksMarks, position: string): BooksLook {
+function lookAt(since: BooksMarks, position: string, knownOrders: BooksLook["knownOrders"]): BooksLook {
   const isNew = since.entries === 0;
   const [journal] = held("5").map(({ amount }) => [{ of: ["alpha", "AAPL"], amount }]);
   return {
@@ -30,6 +30,7 @@ function lookAt(since: BooksMarks, position: string): BooksLook {
     },
     positions: held(position),
     liveOrders: [],
+    knownOrders,
     holdings: [{ of: ["alpha", "AAPL"], amount: decimal.parse("5") }],
     strategyHoldings: held("5"),
     balances: [{ of: ["alpha", "cash", "USD"], amount: decimal.zero }],
@@ -51,23 +52,34 @@ afterEach(async () => {
 
 function begin() {
   const rig = serviceRig(seed);
-  const state = { position: "5", engine: "5" as string | undefined, store: true };
+  const state = { position: "5", engine: "5" as string | undefined, store: true, reserved: "0", mayTrade: "0" };
   const asked: BooksMarks[] = [];
   const ports = rig.portsOf("operations");
   const running: RunningBooks = startBooks({
     ...ports,
     booksQueries: {
-      look: async (since) => {
+      look: async (since, _after, orderIds) => {
         if (!state.store) throw new Fault("STORE_UNAVAILABLE", "gone", { retry: "later" });
         asked.push(since);
-        return lookAt(since, state.position);
+        const known = orderIds.map((orderId) => ({ orderId, mayTrade: decimal.parse(state.mayTrade) }));
+        return lookAt(since, state.position, known);
       },
     },
     riskBooks: {
       lines: async () => {
         if (state.engine === undefined) throw new Fault("SERVICE_UNAVAILABLE", "silent", { retry: "later" });
-        return [{ fundId: "alpha", symbol: "AAPL", quantity: state.engine, pendingBuy: "0", pendingSell: "0" }];
+        const { engine: quantity, mayTrade: pendingBuy } = state;
+        return [{ fundId: "alpha", symbol: "AAPL", quantity, pendingBuy, pendingSell: "0" }];
       },
+      approvals: async () => [
+        {
+          orderId: "a",
+          fundId: "alpha",
+          symbol: "AAPL",
+          reserved: decimal.parse(state.reserved),
+          unsent: undefined,
+        },
+      ],
     },
   });
   stops.push(async () => {
@@ -137,5 +149,23 @@ describe("the comparison of the books", () => {
     await sleep(30_000);
     expect(await check("exposure")).toMatchObject({ agrees: false });
     expect(alarms()).toEqual(["BOOKS_DIFFER The risk engine believes alpha AAPL to be 4, and its record says 5."]);
+  });
+
+  it("22.2: finds what is reserved for an order that has ended, after the grace and not before", async () => {
+    const { state, check, alarms, sleep } = begin();
+    state.reserved = "3";
+    state.mayTrade = "3";
+    await sleep(60_000);
+    expect(await check("exposure")).toMatchObject({ agrees: true });
+    state.mayTrade = "0";
+    await sleep(29_000);
+    expect(await check("exposure")).toMatchObject({ agrees: true });
+    await sleep(20_000);
+    const sentence = "3 AAPL of alpha is reserved for the order a, and 0 may still trade.";
+    expect(await check("exposure")).toMatchObject({ agrees: false, difference: sentence });
+    expect(alarms()).toEqual([`BOOKS_DIFFER ${sentence}`]);
+    state.reserved = "0";
+    await sleep(6_000);
+    expect(await check("exposure")).toMatchObject({ agrees: true });
   });
 });

@@ -6,7 +6,15 @@
 import { messageOf } from "../../../contracts/src/fault.ts";
 import type { Books } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
-import type { BelievedLine, BooksLook, LedgerMark, LiveOrder } from "../../../contracts/src/records/books.ts";
+import type {
+  BelievedApproval,
+  BelievedLine,
+  BooksLook,
+  LedgerMark,
+  LiveOrder,
+} from "../../../contracts/src/records/books.ts";
+import { approvalGraceMs } from "../../../core/approval-list.ts";
+import { overReserved } from "../../../core/book-reservations.ts";
 import {
   addLook,
   type BookCheckName,
@@ -40,6 +48,11 @@ const shownMax = 5;
 /** How far the ledger was at so many looks is remembered. */
 const ledgerMarksMax = 10;
 
+interface Believed {
+  readonly believed: readonly BelievedLine[];
+  readonly approvals: readonly BelievedApproval[];
+}
+
 interface Check {
   /** When something was compared the last time. */
   readonly at: Instant | undefined;
@@ -66,6 +79,8 @@ export function startBooks(ports: BooksPorts): RunningBooks {
   const checks = new Map<BookCheckName, Check>();
   /** When each trade that is on its way was first seen to be. */
   let onItsWay: ReadonlyMap<string, Instant> = new Map();
+  /** And when each order was, for which more is reserved than may trade. */
+  let reservedTooMuch: ReadonlyMap<string, Instant> = new Map();
   let carried: { readonly totals: BookTotals; readonly since: Instant } | undefined;
   /** Oldest first. */
   let ledgerBefore: readonly LedgerMark[] = [];
@@ -75,12 +90,14 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     const at = clock.now();
     if (carried !== undefined && millisecondsBetween(carried.since, at) > carriedMsMax) carried = undefined;
     const base = carried?.totals ?? noTotals;
-    const believed = await askEngine();
-    const found = await booksQueries.look(base.marks, previous?.journal);
+    const { believed, approvals } = (await askEngine()) ?? {};
+    const orderIds = (approvals ?? []).map(({ orderId }) => orderId);
+    const found = await booksQueries.look(base.marks, previous?.journal, orderIds);
     const totals = addLook(base, found);
     const late = lateOf(found, at);
     const liveBefore = previous?.liveOrders ?? [];
-    const results = compareBooks({ totals, look: found, believed, liveBefore, late, at: clock.now(), ledgerBefore });
+    const engine = { believed, approvals, overReserved: lastingOf(approvals ?? [], found, at) };
+    const results = compareBooks({ totals, look: found, ...engine, liveBefore, late, at: clock.now(), ledgerBefore });
     // By now all of that is booked, and a value that comes later has to have it.
     ledgerBefore = [...ledgerBefore, { at: clock.now(), entries: found.marks.entries }].slice(-ledgerMarksMax);
     let isSeen = false;
@@ -97,9 +114,9 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     return Math.min(Math.max(isSeen ? secondLookMs : everyMs, tookMs * restTimes), restMsMax);
   }
 
-  async function askEngine(): Promise<readonly BelievedLine[] | undefined> {
+  async function askEngine(): Promise<Believed | undefined> {
     try {
-      return await ports.riskBooks.lines();
+      return { believed: await ports.riskBooks.lines(), approvals: await ports.riskBooks.approvals() };
     } catch (thrown) {
       log.debug("the risk engine does not say what it holds", { error: messageOf(thrown) });
       return undefined;
@@ -110,6 +127,13 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     const ids = [...unbooked, ...unheard].map(({ fillId }) => fillId);
     onItsWay = new Map(ids.map((id) => [id, onItsWay.get(id) ?? at]));
     return new Set(ids.filter((id) => millisecondsBetween(onItsWay.get(id) ?? at, at) > onItsWayMsMax));
+  }
+
+  /** Orders for which more than may trade has been reserved since longer than the grace. */
+  function lastingOf(approvals: readonly BelievedApproval[], look: BooksLook, at: Instant): ReadonlySet<string> {
+    const ids = [...overReserved(approvals, look.knownOrders).keys()];
+    reservedTooMuch = new Map(ids.map((id) => [id, reservedTooMuch.get(id) ?? at]));
+    return new Set(ids.filter((id) => millisecondsBetween(reservedTooMuch.get(id) ?? at, at) > approvalGraceMs));
   }
 
   async function judge(name: BookCheckName, result: BookResult, at: Instant): Promise<void> {
