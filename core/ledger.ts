@@ -1,6 +1,6 @@
 // The double-entry ledger of the paper funds, pure: what is posted for a trade, a flow, a fee for borrowed shares and the first capital, and what
 // that does to the holdings. The chart of accounts is small: `cash` and `position:<symbol>` are what the fund has, `capital` and `flows` are
-// where it came from, `fees` and `borrow_fees` are what it cost.
+// where it came from, `fees` and `borrow_fees` are what it cost, `dividends` what it earned.
 //
 // Invariants (ledger.test.ts names them):
 //  1. The postings of an entry sum to zero in every currency.
@@ -88,6 +88,17 @@ export function flowEntry({ currency, amount, ...rest }: MovedMoney): LedgerEntr
 /** What a strategy pays for a day of borrowed shares; a negative amount is a rebate. */
 export function borrowFeeEntry({ currency, amount, ...rest }: BorrowCharge): LedgerEntry {
   return { ...rest, kind: "BORROW_FEE", postings: transfer("cash", "borrow_fees", currency, amount) };
+}
+
+/** What a strategy receives for what it held, or pays for what it was short of when the amount is negative: income, and no flow. */
+export function dividendEntry({ currency, amount, ...rest }: BorrowCharge): LedgerEntry {
+  return { ...rest, kind: "DIVIDEND", postings: transfer("dividends", "cash", currency, amount) };
+}
+
+/** In whole cents, half up, away from zero alike for who receives and who pays. */
+export function dividendOf(quantity: Decimal, perShare: Decimal): Decimal {
+  const amount = decimal.round(decimal.multiply(decimal.abs(quantity), perShare, "half-up"), feePlaces, "half-up");
+  return quantity < decimal.zero ? decimal.negate(amount) : amount;
 }
 
 /** Nothing is posted for nothing. */

@@ -93,6 +93,7 @@ export const operations = {
   ListFunds: rule(readers, "List the funds."),
   ListNavs: rule(readers, "Read what a fund was worth over time."),
   ListLedger: rule(readers, "Read a fund's cash ledger."),
+  BookCorporateAction: rule(["risk_officer", "admin"], "Book a cash dividend to the paper funds that held the share."),
   BookFlow: rule(["risk_officer", "admin"], "Book a deposit into a paper fund or a withdrawal from it."),
   ListInstruments: rule(readers, "List the instruments that may be traded."),
   ListStrategies: rule(readers, "List the strategies."),

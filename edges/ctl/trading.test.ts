@@ -313,6 +313,32 @@ describe("accounts", () => {
     expect(JSON.parse((await run("treasury ledger list --fund-id alpha --json")).stdout)).toEqual([entry]);
   });
 
+  it("are paid dividends, once per action, with a reason", async () => {
+    const route = "POST /v1/treasury/corporate-actions";
+    const entry = { fund_id: "alpha", reason: "0.26 USD a share on 100 AAPL" };
+    server.on(route, { body: { action_id: "q4", entries: [entry], already_booked: false } });
+    const asked = "treasury corporate-action book --symbol AAPL --ex-date 2026-11-16 --action-id q4";
+    const fine = "--kind CASH_DIVIDEND --amount-per-share 0.26 --reason dividend";
+    expect(await run(`${asked} ${fine}`)).toMatchObject({
+      exit: 0,
+      stdout: "alpha: 0.26 USD a share on 100 AAPL\n",
+    });
+    expect(bodyOf(route)).toEqual({
+      ...{ action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", amount_per_share: "0.26" },
+      ...{ ex_date: "2026-11-16", reason: "dividend" },
+    });
+    server.on(route, { body: { action_id: "q4", entries: [], already_booked: false } });
+    expect((await run(`${asked} ${fine}`)).stdout).toBe("Nobody held AAPL before 2026-11-16; nothing was booked.\n");
+    for (const wrong of [
+      "--kind SPLIT --amount-per-share 1 --reason x",
+      "--kind CASH_DIVIDEND --amount-per-share 0 --reason x",
+      "--kind CASH_DIVIDEND --amount-per-share 1",
+    ]) {
+      expect(await run(`${asked} ${wrong}`)).toMatchObject({ exit: 2, stdout: "" });
+    }
+    expect(server.calls(route)).toHaveLength(2);
+  });
+
   it("take money in and out, in their own currency, with a reason", async () => {
     const route = "POST /v1/treasury/flows";
     server.on(route, { body: { entry_id: "e-2" } });

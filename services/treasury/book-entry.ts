@@ -40,6 +40,10 @@ export async function bookEntry(unit: UnitOfWork, entry: LedgerEntry): Promise<b
 }
 
 /** An id that follows from what it is for, whatever letters that has: the same parts are the same entry. */
-export function entryIdOf(sha256: Sha256, kind: "capital" | "flow" | "borrow", ...parts: readonly string[]): string {
+export function entryIdOf(
+  sha256: Sha256,
+  kind: "capital" | "flow" | "borrow" | "dividend",
+  ...parts: readonly string[]
+): string {
   return `${kind}-${hexOf(sha256(canonicalText(parts)))}`;
 }

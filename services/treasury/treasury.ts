@@ -3,6 +3,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type {
+  BookCorporateActionRequest,
   BookFlowRequest,
   Instruments,
   ListLedgerRequest,
@@ -18,6 +19,7 @@ import type { Subscription } from "../../ports/bus.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
+import { bookDividend } from "./book-dividend.ts";
 import { bookFill, bookFills } from "./book-fills.ts";
 import { bookFlow } from "./book-flow.ts";
 import { listFunds } from "./list-funds.ts";
@@ -143,6 +145,8 @@ function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer
       ListNavs: (request: ListNavsRequest) => listNavs(request, ports, reader),
       ListLedger: (request: ListLedgerRequest) => listLedger(request, ports.treasuryQueries, reader),
       BookFlow: (request: BookFlowRequest, call: RpcCall) => bookFlow(request, call, ports, reader),
+      BookCorporateAction: (request: BookCorporateActionRequest, call: RpcCall) =>
+        bookDividend(request, call, ports, reader),
       ListInstruments: async (): Promise<Instruments> => ({
         instruments: (await reader.refresh()).reference.instruments,
       }),

@@ -200,6 +200,12 @@ export const commandDenials = {
   // Treasury.
   FLOW_NOT_PAPER: denial("The fund trades money: its books are its own treasury's.", "FAILED_PRECONDITION"),
   FLOW_CASH_SHORT: denial("The fund has less cash than the withdrawal.", "FAILED_PRECONDITION"),
+  CORPORATE_ACTION_CONFLICT: denial("The action_id belongs to another corporate action.", "ABORTED"),
+  CORPORATE_ACTION_EARLY: denial(
+    "The ex-date has not begun, or trades from before it are not booked yet.",
+    "FAILED_PRECONDITION",
+  ),
+  CORPORATE_ACTION_NOT_SHARE: denial("Only shares pay dividends.", "FAILED_PRECONDITION"),
   FLOW_KEY_CONFLICT: denial("The idempotency key belongs to another flow.", "ABORTED"),
 
   // The record of what happened.

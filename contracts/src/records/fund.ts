@@ -69,15 +69,15 @@ export const navUpdated = z.object({
 });
 export type NavUpdated = z.infer<typeof navUpdated>;
 
-/** Money moved that no fill moved: a deposit or withdrawal, a fee for borrowed shares, the first capital. */
+/** Money moved that no fill moved: a deposit or withdrawal, a fee for borrowed shares, a dividend, the first capital. */
 export const ledgerBooked = z.object({
   entry_id: idText,
   fund_id: idText,
-  kind: z.enum(["CAPITAL", "FLOW", "BORROW_FEE"]),
+  kind: z.enum(["CAPITAL", "FLOW", "BORROW_FEE", "DIVIDEND"]),
   currency: currencyText,
   /** What the fund's cash changed by; negative when it paid. */
   amount: decimalText,
-  /** Of a borrow fee: the symbol and the strategy that it is for. */
+  /** Of a borrow fee or a dividend: the symbol and the strategy that it is for. */
   symbol: z.string().optional(),
   strategy_id: idText.optional(),
   booked_by: nameText,

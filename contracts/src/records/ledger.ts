@@ -2,11 +2,11 @@
 import type { Decimal } from "../decimal.ts";
 import type { Instant } from "../instant.ts";
 
-export type LedgerKind = "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE";
+export type LedgerKind = "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
 
 /** A debit is positive, a credit negative. */
 export interface LedgerPosting {
-  /** cash, capital, flows, fees, borrow_fees or position:<symbol>. */
+  /** cash, capital, flows, fees, borrow_fees, dividends or position:<symbol>. */
   readonly account: string;
   readonly currency: string;
   readonly amount: Decimal;
@@ -21,7 +21,7 @@ export interface LedgerEntry {
   readonly strategyId?: string;
   readonly kind: LedgerKind;
   readonly postings: readonly LedgerPosting[];
-  /** Of a fill: what changed hands, negative when sold. Of a borrow fee: the symbol alone. */
+  /** Of a fill: what changed hands, negative when sold. Of a borrow fee or a dividend: the symbol alone. */
   readonly symbol?: string;
   readonly quantity?: Decimal;
   readonly reason: string;

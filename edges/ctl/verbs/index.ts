@@ -64,6 +64,7 @@ import { riskengineRejectionsList } from "./riskengine-rejections-list.ts";
 import { riskengineStopsEnd } from "./riskengine-stops-end.ts";
 import { riskengineStopsList } from "./riskengine-stops-list.ts";
 import { riskengineThrottleRelease } from "./riskengine-throttle-release.ts";
+import { treasuryCorporateActionBook } from "./treasury-corporate-action-book.ts";
 import { treasuryFlowBook } from "./treasury-flow-book.ts";
 import { treasuryFundsList } from "./treasury-funds-list.ts";
 import { treasuryInstrumentsList } from "./treasury-instruments-list.ts";
@@ -127,6 +128,7 @@ export const verbs: readonly Verb[] = [
   treasuryNavsList,
   treasuryLedgerList,
   treasuryFlowBook,
+  treasuryCorporateActionBook,
   treasuryInstrumentsList,
   treasuryReferenceShow,
   treasuryReferenceSet,

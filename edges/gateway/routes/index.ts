@@ -26,6 +26,7 @@ import { backtest } from "./backtest.ts";
 import { barsList } from "./bars-list.ts";
 import { blocksList } from "./blocks-list.ts";
 import { books } from "./books.ts";
+import { corporateActionBook } from "./corporate-action-book.ts";
 import { decisions } from "./decisions.ts";
 import { differencesList } from "./differences-list.ts";
 import { drillRun } from "./drill-run.ts";
@@ -153,6 +154,7 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   fundsList,
   navsList,
   ledgerList,
+  corporateActionBook,
   flowBook,
   instrumentsList,
   referenceData,

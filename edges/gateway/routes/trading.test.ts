@@ -6,6 +6,7 @@ import { ask, type Behaviour, testParts } from "../test-parts.ts";
 import { backtest } from "./backtest.ts";
 import { barsList } from "./bars-list.ts";
 import { books } from "./books.ts";
+import { corporateActionBook } from "./corporate-action-book.ts";
 import { differencesList } from "./differences-list.ts";
 import { fillsList } from "./fills-list.ts";
 import { flatProve } from "./flat-prove.ts";
@@ -201,6 +202,13 @@ describe("accounts", () => {
     expect((await ask(booked.route, { body })).body).toEqual(flow);
     expect(booked.calls[0]?.[1]).toEqual(body);
     expect(await ask(booked.route, { body: { ...body, amount: 100 } })).toMatchObject({ status: 400 });
+    const action = { action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", entries: [entry], already_booked: false };
+    const paid = rig(corporateActionBook, { procedures: { "Treasury/BookCorporateAction": action } });
+    const dividend = { action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", amount_per_share: "0.26" };
+    const asked = { ...dividend, ex_date: "2026-11-16", reason: "dividend" };
+    expect((await ask(paid.route, { body: asked })).body).toEqual(action);
+    expect(paid.calls[0]?.[1]).toEqual(asked);
+    expect(await ask(paid.route, { body: { ...asked, kind: "SPLIT" } })).toMatchObject({ status: 400 });
   });
 });
 

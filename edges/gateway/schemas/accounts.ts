@@ -57,7 +57,7 @@ export const ledgerQuery = z.strictObject({
 export const ledgerEntryAnswer = z.object({
   entry_id: idText,
   fund_id: idText,
-  kind: z.enum(["CAPITAL", "FLOW", "FILL", "BORROW_FEE"]),
+  kind: z.enum(["CAPITAL", "FLOW", "FILL", "BORROW_FEE", "DIVIDEND"]),
   postings: z
     .array(
       z.object({
@@ -76,6 +76,23 @@ export const bookedFlowAnswer = ledgerEntryAnswer.extend({
   already_booked: z
     .boolean()
     .meta({ description: "The key was used before, and this was booked then; nothing was booked now." }),
+});
+
+export const bookCorporateActionBody = z.strictObject({
+  action_id: lineText(200).min(1).meta({ description: "The same one twice is one action." }),
+  kind: z.enum(["CASH_DIVIDEND"]),
+  symbol: symbolText,
+  amount_per_share: decimalText.meta({ description: "In the instrument's currency, above zero." }),
+  ex_date: dateText.meta({ description: "The first day on which a buyer does not get it." }),
+  reason: reasonBody,
+});
+
+export const corporateActionAnswer = z.object({
+  action_id: idText,
+  kind: z.enum(["CASH_DIVIDEND"]),
+  symbol: symbolText,
+  entries: z.array(ledgerEntryAnswer).meta({ description: "One for each strategy that held it." }),
+  already_booked: z.boolean().meta({ description: "It was booked before; nothing was booked now." }),
 });
 
 export const ledgerAnswer = z.array(ledgerEntryAnswer).meta({ description: "Newest first." });

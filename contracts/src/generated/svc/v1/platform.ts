@@ -270,7 +270,7 @@ export interface LedgerPosting {
 export interface LedgerEntry {
   entry_id: string;
   fund_id: string;
-  /** CAPITAL, FLOW, FILL or BORROW_FEE. */
+  /** CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND. */
   kind: string;
   postings: LedgerPosting[];
   reason: string;
@@ -292,6 +292,29 @@ export interface BookFlowRequest {
   /** Decimal; negative withdraws. */
   amount: string;
   reason: string;
+}
+
+export interface BookCorporateActionRequest {
+  /** The same one twice is one action. */
+  action_id: string;
+  /** CASH_DIVIDEND. */
+  kind: string;
+  symbol: string;
+  /** Decimal, in the instrument's currency, above zero. */
+  amount_per_share: string;
+  /** The first day on which a buyer does not get it, such as 2026-11-16. */
+  ex_date: string;
+  reason: string;
+}
+
+export interface CorporateAction {
+  action_id: string;
+  kind: string;
+  symbol: string;
+  /** One for each strategy that held it. */
+  entries: LedgerEntry[];
+  /** It was booked before, and nothing was booked now. */
+  already_booked: boolean;
 }
 
 export interface ListFundsRequest {
@@ -2733,6 +2756,197 @@ export const BookFlowRequest: MessageFns<BookFlowRequest> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBookCorporateActionRequest(): BookCorporateActionRequest {
+  return { action_id: "", kind: "", symbol: "", amount_per_share: "", ex_date: "", reason: "" };
+}
+
+export const BookCorporateActionRequest: MessageFns<BookCorporateActionRequest> = {
+  encode(message: BookCorporateActionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.action_id !== "") {
+      writer.uint32(10).string(message.action_id);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(26).string(message.symbol);
+    }
+    if (message.amount_per_share !== "") {
+      writer.uint32(34).string(message.amount_per_share);
+    }
+    if (message.ex_date !== "") {
+      writer.uint32(42).string(message.ex_date);
+    }
+    if (message.reason !== "") {
+      writer.uint32(50).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BookCorporateActionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBookCorporateActionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.action_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.amount_per_share = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.ex_date = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCorporateAction(): CorporateAction {
+  return { action_id: "", kind: "", symbol: "", entries: [], already_booked: false };
+}
+
+export const CorporateAction: MessageFns<CorporateAction> = {
+  encode(message: CorporateAction, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.action_id !== "") {
+      writer.uint32(10).string(message.action_id);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(26).string(message.symbol);
+    }
+    for (const v of message.entries) {
+      LedgerEntry.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.already_booked !== false) {
+      writer.uint32(40).bool(message.already_booked);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CorporateAction {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCorporateAction();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.action_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.entries.push(LedgerEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.already_booked = reader.bool();
             continue;
           }
         }
