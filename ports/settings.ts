@@ -8,6 +8,8 @@ export interface RiskSettings {
   readonly borrowAgeMsMax: number;
   /** How long an approval may be used. */
   readonly approvalValidMs: number;
+  /** How long after that an approval that nobody sent keeps its exposure; 30 s when absent. Nobody configures it: the simulator has less time. */
+  readonly approvalGraceMs?: number;
   /** Decisions that wait for their commit; one more is refused with RESOURCE_EXHAUSTED. */
   readonly undecidedMax: number;
   /** Open orders of one fund. */

@@ -3,7 +3,7 @@
 
 import type { LogEntry } from "../adapters/memory/world.ts";
 import { systemSha256OfBytes } from "../adapters/system-signing.ts";
-import type { OrderTransition } from "../contracts/src/records/order.ts";
+import type { ApprovalExpired, OrderTransition } from "../contracts/src/records/order.ts";
 import { type ChainCheck, createChainCheck } from "../core/audit/chain-check.ts";
 import { fold, type History, history, isOver, readTold, type Told } from "./history.ts";
 import { audited } from "./invariants/audit.ts";
@@ -26,6 +26,9 @@ export interface Promises {
 export interface Reserved {
   readonly held: Set<string>;
   readonly freed: Set<string>;
+  /** Those of which its journal has nothing that shows that they were sent, and those that ran out. */
+  readonly unsent: Set<string>;
+  readonly expired: Set<string>;
 }
 
 export interface Evidence {
@@ -46,6 +49,7 @@ export interface Evidence {
 export interface Witness {
   readonly promises: Promises;
   readonly past: History;
+  readonly reserved: Reserved;
   /** Looks at everything new, message by message and then as a whole; the first complaint ends it. */
   look<Found>(now: number, settled: boolean, judge: (evidence: Evidence) => Found | undefined): Found | undefined;
 }
@@ -61,12 +65,25 @@ export function witness(platform: Platform): Witness {
     envelopes: new Set(),
     approvals: [],
   };
-  const reserved: Reserved = { held: new Set(), freed: new Set() };
+  const reserved: Reserved = { held: new Set(), freed: new Set(), unsent: new Set(), expired: new Set() };
   const chain = createChainCheck({ sha256: systemSha256OfBytes, from: 0 });
   let auditedRead = 0;
+  const sent = new Set<string>();
   let logRead = 0;
   let journalRead = 0;
   let looked = -1;
+
+  function noteSent(orderId: string): void {
+    sent.add(orderId);
+    reserved.unsent.delete(orderId);
+    reserved.expired.delete(orderId);
+  }
+
+  function noteExpiry(orderId: string, { what }: ApprovalExpired): void {
+    if (what !== "ORDER") return;
+    reserved.unsent.delete(orderId);
+    reserved.expired.add(orderId);
+  }
 
   function readJournal(): void {
     const { journal } = platform.world.risk;
@@ -75,10 +92,14 @@ export function witness(platform: Platform): Witness {
       if (row?.kind === "decision" && row.approved === true) {
         reserved.held.add(row.orderId);
         reserved.freed.delete(row.orderId);
+        reserved.expired.delete(row.orderId);
+        if (!sent.has(row.orderId)) reserved.unsent.add(row.orderId);
       } else if (row?.kind === "transition") {
         const { to } = JSON.parse(decoder.decode(row.payload)) as OrderTransition;
         if (isOver(to)) reserved.freed.add(row.orderId);
-      }
+        if (to !== "ACCEPTED") noteSent(row.orderId);
+      } else if (row?.kind === "fill" || row?.kind === "sent") noteSent(row.orderId);
+      else if (row?.kind === "expiry") noteExpiry(row.orderId, JSON.parse(decoder.decode(row.payload)));
     }
   }
 
@@ -95,6 +116,7 @@ export function witness(platform: Platform): Witness {
   return {
     promises,
     past,
+    reserved,
     look(now, settled, judge) {
       const { log } = platform.world;
       const version = log.length + platform.defects.length + platform.outside.open.size + platform.audit.rows.length;

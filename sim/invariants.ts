@@ -6,6 +6,7 @@ import {
   noApprovalInAHalt,
   noKeyApprovedTwice,
   reservedWhileAlive,
+  unsentApprovalsExpire,
   worstCaseWithinEnvelope,
 } from "./invariants/decisions.ts";
 import { exitsAreProven, haltsLetExitsOut, haltsSpareExits } from "./invariants/exits.ts";
@@ -40,6 +41,7 @@ export const invariants: readonly Invariant[] = [
   noKeyApprovedTwice,
   worstCaseWithinEnvelope,
   reservedWhileAlive,
+  unsentApprovalsExpire,
   routedWithApproval,
   oneLife,
   changesAreTold,

@@ -153,6 +153,19 @@ export async function trader(parts: PeopleParts, name: string, everyMs: number):
   }
 }
 
+/** A client that asks and never sends: it crashes in between, every time. */
+export async function crashingClient(parts: PeopleParts, everyMs: number): Promise<void> {
+  const { time, platform } = parts;
+  const dice = time.dice.fork("crashing client");
+  const ask = platform.ask(serviceIdentity("oms"));
+  for (let number = 1; !parts.isStopping(); number += 1) {
+    await time.timers.sleep(1 + dice.below(2 * everyMs));
+    if (parts.isStopping()) return;
+    const order = orderOf(dice, platform, `crashed-${number}`);
+    void ask("RiskEngine", "CheckOrder", order).catch(() => undefined);
+  }
+}
+
 /** Notes what answers promise, at the moment at which they leave. */
 export function notePromises(promises: Promises): (service: string, method: string, answer: unknown) => void {
   let turn = 0;

@@ -231,6 +231,20 @@ const datesByUtc: Plant = {
   },
 };
 
+const keepUnsent: Plant = {
+  name: "keep-unsent",
+  sentence: "The risk engine never finds that it has heard everything of orders, so that no approval ever runs out.",
+  ports: (service, ports) => {
+    if (service !== "riskengine") return ports;
+    const { bus } = ports;
+    const subscribe: Bus["subscribe"] = async (options, handler) => ({
+      ...(await bus.subscribe(options, handler)),
+      caughtUpAt: () => undefined,
+    });
+    return { ...ports, bus: { ...bus, subscribe } };
+  },
+};
+
 const trustTheLog: Plant = {
   name: "trust-the-log",
   sentence: "The risk engine takes the audit log for whole and up to date, whatever operations reports.",
@@ -258,5 +272,6 @@ export const plants: readonly Plant[] = [
   liftFreesHigher,
   forgetLatch,
   datesByUtc,
+  keepUnsent,
   trustTheLog,
 ];

@@ -23,7 +23,14 @@ export function simSettings({ seed, autoCorrect, ...losses }: SimSettingsOptions
     reconcile: { enabled: true, everyMs: 120, confirmAfterMs: 40, alertThreshold: 1, autoCorrect },
     // Every entry is checked by the simulator itself; that the log looks at itself is tested elsewhere.
     audit: { ...testSettings.audit, verifyFirstAfterMs: 3_600_000, behindMaxMs: auditBehindMs },
-    risk: { ...testSettings.risk, approvalValidMs: 1_500, snapshotEveryEntries: 25, haltUnknownMs, ...losses },
+    risk: {
+      ...testSettings.risk,
+      approvalValidMs: 1_500,
+      approvalGraceMs: 1_000,
+      snapshotEveryEntries: 25,
+      haltUnknownMs,
+      ...losses,
+    },
     market: { seed, quoteEveryMs: 200 },
     research: { decideEveryMs: 800 },
     // The simulator puts the funds in before anything may fail.

@@ -77,6 +77,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "lift-frees-higher": [9, "lift_leaves_higher"],
   "forget-latch": [8, "halts_are_sticky", "lift_leaves_higher"],
   "dates-by-utc": [1, "limits_are_judged"],
+  "keep-unsent": [2, "unsent_approvals_expire"],
   "trust-the-log": [1, "no_audit_no_new_risk"],
 };
 const seedsMax = 100;

@@ -18,7 +18,7 @@ import { firstViolation, type Violation } from "./invariants.ts";
 import { damagedOneIn, damageLog } from "./log-damage.ts";
 import { changeLimits, funds, operators, symbolsOf, thinLimits } from "./operators.ts";
 import { firstHoldings } from "./outside.ts";
-import { notePromises, one, type PeopleParts, trader } from "./people.ts";
+import { crashingClient, notePromises, one, type PeopleParts, trader } from "./people.ts";
 import type { Plant } from "./plants.ts";
 import { operatorIdentity, type Platform, platform } from "./platform.ts";
 import { simSettings } from "./sim-settings.ts";
@@ -61,6 +61,7 @@ interface Run {
 
 /** Fair weather lasts at most this long; whatever is not done by then never will be. */
 const restMs = 90_000;
+const unsentRestMs = 15_000;
 
 export async function simulate(options: SimOptions): Promise<SimReport> {
   const time = scheduler({ seed: options.seed });
@@ -92,6 +93,7 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping };
   if (!dice.chance(0.3)) made.retire("research");
   for (const name of ["a", "b"]) void trader(parts, name, 45);
+  void crashingClient(parts, 120);
   operators(parts, { everyMs: 90, thinFund });
   void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.5) });
   const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
@@ -167,6 +169,7 @@ async function comeToRest(run: Run): Promise<Violation | undefined> {
   made.outside.clearUp();
   made.retire("research");
   const endMs = time.elapsedMs() + restMs;
+  const unsentMs = time.elapsedMs() + unsentRestMs;
   let nextCancelMs = time.elapsedMs() + 200;
   let isOwed = true;
   while (time.elapsedMs() < endMs) {
@@ -178,7 +181,9 @@ async function comeToRest(run: Run): Promise<Violation | undefined> {
     const violation = look(run, false);
     if (violation !== undefined) return violation;
     isOwed = openOrders(run) > 0;
-    if (!isOwed && undone(run) === undefined) return look(run, true);
+    if (isOwed || undone(run) !== undefined) continue;
+    // Whatever nobody sent has so long to run out; then it is looked at as it is.
+    if (time.elapsedMs() >= unsentMs || run.witness.reserved.unsent.size === 0) return look(run, true);
   }
   const sentence = "In fair weather everything comes to its end, because late is allowed and never is not.";
   return {

@@ -29,7 +29,7 @@ import type { GroupCommit } from "./group-commit.ts";
 import type { HeardTime } from "./heard-time.ts";
 
 export interface ApprovalsOptions {
-  readonly ports: Pick<ServicePorts, "clock" | "timers" | "log" | "crash">;
+  readonly ports: Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "settings">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
   readonly attempts: Attempts;
@@ -58,6 +58,7 @@ const expiriesMax = 1_000;
 export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   const { ports, engine, commit, attempts, alarms, events, heard } = options;
   const { clock, timers, log } = ports;
+  const graceMs = ports.settings.risk.approvalGraceMs ?? approvalGraceMs;
   const ending = new AbortController();
   /** Orders whose owners' word is not in the journal. */
   const unwritten = new Set<string>();
@@ -74,7 +75,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
         if (heardUntil === undefined || heardUntil < validUntil) continue;
         const name = nameOf(orderId, validUntil);
         const since = lapsedSince.get(name) ?? heard.elapsedMs();
-        const isDue = heard.elapsedMs() - since >= approvalGraceMs && expired < expiriesMax;
+        const isDue = heard.elapsedMs() - since >= graceMs && expired < expiriesMax;
         // Also of one that expires now: when the journal does not take it, its time is not counted again.
         seen.set(name, since);
         if (!isDue || commit.complaint() !== undefined) continue;
@@ -186,7 +187,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     if (until === undefined) return approval;
     const validUntil = parse(until);
     const since = lapsedSince.get(nameOf(orderId, validUntil));
-    const leftMs = since === undefined ? approvalGraceMs : since + approvalGraceMs - heard.elapsedMs();
+    const leftMs = since === undefined ? graceMs : since + graceMs - heard.elapsedMs();
     const now = clock.now();
     const from = since === undefined && validUntil > now ? validUntil : now;
     return { ...approval, expires_at: format(plusMilliseconds(from, Math.max(leftMs, 0))) };

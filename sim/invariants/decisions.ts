@@ -154,7 +154,8 @@ export const reservedWhileAlive: Invariant = {
     return (
       first(platform.outside.open.keys(), (id) => {
         if (!reserved.held.has(id)) return `${id} works at the broker and was never reserved`;
-        return reserved.freed.has(id) ? `${id} works at the broker and its reservation is gone` : undefined;
+        const isGone = reserved.freed.has(id) || reserved.expired.has(id);
+        return isGone ? `${id} works at the broker and its reservation is gone` : undefined;
       }) ??
       first(reserved.freed, (id) => {
         const order = past.orders.get(id);
@@ -162,5 +163,15 @@ export const reservedWhileAlive: Invariant = {
         return `${id} is ${order.state} and its reservation is gone`;
       })
     );
+  },
+};
+
+export const unsentApprovalsExpire: Invariant = {
+  name: "unsent_approvals_expire",
+  sentence:
+    "At rest nothing is held for an approval that nobody sent, because exposure that never comes back keeps out what should pass, exits among it.",
+  violated({ settled, reserved }) {
+    if (!settled) return undefined;
+    return first(reserved.unsent, (id) => `${id} was approved, nobody sent it, and it is reserved all the same`);
   },
 };

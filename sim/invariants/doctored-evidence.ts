@@ -30,7 +30,12 @@ export function nothing() {
       envelopes: new Set<string>(),
       approvals: [] as object[],
     },
-    reserved: { held: new Set<string>(), freed: new Set<string>() },
+    reserved: {
+      held: new Set<string>(),
+      freed: new Set<string>(),
+      unsent: new Set<string>(),
+      expired: new Set<string>(),
+    },
     chain: { sequence: 0, hash: "", next: () => undefined },
     unaudited: () => undefined as { readonly subject: string; readonly at: number } | undefined,
     told: undefined as Told | undefined,

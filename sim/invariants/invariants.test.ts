@@ -132,6 +132,24 @@ const table: Readonly<
       ],
     ],
   },
+  unsent_approvals_expire: {
+    holds: [
+      ({ reserved }) => reserved.unsent.add("o-1"),
+      (evidence) => {
+        evidence.settled = true;
+        evidence.reserved.expired.add("o-1");
+      },
+    ],
+    fails: [
+      [
+        /nobody sent it/,
+        (evidence) => {
+          evidence.settled = true;
+          evidence.reserved.unsent.add("o-1");
+        },
+      ],
+    ],
+  },
   reserved_while_alive: {
     holds: [
       ({ platform, reserved }) => {
@@ -147,6 +165,14 @@ const table: Readonly<
           platform.outside.open.set("o-1", {});
           reserved.held.add("o-1");
           reserved.freed.add("o-1");
+        },
+      ],
+      [
+        /at the broker and its reservation is gone/,
+        ({ platform, reserved }) => {
+          platform.outside.open.set("o-1", {});
+          reserved.held.add("o-1");
+          reserved.expired.add("o-1");
         },
       ],
       [
