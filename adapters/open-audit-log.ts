@@ -5,6 +5,7 @@ import type pg from "pg";
 import { Defect } from "../contracts/src/fault.ts";
 import type { AuditLog } from "../ports/audit-log.ts";
 import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
+import { currentLog } from "./flat-audit-log.ts";
 import { createPostgresAuditLog } from "./postgres/audit-log.ts";
 import { createAuditReads } from "./postgres/audit-reads.ts";
 import { storeFault } from "./postgres/store-fault.ts";
@@ -36,14 +37,15 @@ function readOnly({ pool, wake }: OpenedStore): AuditLog {
   const refuse = async (): Promise<never> => {
     throw new Defect("only operations writes the audit log");
   };
-  return {
+  return currentLog({
     ...createAuditReads(ask),
     takePen: refuse,
     append: refuse,
+    closeAndAppend: refuse,
     putCheckpoint: refuse,
     putTiles: refuse,
     replaceTile: refuse,
     repairIndex: refuse,
     onAppend: (run) => whenWritten(wake, "entries", run),
-  };
+  });
 }

@@ -2,6 +2,7 @@
 // that a publication that somebody forgot is found by whatever test runs that code first, and never becomes durable.
 import { Defect } from "../contracts/src/fault.ts";
 import type { Subject } from "../contracts/src/subject.ts";
+import { subjects } from "../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../ports/store.ts";
 
 /** The complaint about a unit of work, or undefined; `untoldChange` of contracts/src/state-changes.ts. */
@@ -101,9 +102,21 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     oms: watchedOms(oms, after),
     paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
     stepUps: {
-      redeem: (shown) => after(unit.stepUps.redeem(shown), "update step_up_proof", (denial) => denial === undefined),
+      // It tells of the use itself, in the same transaction, past the events that are watched here.
+      async redeem(shown) {
+        const denial = await unit.stepUps.redeem(shown);
+        if (denial === undefined) {
+          watch.wrote("update step_up_proof");
+          watch.published(subjects.stepUpRedeemed as Subject<never>);
+        }
+        return denial;
+      },
     },
     auditStanding: watchedStanding(unit.auditStanding, after),
+    auditAnew: {
+      ...unit.auditAnew,
+      put: (request) => after(unit.auditAnew.put(request), "insert audit_anew_request"),
+    },
   };
 }
 

@@ -13,6 +13,8 @@
 //  6. Entries are read back byte for byte, in order, without holes.
 //  7. An append publishes one `audit.appended` for each of its entries, in the order of the log, with the entry's text as its payload, in the
 //     same transaction: what was not committed is never heard of, and what was committed is heard.
+//  8. Logs follow each other and one is written: `beginAnew` closes it and begins the next, numbered one higher, in one transaction. A closed log
+//     stays as it is and can be read for ever; nothing of it is read through the next one but where an event of its stands (4 holds across all).
 import type { Instant } from "../contracts/src/instant.ts";
 
 /** The newest entry. */
@@ -74,14 +76,51 @@ export interface StoredTile {
   readonly hashes: Uint8Array;
 }
 
+/** A log that was closed, as its head was then. */
+export interface ClosedLog {
+  /** 1 for the first log of all. */
+  readonly number: number;
+  readonly head: AuditHead;
+  readonly at: Instant;
+}
+
+/** The beginning of the next log, and the end of the one before. */
+export interface NewLog {
+  readonly pen: number;
+  /** When the old one was closed. */
+  readonly at: Instant;
+  readonly rows: readonly NewAuditRow[];
+  readonly head: AuditHead;
+}
+
+export type ClosedLogReads = Pick<
+  AuditLog,
+  | "head"
+  | "read"
+  | "readSubject"
+  | "readIndex"
+  | "readKeyChanges"
+  | "count"
+  | "newestCheckpoint"
+  | "checkpoints"
+  | "readTile"
+  | "readTiles"
+>;
+
 export interface AuditLog {
-  /** From now on only the caller may write; waits for a batch that is under way. */
-  takePen(incarnation: string): Promise<{ readonly pen: number; readonly head: AuditHead }>;
+  /** From now on only the caller may write; waits for a batch that is under way. `number` says which log is written. */
+  takePen(incarnation: string): Promise<{ readonly pen: number; readonly head: AuditHead; readonly number: number }>;
+  /** Closes the log that the pen is for and begins the next with these entries. Refused as `append` is; the pen stays in force. */
+  beginAnew(begun: NewLog): Promise<void>;
+  /** The oldest first. */
+  closedLogs(): Promise<readonly ClosedLog[]>;
+  /** What is kept of a closed log. */
+  closed(log: ClosedLog): ClosedLogReads;
   head(): Promise<AuditHead>;
   append(batch: AuditBatch): Promise<void>;
   /** Most likely the next batch, while the one before is on its way: what can be done for it already is done. It changes nothing. */
   foresee?(batch: AuditBatch): void;
-  /** Of these event ids, those that are in the log, with their sequence. */
+  /** Of these event ids, those that are in the log, with their sequence. One below 0 stands in a closed log; `read` of one entry there finds it. */
   sequencesOf(eventIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Of these subjects, the sequence of the newest entry about each; a subject without one is not in the map. */
   newestOf(subjectIds: readonly string[]): Promise<ReadonlyMap<string, number>>;

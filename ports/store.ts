@@ -15,6 +15,7 @@ import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
+import type { AuditAnewRecords } from "./audit-anew.ts";
 import type { AuditStandingRecords } from "./audit-standing.ts";
 import type { DrillRecords } from "./drill-records.ts";
 import type { FlattenRecords } from "./flatten-records.ts";
@@ -152,6 +153,7 @@ export interface UnitOfWork {
   readonly paperWeather: PaperWeatherRecords;
   readonly stepUps: StepUpRecords;
   readonly auditStanding: AuditStandingRecords;
+  readonly auditAnew: AuditAnewRecords;
 }
 
 export type Outcome = "committed" | "not committed";

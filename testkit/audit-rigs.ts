@@ -68,10 +68,12 @@ const emptyText = `
 begin;
 alter table audit_entry disable trigger append_only;
 alter table audit_checkpoint disable trigger append_only;
-truncate audit_entry, audit_checkpoint, audit_tile;
+alter table audit_closed_log disable trigger append_only;
+truncate audit_entry, audit_checkpoint, audit_tile, audit_closed_log;
 update audit_head set pen = 0, incarnation = '', taken_us = 0, size = 0, hash = repeat('0', 64), "timestamp" = '';
 alter table audit_entry enable always trigger append_only;
 alter table audit_checkpoint enable always trigger append_only;
+alter table audit_closed_log enable always trigger append_only;
 commit`;
 
 export function auditGround(migrations?: readonly Migration[]): AuditGround {

@@ -1,5 +1,6 @@
 // The audit log in memory: the same promises as on the database (ports/audit-log.ts), with the world's faults instead of a disk's.
 import { Fault } from "../../contracts/src/fault.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type {
   AuditBatch,
@@ -24,8 +25,9 @@ import {
   stalePen,
   timesOfRows,
 } from "../audit-batch.ts";
+import { currentLog, type FlatAuditLog, numberOf } from "../flat-audit-log.ts";
 import { createMemoryAuditReads } from "./audit-reads.ts";
-import type { AuditWorld } from "./audit-world.ts";
+import { type AuditWorld, noEntries } from "./audit-world.ts";
 import { type MemoryProcess, type MemoryWorld, never, type Watcher } from "./world.ts";
 
 export interface MemoryAuditLogOptions {
@@ -95,6 +97,25 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
       for (const follower of [...audit.followers]) follower();
     };
     return write("audit.append", refuse, commit, () => answerLost(batch));
+  };
+
+  const closeAndAppend = async (batch: AuditBatch, at: Instant): Promise<void> => {
+    if (batch.rows.length > 0) checkBatch(batch);
+    const rows = batch.rows.map(copied);
+    const number = numberOf(batch.after) - 1;
+    const refuse = (): void => {
+      mustHavePen(batch.pen);
+      if (numberOf(audit.head.size) !== number) throw headElsewhere(batch.after);
+      if (rows.some((row) => audit.byEvent.has(row.eventId))) throw eventAgain();
+    };
+    const commit = (): void => {
+      audit.closed.push({ number, head: { ...audit.head }, at });
+      for (const row of rows) keep(audit, row);
+      audit.head = rows.length > 0 ? { ...batch.head } : { ...noEntries, size: batch.after };
+      publish(world, rows);
+      for (const follower of [...audit.followers]) follower();
+    };
+    return write("audit.begin", refuse, commit, () => answerLost(batch));
   };
 
   const putCheckpoint = async (pen: number, checkpoint: StoredCheckpoint): Promise<void> => {
@@ -172,9 +193,10 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     for (const stop of [...stops]) stop();
   };
   const forget = process.onKill(stopAll);
-  return {
+  const flat: FlatAuditLog = {
     ...createMemoryAuditReads(audit, ask),
     append,
+    closeAndAppend,
     putCheckpoint,
     putTiles,
     replaceTile,
@@ -185,6 +207,9 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
         audit.pen += 1;
         return { pen: audit.pen, head: { ...audit.head } };
       }),
+  };
+  return {
+    ...currentLog(flat),
     async close() {
       closed = true;
       stopAll();

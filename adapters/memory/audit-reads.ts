@@ -1,11 +1,12 @@
 // What is read back of the audit log from the memory world. Everything is a copy, as it would be from a database.
-import type { AuditLog, AuditRow, NewAuditRow } from "../../ports/audit-log.ts";
+import type { AuditRow, NewAuditRow } from "../../ports/audit-log.ts";
 import { timesOfRows } from "../audit-batch.ts";
+import type { FlatAuditLog } from "../flat-audit-log.ts";
 import type { AuditWorld } from "./audit-world.ts";
 
 export type MemoryAuditReads = Omit<
-  AuditLog,
-  "takePen" | "append" | "putCheckpoint" | "putTiles" | "replaceTile" | "repairIndex" | "onAppend"
+  FlatAuditLog,
+  "takePen" | "append" | "closeAndAppend" | "putCheckpoint" | "putTiles" | "replaceTile" | "repairIndex" | "onAppend"
 >;
 
 function entryOf({ sequence, text }: NewAuditRow): AuditRow {
@@ -56,9 +57,11 @@ export function createMemoryAuditReads(audit: AuditWorld, ask: <T>(answer: () =>
     count: (from, end) => ask(() => audit.rows.filter(({ sequence }) => sequence >= from && sequence < end).length),
     // Whoever tampers with this world takes no note of it: only looking finds it.
     rewrites: () => ask(() => ""),
-    newestCheckpoint: () =>
+    closedLogs: () => ask(() => structuredClone(audit.closed)),
+    newestCheckpoint: (below) =>
       ask(() => {
-        const found = audit.checkpoints.get(sizes().at(-1) ?? -1);
+        const largest = sizes().findLast((size) => size < below);
+        const found = audit.checkpoints.get(largest ?? -1);
         return found === undefined ? undefined : { ...found };
       }),
     checkpoints: (fromSize, count) =>

@@ -1,9 +1,11 @@
 // What the audit log would have on disk in the memory world. It is handed to the logs of all processes that share it, and outlives them.
-import type { AuditHead, NewAuditRow, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
+import type { AuditHead, ClosedLog, NewAuditRow, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
 
 export interface AuditWorld {
   pen: number;
   head: AuditHead;
+  /** With their heads as they stood. */
+  readonly closed: ClosedLog[];
   readonly rows: NewAuditRow[];
   readonly byEvent: Map<string, number>;
   /** The sequences of each subject's entries, ascending. */
@@ -16,10 +18,13 @@ export interface AuditWorld {
   readonly followers: Set<() => void>;
 }
 
+export const noEntries: AuditHead = { size: 0, hash: "0".repeat(64), timestamp: "" };
+
 export function auditWorld(): AuditWorld {
   return {
     pen: 0,
-    head: { size: 0, hash: "0".repeat(64), timestamp: "" },
+    head: { ...noEntries },
+    closed: [],
     rows: [],
     byEvent: new Map(),
     bySubject: new Map(),

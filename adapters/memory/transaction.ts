@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Instance, UnitOfWork } from "../../ports/store.ts";
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
+import { auditAnewChanges } from "./audit-anew.ts";
 import { auditStandingChanges } from "./audit-standing.ts";
 import { encode } from "./codec.ts";
 import { flattenChanges } from "./flatten-records.ts";
@@ -61,6 +62,7 @@ interface Pending {
   readonly paperWeather: ReturnType<typeof weatherChanges>;
   readonly stepUps: ReturnType<typeof stepUpChanges>;
   readonly auditStanding: ReturnType<typeof auditStandingChanges>;
+  readonly auditAnew: ReturnType<typeof auditAnewChanges>;
 }
 
 export function beginTransaction(name: string, ports: TransactionPorts): Transaction {
@@ -105,6 +107,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const paperWeather = weatherChanges(world.paperWeather, { inTurn, lock });
   const stepUps = stepUpChanges(world.stepUps, { inTurn, lock });
   const auditStanding = auditStandingChanges(world.auditStanding, { inTurn, lock });
+  const auditAnew = auditAnewChanges(world.auditAnew, { inTurn });
   const pending: Pending = {
     events: [],
     handled: new Set(),
@@ -121,6 +124,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     paperWeather,
     stepUps,
     auditStanding,
+    auditAnew,
   };
 
   return {
@@ -145,6 +149,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.paperWeather.apply();
       pending.stepUps.apply();
       pending.auditStanding.apply();
+      pending.auditAnew.apply();
       world.append(pending.events);
     },
     end() {
@@ -203,6 +208,7 @@ function unitOf(
     reconcile: pending.reconcile.records,
     paperWeather: pending.paperWeather.records,
     auditStanding: pending.auditStanding.records,
+    auditAnew: pending.auditAnew.records,
     handled: {
       firstTime: (subscription, eventId) =>
         inTurn(async () => {

@@ -6,6 +6,7 @@
 //  3. Nothing in here calls a handler: watchers only take note, and act when their own timers say so.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Outcome } from "../../ports/store.ts";
+import type { AuditAnewWorld } from "./audit-anew.ts";
 import type { AuditStandingWorld } from "./audit-standing.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
 import { type FlattenWorld, flattenWorld } from "./flatten-records.ts";
@@ -80,6 +81,7 @@ export interface MemoryWorld {
   readonly paperWeather: WeatherWorld;
   readonly stepUps: StepUpWorld;
   readonly auditStanding: AuditStandingWorld;
+  readonly auditAnew: AuditAnewWorld;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -130,6 +132,7 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     paperWeather: { current: undefined },
     stepUps: new Map(),
     auditStanding: { current: undefined },
+    auditAnew: new Map(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "../../contracts/src/decimal.ts";
 import { format, fromUnixMs, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { paperListings } from "../../services/paper-seeds.ts";
+import { auditAnewConformance } from "../../testkit/conformance/audit-anew-records.ts";
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
@@ -23,6 +24,10 @@ paperWeatherConformance("memory", async () => {
   return { store, close };
 });
 auditStandingConformance("memory", async () => {
+  const { store, close } = await memoryStoreRig({ seed: 1 });
+  return { store, close };
+});
+auditAnewConformance("memory", async () => {
   const { store, close } = await memoryStoreRig({ seed: 1 });
   return { store, close };
 });

@@ -2,6 +2,7 @@
 import type pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "../../contracts/src/decimal.ts";
+import { auditAnewConformance } from "../../testkit/conformance/audit-anew-records.ts";
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
@@ -34,6 +35,7 @@ const rigOn = (): Promise<PaperBrokerRig> =>
 brokerConformance("paper, in PostgreSQL", rigOn);
 paperWeatherConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
+auditAnewConformance("PostgreSQL", async () => openPeer(database.address.app));
 
 it("orders that come at the same time over many connections are numbered without gaps", async () => {
   const rig = await rigOn();

@@ -276,6 +276,7 @@ describe("the audit log on PostgreSQL", () => {
     await owner.query(`insert into audit_entry
       select n, 'e' || n, case when n = 7 then 'rare' else 'common' end, 'a', 'x' from generate_series(0, 4999) n`);
     await owner.query("analyze audit_entry");
+    await rig.audit.head();
     const explained: string[] = [];
     const { pool } = rig.peer;
     const real = pool.query.bind(pool) as (statement: pg.QueryConfig) => Promise<pg.QueryResult>;

@@ -8,12 +8,14 @@
 import type pg from "pg";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { AuditBatch, AuditIndexRow, AuditLog, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { checkBatch, checkCheckpoint, checkTile } from "../audit-batch.ts";
+import { checkBatch, checkCheckpoint, checkTile, timesOfRows } from "../audit-batch.ts";
+import { currentLog, type FlatAuditLog } from "../flat-audit-log.ts";
 import { sendCall } from "./append-query.ts";
 import {
   auditAppend,
@@ -70,6 +72,11 @@ const replaceText = "update audit_tile set hashes = $3 where level = $1 and inde
 const repairText = `
 select audit_repair_index($1, array(
   select row(r.*)::audit_index_row from unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) as r)) as repaired`;
+
+const anewText = `
+select audit_begin_anew($1, $2, array(
+  select row(r.*)::audit_row from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::bigint[]) as r
+), $9, $10, $11, $12)`;
 
 /** A batch that is written before it may be sent. */
 interface Foreseen {
@@ -191,10 +198,27 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
     }
   }
 
-  return {
+  async function closeAndAppend(batch: AuditBatch, at: Instant): Promise<void> {
+    if (batch.rows.length > 0) checkBatch(batch);
+    const { pen, after, rows, head } = batch;
+    const columns = (name: "eventId" | "subjectId" | "action") => rows.map((row) => columnOfText(row[name]));
+    const places = rows.map(({ sequence }) => sequence);
+    const texts = rows.map(({ text }) => Buffer.from(text));
+    const timeOf = timesOfRows();
+    const entries = [places, columns("eventId"), columns("subjectId"), columns("action"), texts, rows.map(timeOf)];
+    try {
+      await query({ text: anewText, values: [pen, after, ...entries, head.size, head.hash, head.timestamp, at] });
+    } catch (thrown) {
+      throw auditAppendFault(thrown, batch);
+    }
+    pokeSoon();
+  }
+
+  const flat: FlatAuditLog = {
     ...createAuditReads(ask),
     append,
     foresee,
+    closeAndAppend,
     putCheckpoint,
     repairIndex,
     async replaceTile(tile, was) {
@@ -218,6 +242,9 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
       }
     },
     onAppend: (run) => whenWritten(wake, "entries", run),
+  };
+  return {
+    ...currentLog(flat),
     complaint: () => connection.complaint(),
     async close() {
       if (willPoke) wake.poke("entries");

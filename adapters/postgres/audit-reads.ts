@@ -4,15 +4,16 @@
 import type pg from "pg";
 import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
-import type { AuditHead, AuditLog, AuditRow, StoredCheckpoint } from "../../ports/audit-log.ts";
+import type { AuditHead, AuditRow, StoredCheckpoint } from "../../ports/audit-log.ts";
+import type { FlatAuditLog } from "../flat-audit-log.ts";
 import { columnOfText, textOfColumn } from "./exact-text.ts";
 
 /** Runs one statement; what it throws is a fault already. */
 export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 
 export type AuditReads = Omit<
-  AuditLog,
-  "takePen" | "append" | "putCheckpoint" | "putTiles" | "replaceTile" | "repairIndex" | "onAppend"
+  FlatAuditLog,
+  "takePen" | "append" | "closeAndAppend" | "putCheckpoint" | "putTiles" | "replaceTile" | "repairIndex" | "onAppend"
 >;
 
 /** Not a sequence of characters, or one that a text cannot hold. */
@@ -26,10 +27,18 @@ export function createAuditReads(ask: Ask): AuditReads {
       const text = `select size, hash, "timestamp" from audit_head`;
       return headOf((await ask("reading the audit log's head", { text })).rows[0]);
     },
-    async newestCheckpoint() {
-      const text = "select size, note, at_us from audit_checkpoint order by size desc limit 1";
-      const [row] = (await ask("reading the newest checkpoint", { text })).rows;
+    async newestCheckpoint(below) {
+      const text = "select size, note, at_us from audit_checkpoint where size < $1 order by size desc limit 1";
+      const [row] = (await ask("reading the newest checkpoint", { text, values: [below] })).rows;
       return row === undefined ? undefined : checkpointOf(row);
+    },
+    async closedLogs() {
+      const text = `select number, size, hash, "timestamp", closed_us from audit_closed_log order by number`;
+      return (await ask("reading which logs were closed", { text })).rows.map((row) => ({
+        number: Number(row.number),
+        head: headOf(row),
+        at: fromMicroseconds(Number(row.closed_us)),
+      }));
     },
     async checkpoints(fromSize, count) {
       const found = await ask("reading checkpoints", {
@@ -59,7 +68,7 @@ export function createAuditReads(ask: Ask): AuditReads {
 }
 
 type EntryReads = Pick<
-  AuditLog,
+  FlatAuditLog,
   "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex" | "readKeyChanges" | "count" | "rewrites"
 >;
 

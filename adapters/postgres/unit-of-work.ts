@@ -9,6 +9,7 @@ import { redeemOrTell } from "../identity/step-up-proofs.ts";
 import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
+import { auditAnewRecords } from "./unit-of-work-audit-anew.ts";
 import { auditStandingRecords } from "./unit-of-work-audit-standing.ts";
 import { configurationRecords } from "./unit-of-work-configuration.ts";
 import { drillRecords, flattenRecords } from "./unit-of-work-flatten.ts";
@@ -72,6 +73,7 @@ export function createUnitOfWork(options: {
     paperWeather: paperWeatherRecords(options.sql),
     stepUps: { redeem: (shown) => redeemOrTell(options.sql, unit.events, shown) },
     auditStanding: auditStandingRecords(options.sql),
+    auditAnew: auditAnewRecords(options.sql),
   };
   return {
     unit,

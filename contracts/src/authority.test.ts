@@ -72,6 +72,8 @@ BeginAuditInspection      .      .      .      x          .         x      .
 WatchAuditRun             .      .      x      x          x         x      x
 RotateAuditKey            .      .      .      .          .         x      .
 RevokeAuditKey            .      .      .      .          .         x      .
+BeginAuditAnew            .      .      .      .          .         x      .
+CosignAuditAnew           .      .      .      x          x         x      .
 EraseAuditSubject         .      .      .      .          .         x      .
 ReadPersonalData          .      .      .      .          x         x      .
 ReportRegulatoryEvent     .      .      .      .          .         .      x

@@ -89,6 +89,8 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "risk.roll": tells("lossBaseline", "riskHaltRequested"),
   "audit.key": tells("operatorAttempted"),
   "audit.erase": tells("operatorAttempted"),
+  "audit.anew": tells("operatorAttempted", "auditAnewRequested"),
+  "audit.anew.look": onlyReads,
   "audit.alarm": tells("alarmRaised"),
   "marks.alarm": tells("alarmRaised"),
   "audit.standing": untold("How far the log has come follows from the log; when it fails that is an alarm."),
@@ -203,6 +205,8 @@ export const otherWriters: Readonly<Record<string, string>> = {
 /** Actions that the audit log appends about itself, without an event. */
 export const ownActions: Readonly<Record<string, string>> = {
   "chain.genesis": "Entry 0: names the log.",
+  "chain.begun_anew":
+    "Entry 1 of a log that follows another: names the log that was closed, its last checkpoint, what was wrong with it, why, and both people.",
   "chain.verified": "The log verified itself; with what came of it.",
   "key.rotated": "Another key signs checkpoints from here on.",
   "key.revoked": "A key's signatures count only up to a size.",

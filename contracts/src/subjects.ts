@@ -20,6 +20,7 @@ import {
 } from "./records/halt.ts";
 import { mark } from "./records/market.ts";
 import {
+  auditAnewRequested,
   auditEntry,
   auditProgress,
   flatProved,
@@ -114,6 +115,7 @@ export const subjects = {
   // Operations.
   auditAppended: subject("svc.v1.operations.audit.appended", auditEntry, () => "audit", "An audit entry was appended."),
   auditProgress: subject("svc.v1.operations.audit.progress", auditProgress, () => "audit", "When the audit log has heard this, everything published before it is an entry."),
+  auditAnewRequested: subject("svc.v1.operations.audit.anew_requested", auditAnewRequested, () => "audit", "An admin asked for the broken audit log to be closed and another to be begun; a second person must sign."),
   haltRequested: subject("svc.v1.operations.halt.requested", activeHalt, byFirm, "A halt is in force; order management stops accepting matching orders."),
   haltLifted: subject("svc.v1.operations.halt.lifted", haltLifted, byFirm, "An operator lifted a halt."),
   haltStep: subject("svc.v1.operations.halt.step", haltStep, byFirm, "What follows a latch was proven: blocked, cancelled or notified."),

@@ -31,6 +31,11 @@ export function defaultOrigin(incarnation: string): string {
   return `portcullis/audit/${incarnation}`;
 }
 
+/** The name of a log that follows others says which one it is. */
+export function originOfLog(number: number, incarnation: string): string {
+  return number === 1 ? defaultOrigin(incarnation) : `portcullis/audit/${number}/${incarnation}`;
+}
+
 /** Makes entry 0. Throws ValueRefused when the log could not be told from another. */
 export function makeGenesis(genesis: Genesis & { readonly timestamp: string }, sha256: Sha256OfBytes): Entry {
   const { origin, incarnation, keys, timestamp } = genesis;

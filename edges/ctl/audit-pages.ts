@@ -1,9 +1,11 @@
 // The audit log as ctl reads it: pages of exact texts, one line per entry for people, and a broken chain told with its place.
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import type { Client } from "../client/src/types.ts";
+import type { AnswerOf, Client } from "../client/src/types.ts";
+import type { Context } from "./context.ts";
 import { isApiError, Refusal } from "./failure.ts";
+import { countOf } from "./numbers.ts";
 import { clean, pairs } from "./text.ts";
-import type { Answer } from "./verbs/verb.ts";
+import type { Answer, VerbOption } from "./verbs/verb.ts";
 
 /** What the server takes in one answer. */
 export const pageSize = 500;
@@ -29,8 +31,32 @@ export async function* pagesOf(client: Client, from: number, end: number): Async
   }
 }
 
-export async function sizeOf(client: Client): Promise<number> {
-  return (await client.readAudit({ fromSequence: 0, countMax: 1 })).size;
+export async function sizeOf(client: Client, log: LogAsked = {}): Promise<number> {
+  return (await client.readAudit({ fromSequence: 0, countMax: 1, ...log })).size;
+}
+
+export const logOption: VerbOption = {
+  name: "log",
+  value: "N",
+  sentence: "Of a log that was closed: its number, as `status` shows it.",
+};
+
+export interface LogAsked {
+  readonly log?: number;
+}
+
+export function logOf(context: Context): LogAsked {
+  const given = context.option("log");
+  return given === undefined ? {} : { log: countOf("log", given, 1) };
+}
+
+/** What was found when it was closed, in one line. */
+export function closedLine(
+  log: NonNullable<AnswerOf<"getAuditStatus">["closed_logs"]>[number],
+): readonly [string, string] {
+  const { code, sequence } = log.fault;
+  const held = log.verified_size === 0 ? "no checkpoint held" : `the first ${entries(log.verified_size)} held`;
+  return ["Closed log", `${log.log} (${clean(log.origin)}): ${code} at ${sequence}, ${held}; closed ${log.closed_at}`];
 }
 
 /** As JSON reads it; a text that is no JSON stays a text, so that it is seen. */

@@ -64,6 +64,7 @@ const broken: FakeAnswer = {
 function serveRun(kind: string, end: object, steps: readonly number[] = []): void {
   const left = [...steps];
   const run = { run_id: "r-1", done: false, next_sequence: 0, size: 10_000_000 };
+  server.on(`GET ${place}/status`, { body: {} });
   server.on(`POST ${place}/${kind}`, { status: 201, body: run });
   server.on(`GET ${place}/runs/r-1`, () => {
     const next = left.shift();
@@ -130,6 +131,24 @@ describe("verify", () => {
     const json = await run("verify --from-sequence 5 --json");
     expect(JSON.parse(json.stdout)).toEqual({ verified: true, ...clean });
     expect(JSON.parse(server.calls(`POST ${place}/verifications`).at(-1)?.body ?? "")).toEqual({ from_sequence: 5 });
+  });
+
+  it("22.3: tells of logs that were closed, and verifies one of them by its number", async () => {
+    serveRun("verifications", { verification: clean });
+    const fault = { code: "TRUNCATED", sequence: 7, expected: "9 entries", actual: "7" };
+    const closed = { log: 1, origin: "portcullis/audit/x", verified_size: 6, closed_at: entry(1).timestamp, fault };
+    server.on(`GET ${place}/status`, { body: { log: 2, closed_logs: [closed] } });
+    const done = await run("verify");
+    expect(done.stdout).toMatch(
+      /^Closed log +1 \(portcullis\/audit\/x\): TRUNCATED at 7, the first 6 entries held; closed /m,
+    );
+    expect(JSON.parse((await run("verify --json")).stdout)).toMatchObject({
+      verified: true,
+      closed_logs: [{ log: 1 }],
+    });
+    expect((await run("verify --log 1")).stdout).not.toContain("Closed log");
+    expect(JSON.parse(server.calls(`POST ${place}/verifications`).at(-1)?.body ?? "")).toMatchObject({ log: 1 });
+    expect((await run("verify --log 0")).exit).toBe(2);
   });
 
   it("of a long chain goes on asking, and says on stderr how far it is", async () => {
@@ -390,6 +409,48 @@ describe("erase", () => {
     });
     server.on(route, { body: { subject_id: "operator:ada", sequences: [] } });
     expect((await run(`${command} --confirm ERASE`)).stdout).toContain("Nothing is sealed about operator:ada.");
+  });
+});
+
+describe("begin-anew", () => {
+  const proof = { status: 201, body: { proof: "psu_x", expires_at: entry(1).timestamp } };
+  const pending = {
+    ...{ request_id: "anew-1", pending: true, expires_at: entry(1).timestamp, closed_log: 1, closed_origin: "audit/x" },
+    ...{ log: 0, origin: "", key: "", sequence: 0 },
+  };
+
+  it("22.3: asks with word, reason and second factor, and ends with 8; a wrong word is the server's to refuse, with 3", async () => {
+    serveIdentity("admin");
+    server.on("POST /v1/auth/step-up", proof);
+    const route = `POST ${place}/anew`;
+    server.on(route, problem(409, "CONFIRMATION_WRONG", "Type ANEW to confirm. Nothing was done."));
+    expect((await run("begin-anew --reason broken --totp 123456")).exit).toBe(3);
+    expect(server.calls("POST /v1/auth/step-up")).toHaveLength(0);
+    server.on(route, { body: pending });
+    const done = await run("begin-anew --reason broken --confirm ANEW --totp 123456");
+    expect(done).toMatchObject({ exit: 8, stdout: expect.stringMatching(/^Request +anew-1$/m) });
+    const sent = JSON.parse(server.calls(route).at(-1)?.body ?? "{}");
+    expect(sent).toEqual({ reason: "broken", confirmation: "ANEW", step_up_proof: "psu_x" });
+    expect(JSON.parse(server.calls("POST /v1/auth/step-up")[0]?.body ?? "{}")).toMatchObject({
+      action: "BeginAuditAnew",
+    });
+    expect((await run("begin-anew --confirm ANEW --totp 123456")).exit).toBe(2);
+  });
+
+  it("22.3: somebody else signs, for exactly that request, and is told of the new log", async () => {
+    serveIdentity("operator");
+    server.on("POST /v1/auth/step-up", proof);
+    const route = `POST ${place}/anew/anew-1/cosign`;
+    server.on(route, {
+      body: { ...pending, pending: false, log: 2, origin: "audit/2/y", key: "audit/2/y+1+k", sequence: 1 },
+    });
+    const done = await run("begin-anew --cosign anew-1 --confirm ANEW --totp 123456");
+    expect(done).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^New log +2 \(audit\/2\/y\)$/m) });
+    const asked = JSON.parse(server.calls("POST /v1/auth/step-up")[0]?.body ?? "{}");
+    expect(asked).toMatchObject({ action: "CosignAuditAnew", parameters: { request_id: "anew-1" } });
+    expect(JSON.parse(server.calls(route)[0]?.body ?? "{}")).toEqual({ confirmation: "ANEW", step_up_proof: "psu_x" });
+    server.on(route, problem(409, "LOG_NOT_BROKEN", "The audit log verifies."));
+    expect((await run("begin-anew --cosign anew-1 --confirm ANEW --totp 123456")).exit).toBe(6);
   });
 });
 

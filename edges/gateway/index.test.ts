@@ -107,6 +107,8 @@ describe("the gateway's routes", () => {
       "operator POST /v1/operations/audit/keys/rotate rotateAuditKey RotateAuditKey",
       "operator POST /v1/operations/audit/keys/:key_id/revoke revokeAuditKey RevokeAuditKey",
       "operator POST /v1/operations/audit/erasures eraseAuditSubject EraseAuditSubject",
+      "operator POST /v1/operations/audit/anew beginAuditAnew BeginAuditAnew",
+      "operator POST /v1/operations/audit/anew/:request_id/cosign cosignAuditAnew CosignAuditAnew",
       "operator GET /v1/operations/audit/log/checkpoint getAuditCheckpoint GetAuditTile",
       "operator GET /v1/operations/audit/log/tile/:path* getAuditTile GetAuditTile",
     ]);

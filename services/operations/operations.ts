@@ -5,10 +5,10 @@ import { everySubject } from "../../contracts/src/subjects.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../service.ts";
+import { startLastingAudit } from "./audit/anew/lasting-audit.ts";
 import type { RunningAudit } from "./audit/audit.ts";
 import { auditDesk } from "./audit/desks/audit-desk.ts";
 import { startSecretWatch } from "./audit/intake/secret-watch.ts";
-import { keepAudit } from "./audit/kept-audit.ts";
 import { startDrills } from "./drills/drills.ts";
 import { startFlatten } from "./flatten/flatten.ts";
 import { type RunningHalts, startHalts } from "./halts/halts.ts";
@@ -32,7 +32,7 @@ export const operations: Service = {
       { name: "operations.observer", subjects: [everySubject] },
       async (event) => observed.add(1, { subject: event.subject }),
     );
-    const audit = await keepAudit({ ...ports, auditSettings: ports.settings.audit });
+    const audit = await startLastingAudit({ ...ports, auditSettings: ports.settings.audit });
     const secretWatch = startSecretWatch({
       ...ports,
       folder: ports.settings.audit.signingKeyPath.split("/").slice(0, -2).join("/"),

@@ -14,9 +14,11 @@ import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjectByName } from "../../contracts/src/subjects.ts";
 import { type EntryRecord, makeEntry, readEntry } from "../../core/audit/entry.ts";
+import type { AuditLog } from "../../ports/audit-log.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
-import { type AuditSettings, type RunningAudit, startAudit } from "../../services/operations/audit/audit.ts";
+import { type LastingAudit, startLastingAudit } from "../../services/operations/audit/anew/lasting-audit.ts";
+import { type AuditPorts, type AuditSettings, startAudit } from "../../services/operations/audit/audit.ts";
 import { keepAudit } from "../../services/operations/audit/kept-audit.ts";
 import { plainSecrets } from "../plain-secrets.ts";
 import { untoldInPlatform } from "../told-changes.ts";
@@ -36,7 +38,8 @@ export interface AuditRigOptions {
 
 /** One life of the audit log's shell. */
 export interface AuditLife {
-  readonly audit: RunningAudit;
+  readonly audit: LastingAudit;
+  readonly auditLog: AuditLog;
   readonly process: MemoryProcess;
   readonly deaths: Error[];
 }
@@ -82,8 +85,11 @@ export function auditRig(options: AuditRigOptions) {
   async function start(more: { readonly witnesses?: Witnesses; readonly kept?: boolean } = {}): Promise<AuditLife> {
     const process = world.process("operations");
     const deaths: Error[] = [];
+    const auditLog = memoryAuditLog({ process, timers: time.timers, audit: disk });
+    const open = more.kept === true ? keepAudit : startAudit;
+    const startWith = (ports: AuditPorts): Promise<LastingAudit> => startLastingAudit(ports, open);
     const audit = await finish(
-      (more.kept === true ? keepAudit : startAudit)({
+      startWith({
         ...portsOf(process),
         crash: { die: (defect) => deaths.push(defect) as never },
         log,
@@ -93,7 +99,7 @@ export function auditRig(options: AuditRigOptions) {
           histogram: () => ({ observe: silence }),
         },
         secrets,
-        auditLog: memoryAuditLog({ process, timers: time.timers, audit: disk }),
+        auditLog,
         signing: systemSigning(),
         sha256OfBytes: systemSha256OfBytes,
         subjectKeys: memorySubjectKeys(subjectKeys),
@@ -107,7 +113,7 @@ export function auditRig(options: AuditRigOptions) {
         },
       }),
     );
-    return { audit, process, deaths };
+    return { audit, auditLog, process, deaths };
   }
 
   const outside = new Map<string, ReturnType<typeof portsOf>>();
@@ -118,7 +124,7 @@ export function auditRig(options: AuditRigOptions) {
     return finish(ports.store.transact("outside", (unit) => unit.events.publish(subject, payload)));
   }
 
-  return { time, world, disk, secrets, subjectKeys, fates, delays, skew, commits, finish, start, publish };
+  return { time, world, disk, secrets, subjectKeys, fates, delays, skew, commits, finish, start, publish, portsOf };
 }
 
 /** What the disk holds, as records. */

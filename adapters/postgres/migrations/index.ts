@@ -24,6 +24,7 @@ import { auditStandingMigration } from "./0021-audit-standing.ts";
 import { approvalsMigration } from "./0022-approvals.ts";
 import { waitingFillsMigration } from "./0023-waiting-fills.ts";
 import { refusedOrdersMigration } from "./0024-refused-orders.ts";
+import { auditAnewMigration } from "./0025-audit-anew.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   approvalsMigration,
   waitingFillsMigration,
   refusedOrdersMigration,
+  auditAnewMigration,
 ];

@@ -209,6 +209,16 @@ export const commandDenials = {
   FLOW_KEY_CONFLICT: denial("The idempotency key belongs to another flow.", "ABORTED"),
 
   // The record of what happened.
+  LOG_NOT_BROKEN: denial("The audit log verifies: a whole log is not closed.", "FAILED_PRECONDITION"),
+  ANEW_SAME_PERSON: denial("Requester and co-signer must be two people.", "PERMISSION_DENIED"),
+  ANEW_REQUEST_UNKNOWN: denial("There is no such request to begin the audit log anew.", "NOT_FOUND", {
+    exit: exitCodes.refused,
+  }),
+  ANEW_REQUEST_VOID: denial("The log that the request names is not the one that is written.", "FAILED_PRECONDITION"),
+  ANEW_REQUEST_EXPIRED: denial(
+    "The request to begin the audit log anew was not co-signed in time.",
+    "FAILED_PRECONDITION",
+  ),
   AUDIT_KEY_CONFLICT: denial("The idempotency key belongs to another entry.", "ABORTED"),
   AUDIT_NAME_RESERVED: denial(
     "The action, or a member of the data, is one that only the platform writes.",

@@ -36,6 +36,19 @@ export type AuditEntry = z.infer<typeof auditEntry>;
 export const auditProgress = z.object({ beat_id: idText, at: instantText });
 export type AuditProgress = z.infer<typeof auditProgress>;
 
+/** An admin asked for a broken log to be closed and another to be begun. */
+export const auditAnewRequested = z.object({
+  request_id: idText,
+  /** The number and the name of the log that is to be closed. */
+  log: z.number().int().min(1),
+  origin: z.string().max(256),
+  reason: z.string().max(2_000),
+  requested_by: nameText,
+  expires_at: instantText,
+  at: instantText,
+});
+export type AuditAnewRequested = z.infer<typeof auditAnewRequested>;
+
 /** What a caller appends; the sequencer adds the rest. */
 export const auditAppend = z.strictObject({
   actor: nameText,

@@ -26,6 +26,7 @@ import { omsOrdersList } from "./oms-orders-list.ts";
 import { omsOrdersShow } from "./oms-orders-show.ts";
 import { omsOrdersSubmit } from "./oms-orders-submit.ts";
 import { omsPositionsList } from "./oms-positions-list.ts";
+import { operationsAuditBeginAnew } from "./operations-audit-begin-anew.ts";
 import { operationsAuditConsistency } from "./operations-audit-consistency.ts";
 import { operationsAuditErase } from "./operations-audit-erase.ts";
 import { operationsAuditExport } from "./operations-audit-export.ts";
@@ -149,6 +150,7 @@ export const verbs: readonly Verb[] = [
   operationsAuditKeyRotate,
   operationsAuditKeyRevoke,
   operationsAuditErase,
+  operationsAuditBeginAnew,
   completion,
   help,
 ];

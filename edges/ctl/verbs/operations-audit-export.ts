@@ -4,7 +4,18 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { type WriteText, writeWhole } from "../audit-file.ts";
-import { entries, entryOf, type IntegrityError, orBrokenChain, pagesOf, sizeOf } from "../audit-pages.ts";
+import {
+  brokenAt,
+  entries,
+  entryOf,
+  type IntegrityError,
+  logOf,
+  logOption,
+  orBrokenChain,
+  pageSize,
+  pagesOf,
+  sizeOf,
+} from "../audit-pages.ts";
 import { type BundleCheck, type BundleHeader, checkBundle } from "../bundle-check.ts";
 import type { Context } from "../context.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
@@ -17,12 +28,13 @@ export const operationsAuditExport: Verb = {
   heading: "Handing out",
   sentence: "Write a part of the audit chain to a file that anybody can verify offline.",
   about:
-    "The file appears when it is whole; one that is there is replaced. Without --count it reaches to the newest checkpoint. What is written is compared with that checkpoint: when it differs, nothing is written, and it ends with 10.",
+    "The file appears when it is whole; one that is there is replaced. Without --count it reaches to the newest checkpoint. What is written is compared with that checkpoint: when it differs, nothing is written, and it ends with 10. With --log, what is there is written as it is: what is broken stays broken, whoever verifies the file is told where, and it ends with 10 as well.",
   arguments: [],
   options: [
     { name: "from-sequence", value: "N", standard: "0", sentence: "Begin with this entry." },
     { name: "count", value: "N", sentence: "How many entries." },
     { name: "out", value: "PATH", required: true, sentence: "The file to write." },
+    logOption,
   ],
   examples: [
     { command: "ctl operations audit export --out audit.bundle", sentence: "All of it, for an auditor." },
@@ -30,6 +42,7 @@ export const operationsAuditExport: Verb = {
       command: "ctl operations audit export --from-sequence 5000 --count 1000 --out part.bundle",
       sentence: "A thousand entries.",
     },
+    { command: "ctl operations audit export --log 1 --out closed.bundle", sentence: "A log that was closed." },
   ],
   operation: "GetAuditBundleHead",
   changesState: false,
@@ -43,15 +56,53 @@ async function run(context: Context): Promise<Answer> {
   const count = context.option("count");
   const asked = count === undefined ? {} : { count: countOf("count", count, 1) };
   const path = resolve(context.folder, context.option("out") ?? "");
+  const log = logOf(context);
   const client = await context.client();
-  if (asked.count !== undefined) mustReach(fromSequence, asked.count, await sizeOf(client));
+  if (asked.count !== undefined) mustReach(fromSequence, asked.count, await sizeOf(client, log));
   return orBrokenChain(async () => {
-    const head = await client.getAuditBundleHead({ fromSequence, ...asked });
+    const head = await client.getAuditBundleHead({ fromSequence, ...asked, ...log });
     const header = checkHead(head, fromSequence, asked.count);
+    if (log.log !== undefined) return exportAsItIs({ context, client, head, header, path, log: log.log });
     await writeWhole(path, (write) => writeBundle(context, client, head, checkBundle(header), write));
     const data = { path, from_sequence: head.from_sequence, count: head.count };
     return { data, text: `${entries(head.count)} from sequence ${head.from_sequence} on are in ${clean(path)}.` };
   });
+}
+
+interface AsItIs {
+  readonly context: Context;
+  readonly client: Client;
+  readonly head: Head;
+  readonly header: BundleHeader;
+  readonly path: string;
+  readonly log: number;
+}
+
+/** A log that was closed is evidence: what is there is written, and what is wrong with it is said. */
+async function exportAsItIs({ context, client, head, header, path, log }: AsItIs): Promise<Answer> {
+  const check = checkBundle(header);
+  const end = head.from_sequence + head.count;
+  let error: IntegrityError | undefined;
+  let count = 0;
+  await writeWhole(path, async (write) => {
+    await write(head.head);
+    const progress = progressOf(context, head.count);
+    for (let next = head.from_sequence; next < end; ) {
+      const { texts } = await client.readAudit({ fromSequence: next, countMax: Math.min(pageSize, end - next), log });
+      if (texts.length === 0) break;
+      for (const text of texts) error ??= check.entry(text);
+      await write(`${texts.join("\n")}\n`);
+      count += texts.length;
+      const last = sequenceOf(texts.at(-1) ?? "");
+      next = typeof last === "number" && last >= next ? last + 1 : next + texts.length;
+      progress(Math.min(next, end) - head.from_sequence);
+    }
+    error ??= check.end();
+  });
+  const data = { path, from_sequence: head.from_sequence, count, log, ...(error && { chain_integrity_error: error }) };
+  const there = `${entries(count)} of log ${log} are in ${clean(path)}, as they are.`;
+  if (error === undefined) return { data, text: there };
+  return { data, text: `${there}\n${brokenAt(error)}`, exit: exitCodes.verificationFailed };
 }
 
 /** The log only grows, so what it has now it still has when the head is asked for. */

@@ -33,7 +33,11 @@ export const operationsAuditShow: Verb = {
 type Entry = AnswerOf<"getAuditTrail">[number];
 
 const columns: readonly Column<Entry>[] = [
-  { name: "sequence", of: (one) => one.sequence },
+  {
+    name: "sequence",
+    of: (one) => one.sequence,
+    shown: (one) => `${one.sequence}${one.log === undefined ? "" : ` of log ${one.log}`}`,
+  },
   { name: "timestamp", of: (one) => one.timestamp },
   { name: "actor", of: (one) => one.actor },
   { name: "action", of: (one) => one.action },
@@ -43,6 +47,9 @@ const columns: readonly Column<Entry>[] = [
   { name: "hash", of: (one) => one.hash, onlyCsv: true },
 ];
 
+/** Only where there is one. */
+const logColumn: Column<Entry> = { name: "log", of: (one) => one.log ?? "", onlyCsv: true };
+
 const notProven =
   "Not proven yet that this is complete: since its start the platform has not compared the index with every entry. It does so by itself within minutes; `ctl operations audit fsck` does it now.";
 
@@ -50,7 +57,8 @@ async function run(context: Context): Promise<Answer> {
   const subjectId = context.option("subject-id") ?? "";
   const { rows, isProven } = await trailOf(await context.client(), subjectId);
   if (!isProven) context.terminal.say(notProven);
-  return listing(context, { columns, rows, none: "Nothing is on record about it." });
+  const all = rows.some(({ log }) => log !== undefined) ? [...columns, logColumn] : columns;
+  return listing(context, { columns: all, rows, none: "Nothing is on record about it." });
 }
 
 /** So few that the longest entries fit into one answer: a page that is not full was the last. */
@@ -66,12 +74,14 @@ async function trailOf(
   const onHeaders = (headers: Headers): void => {
     isProven = !headers.has("portcullis-completeness");
   };
-  for (let fromSequence = 0; ; ) {
-    const asked = { subjectId, fromSequence, countMax: pageEntries, countBefore: rows.length };
+  // Closed logs come first, and prove nothing about the one that is written.
+  for (let [fromSequence, log] = [0, undefined as number | undefined]; ; ) {
+    const countBefore = rows.filter((row) => row.log === undefined).length;
+    const asked = { subjectId, fromSequence, countMax: pageEntries, countBefore, ...(log !== undefined && { log }) };
     const page = await client.getAuditTrail(asked, { onHeaders });
     rows.push(...page);
     const last = page.at(-1);
     if (last === undefined || page.length < pageEntries) return { rows, isProven };
-    fromSequence = last.sequence + 1;
+    [fromSequence, log] = [last.sequence + 1, last.log];
   }
 }

@@ -1,7 +1,7 @@
 // `ctl operations audit status`: how far the audit chain reaches and who vouches for it.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import { entries } from "../audit-pages.ts";
+import { closedLine, entries } from "../audit-pages.ts";
 import type { Context } from "../context.ts";
 import { clean, moment, pairs, span } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -70,6 +70,7 @@ function textOf(status: Status, { clock }: Context): string {
   const open = Math.max(0, status.size - status.checkpoint_size);
   return pairs([
     ["Origin", status.origin],
+    ...(status.log === undefined ? [] : [["Log", `${status.log}`] as const]),
     ["Size", entries(status.size)],
     ["Newest hash", status.hash],
     ["Checkpoint", `covers ${entries(status.checkpoint_size)}, ${entries(open)} after it`],
@@ -78,6 +79,7 @@ function textOf(status: Status, { clock }: Context): string {
     ...(witnesses.length === 0 ? [] : [["Witnessed", witnessedText(status)] as const]),
     ...anchorLines(status.anchors),
     ...keyLines(status),
+    ...(status.closed_logs ?? []).map(closedLine),
     ["Verified", verifiedText],
     ...(status.complaint === undefined ? [] : [["WRONG", clean(status.complaint)] as const]),
     ...status.witness_complaints.map((complaint) => ["WRONG", clean(complaint)] as const),

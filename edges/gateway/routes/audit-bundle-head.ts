@@ -1,7 +1,7 @@
 // GET /v1/operations/audit/bundle-head: the beginning of a bundle that verifies offline; its entries are read page by page.
 import type { AuditBundleHead, AuditBundleRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { Route } from "../../../ports/http.ts";
-import { askAudit } from "../ask-audit.ts";
+import { askAudit, logIn } from "../ask-audit.ts";
 import { plain } from "../ask-service.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
@@ -21,7 +21,11 @@ export function auditBundleHead(parts: Pick<GatewayParts, "services">): Route {
       askAudit<AuditBundleRequest, AuditBundleHead>(parts, request, {
         service: "AuditDesk",
         method: "GetAuditBundleHead",
-        message: { from_sequence: request.query.from_sequence ?? 0, count: request.query.count ?? 0 },
+        message: {
+          from_sequence: request.query.from_sequence ?? 0,
+          count: request.query.count ?? 0,
+          ...logIn(request.query),
+        },
         tell: plain,
       }),
   });

@@ -3,7 +3,7 @@
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { AuditPage, ReadAuditRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
-import { askAudit } from "../ask-audit.ts";
+import { askAudit, logIn } from "../ask-audit.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { entriesAnswer, entriesQuery } from "../schemas/audit.ts";
@@ -26,10 +26,10 @@ export function auditEntries(parts: Pick<GatewayParts, "services">): Route {
       const answer = await askAudit<ReadAuditRequest, AuditPage>(parts, request, {
         service: "AuditDesk",
         method: "ReadAudit",
-        message: { from_sequence: from, count_max: request.query.count_max ?? 0 },
+        message: { from_sequence: from, count_max: request.query.count_max ?? 0, ...logIn(request.query) },
         tell: ({ texts, size }) => {
           const next = from + texts.length;
-          if (texts.length > 0 && next < size) link = nextPage(next, request.query.count_max);
+          if (texts.length > 0 && next < size) link = nextPage(next, request.query);
           return { texts: texts.map((text, at) => readText(text, from + at)), size };
         },
       });
@@ -52,9 +52,13 @@ export function readText(bytes: Uint8Array, sequence: number): string {
 }
 
 /** RFC 8288. */
-function nextPage(from: number, countMax: number | undefined): string {
+function nextPage(
+  from: number,
+  { count_max: countMax, log }: { readonly count_max?: number | undefined; readonly log?: number | undefined },
+): string {
   const asked = new URLSearchParams({ from_sequence: String(from) });
   if (countMax !== undefined) asked.set("count_max", String(countMax));
+  if (log !== undefined) asked.set("log", String(log));
   return `<${path}?${asked}>; rel="next"`;
 }
 

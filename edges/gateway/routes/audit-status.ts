@@ -28,7 +28,7 @@ export function auditStatus(parts: Pick<GatewayParts, "services">): Route {
 
 /** On the wire what was never there is an empty text; in JSON it is not there. */
 function told(status: AuditStatus): object {
-  const { checkpoint, verified_at, verified, key_terms, anchors, complaint, ...rest } = status;
+  const { checkpoint, verified_at, verified, key_terms, anchors, complaint, log, closed_logs, ...rest } = status;
   const orNothing = (text: string): string | undefined => (text === "" ? undefined : text);
   return plain({
     ...rest,
@@ -38,5 +38,6 @@ function told(status: AuditStatus): object {
     key_terms: key_terms.map((term) => ({ ...term, to_size: term.to_size === 0 ? undefined : term.to_size })),
     anchors: anchors.map((anchor) => ({ ...anchor, complaint: orNothing(anchor.complaint) })),
     complaint: orNothing(complaint),
+    ...(log > 1 && { log, closed_logs: closed_logs.map((closed) => ({ ...closed })) }),
   });
 }

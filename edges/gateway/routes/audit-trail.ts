@@ -21,16 +21,16 @@ export function auditTrail(parts: Pick<GatewayParts, "services">): Route {
     query: trailQuery,
     answers: { 200: trailAnswer },
     handle: async (request) => {
-      const { subject_id, from_sequence = 0, count_max = pageEntries, count_before } = request.query;
+      const { subject_id, from_sequence = 0, count_max = pageEntries, count_before, log } = request.query;
       const before = count_before === undefined ? {} : { count_before };
-      const asked = { subject_id, from_sequence, count_max, ...before };
+      const asked = { subject_id, from_sequence, count_max, ...before, ...(log === undefined ? {} : { log }) };
       const headers: Record<string, string> = {};
       const answer = await askAudit<AuditTrailRequest, AuditTrail>(parts, request, {
         service: "Operations",
         method: "GetAuditTrail",
         message: asked,
-        tell: ({ entries, next_sequence, complete }) => {
-          if (next_sequence > 0) headers["link"] = nextPage(asked, next_sequence, entries.length);
+        tell: ({ entries, next_sequence, next_log, complete }) => {
+          if (next_sequence > 0) headers["link"] = nextPage(asked, entries, next_sequence, next_log ?? 0);
           else if (complete === false) headers["portcullis-completeness"] = "not-proven-yet";
           return entries.map(entryJson);
         },
@@ -42,10 +42,13 @@ export function auditTrail(parts: Pick<GatewayParts, "services">): Route {
 }
 
 /** RFC 8288. What went before is counted only when all of it was. */
-function nextPage(asked: AuditTrailRequest, next: number, count: number): string {
+function nextPage(asked: AuditTrailRequest, entries: AuditTrail["entries"], next: number, log: number): string {
   const query = new URLSearchParams({ subject_id: asked.subject_id, from_sequence: String(next) });
   query.set("count_max", String(asked.count_max));
+  if (log > 0) query.set("log", String(log));
   const before = asked.from_sequence === 0 ? 0 : asked.count_before;
-  if (before !== undefined) query.set("count_before", String(before + count));
+  // What closed logs hold proves nothing about the one that is written.
+  const count = entries.filter((entry) => entry.log === undefined).length;
+  if (before !== undefined && log === 0) query.set("count_before", String(before + count));
   return `<${path}?${query}>; rel="next"`;
 }

@@ -1,7 +1,7 @@
 // POST /v1/operations/audit/verifications: begins a verification that may take longer than a request; its run tells how far it is.
 import type { AuditRun, BeginAuditVerificationRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { Route } from "../../../ports/http.ts";
-import { askAudit, runJson } from "../ask-audit.ts";
+import { askAudit, logIn, runJson } from "../ask-audit.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { beginVerificationBody, runAnswer } from "../schemas/audit.ts";
@@ -20,7 +20,7 @@ export function auditVerificationBegin(parts: Pick<GatewayParts, "services">): R
       askAudit<BeginAuditVerificationRequest, AuditRun>(parts, request, {
         service: "AuditDesk",
         method: "BeginAuditVerification",
-        message: { from_sequence: request.body.from_sequence ?? 0 },
+        message: { from_sequence: request.body.from_sequence ?? 0, ...logIn(request.body) },
         status: 201,
         tell: runJson,
       }),

@@ -1,7 +1,7 @@
 // GET /v1/operations/audit/verify: whether the chain is whole, and how much of that rests on whose word.
 import type { AuditVerification, VerifyAuditRequest } from "../../../contracts/src/generated/svc/v1/audit.ts";
 import type { Route } from "../../../ports/http.ts";
-import { askAudit, wholeLogTimeoutMs } from "../ask-audit.ts";
+import { askAudit, logIn, wholeLogTimeoutMs } from "../ask-audit.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { verificationAnswer, verifyQuery } from "../schemas/audit.ts";
@@ -21,7 +21,7 @@ export function auditVerify(parts: Pick<GatewayParts, "services">): Route {
       askAudit<VerifyAuditRequest, AuditVerification>(parts, request, {
         service: "Operations",
         method: "VerifyAudit",
-        message: { from_sequence: request.query.from_sequence ?? 0 },
+        message: { from_sequence: request.query.from_sequence ?? 0, ...logIn(request.query) },
         timeoutMs: wholeLogTimeoutMs,
         tell: (verification) => verification,
       }),

@@ -8,6 +8,8 @@ import { auditBundleHead } from "./audit-bundle-head.ts";
 import { auditCheckpoint } from "./audit-checkpoint.ts";
 import { auditConsistency } from "./audit-consistency.ts";
 import { auditEntries } from "./audit-entries.ts";
+import { auditAnew } from "./audit-anew.ts";
+import { auditAnewCosign } from "./audit-anew-cosign.ts";
 import { auditErasure } from "./audit-erasure.ts";
 import { auditInspect } from "./audit-inspect.ts";
 import { auditInspectionBegin } from "./audit-inspection-begin.ts";
@@ -384,6 +386,25 @@ describe("eraseAuditSubject", () => {
     expect(await ask(route, { body })).toEqual({ status: 200, body: done });
     expect(calls[0]?.[1]).toEqual(body);
     expect(await ask(route, { body: { reason: "leaver" } })).toMatchObject({ status: 400 });
+  });
+});
+
+describe("beginAuditAnew and cosignAuditAnew", () => {
+  const pending = {
+    ...{ request_id: "anew-1", pending: true, expires_at: "2026-11-15T09:30:00.000000Z", closed_log: 1 },
+    ...{ closed_origin: "audit/x", log: 0, origin: "", key: "", sequence: 0 },
+  };
+
+  it("22.3: send the word, the reason and the proof as they came", async () => {
+    const asking = rig(auditAnew, { procedures: { "AuditDesk/BeginAuditAnew": pending } });
+    const body = { reason: "broken", step_up_proof: "psu_x", confirmation: "ANEW" };
+    expect(await ask(asking.route, { body })).toEqual({ status: 200, body: pending });
+    expect(asking.calls[0]?.[1]).toEqual(body);
+    expect(await ask(asking.route, { body: { request_id: "anew-1" } })).toMatchObject({ status: 400 });
+    const signing = rig(auditAnewCosign, { procedures: { "AuditDesk/CosignAuditAnew": pending } });
+    const signed = { step_up_proof: "psu_x", confirmation: "ANEW" };
+    expect(await ask(signing.route, { params: { request_id: "anew-1" }, body: signed })).toMatchObject({ status: 200 });
+    expect(signing.calls[0]?.[1]).toEqual({ request_id: "anew-1", ...signed });
   });
 });
 

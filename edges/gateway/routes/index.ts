@@ -4,6 +4,8 @@ import type { Route } from "../../../ports/http.ts";
 import type { GatewayParts } from "../parts.ts";
 import { approvalRelease } from "./approval-release.ts";
 import { approvalsList } from "./approvals-list.ts";
+import { auditAnew } from "./audit-anew.ts";
+import { auditAnewCosign } from "./audit-anew-cosign.ts";
 import { auditAppend } from "./audit-append.ts";
 import { auditBundleHead } from "./audit-bundle-head.ts";
 import { auditCheckpoint } from "./audit-checkpoint.ts";
@@ -186,6 +188,8 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   auditKeyRotate,
   auditKeyRevoke,
   auditErasure,
+  auditAnew,
+  auditAnewCosign,
   auditCheckpoint,
   auditTile,
 ];

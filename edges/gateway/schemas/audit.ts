@@ -7,6 +7,10 @@ import { confirmed, reasonLine, timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
 
 const sequenceAsked = wholeAsked(0);
+/** Closed logs have numbers below that of the log that is written. */
+const logAsked = wholeAsked(1, 8_192)
+  .optional()
+  .meta({ description: "The number of the log; the one that is written when absent." });
 const sequence = countNumber.meta({ description: "The entry's number; contiguous from 0." });
 const subjectText = z.string().min(1).max(256).meta({ description: "What it was done to: an order id, a fund id." });
 const dataRecord = z.record(z.string(), z.unknown()).meta({ description: "Everything else." });
@@ -20,10 +24,14 @@ export const trailQuery = z.strictObject({
   count_before: sequenceAsked.optional().meta({
     description: "How many the pages before had, so that the last one proves that none was left out of any of them.",
   }),
+  log: wholeAsked(1, 8_192).optional().meta({
+    description: "The log that from_sequence is about. Absent: closed logs come first when from_sequence is 0.",
+  }),
 });
 
 export const verifyQuery = z.strictObject({
   from_sequence: sequenceAsked.optional().meta({ description: "Verify from this entry on; 0 when absent." }),
+  log: logAsked,
 });
 
 export const entriesQuery = z.strictObject({
@@ -31,6 +39,7 @@ export const entriesQuery = z.strictObject({
   count_max: wholeAsked(1, 1_000)
     .optional()
     .meta({ description: "At most this many; the next page is in the Link header." }),
+  log: logAsked,
 });
 
 export const tailQuery = z.strictObject({
@@ -64,6 +73,7 @@ export const consistencyQuery = z.strictObject({
 export const bundleQuery = z.strictObject({
   from_sequence: sequenceAsked.optional().meta({ description: "The first entry; 0 when absent." }),
   count: wholeAsked(1).optional().meta({ description: "How many entries; up to the newest checkpoint when absent." }),
+  log: logAsked,
 });
 
 /** As deep as an entry may be; whatever walks the value after this has an end. */
@@ -110,6 +120,9 @@ export const entryAnswer = z
     data: dataRecord,
     prev_hash: hashText.meta({ description: "The hash of the entry before; zeros in the first." }),
     hash: hashText,
+    log: countNumber.optional().meta({
+      description: "Of an entry of a log that was closed because it did not verify: that log's number.",
+    }),
   })
   .meta({ description: "An entry of the audit chain." });
 
@@ -201,6 +214,28 @@ export const statusAnswer = z.object({
     .meta({ description: "The places outside the database that have a copy of the checkpoints." }),
   complaint: z.string().optional().meta({ description: "What is wrong right now; absent when nothing is." }),
   broken: z.boolean().meta({ description: "Whether that is the log itself: it is not what was signed or cosigned." }),
+  log: countNumber.optional().meta({ description: "The number of the log; absent of the first of all." }),
+  closed_logs: z
+    .array(
+      z.object({
+        log: countNumber,
+        origin: z.string(),
+        size: countNumber.meta({ description: "How many entries it should have." }),
+        closed_at: timeText,
+        checkpoint_size: countNumber.meta({ description: "Of the newest checkpoint that it had signed." }),
+        checkpoint: z.string(),
+        verified_size: countNumber.meta({ description: "Of the largest that its entries still led to." }),
+        fault: z.object({ code: z.string(), sequence: countNumber, expected: z.string(), actual: z.string() }),
+        reason: z.string(),
+        requested_by: z.string(),
+        cosigned_by: z.string(),
+        keys: z.array(z.string()).meta({ description: "Its keys, as vkeys." }),
+      }),
+    )
+    .optional()
+    .meta({
+      description: "The logs that were closed because they did not verify, the oldest first; absent when none was.",
+    }),
 });
 
 export const inspectionAnswer = z.object({
@@ -218,6 +253,12 @@ export const inspectionAnswer = z.object({
 
 export const beginVerificationBody = z.strictObject({
   from_sequence: countNumber.optional().meta({ description: "Verify from this entry on; 0 when absent." }),
+  log: z
+    .int()
+    .min(1)
+    .max(8_192)
+    .optional()
+    .meta({ description: "The number of the log; the one that is written when absent." }),
 });
 
 export const runParams = z.strictObject({
@@ -263,4 +304,31 @@ export const erasureAnswer = z.object({
   sequences: z.array(countNumber).meta({
     description: "Of the entries that say that a key is gone; empty when nothing is sealed about the person.",
   }),
+});
+
+export const anewBody = z.strictObject({
+  confirmation: confirmed("ANEW"),
+  reason: reasonLine,
+  step_up_proof: proofText.optional(),
+});
+
+export const anewParams = z.strictObject({
+  request_id: z.string().min(1).max(128).meta({ description: "As the request was answered." }),
+});
+
+export const anewCosignBody = z.strictObject({
+  confirmation: confirmed("ANEW"),
+  step_up_proof: proofText.optional(),
+});
+
+export const anewAnswer = z.object({
+  request_id: z.string(),
+  pending: z.boolean().meta({ description: "Whether a second person has still to sign; then nothing has been done." }),
+  expires_at: timeText,
+  closed_log: countNumber.meta({ description: "The number of the log that is to be closed, or was." }),
+  closed_origin: z.string(),
+  log: countNumber.meta({ description: "The number of the log that has begun; 0 while it is pending." }),
+  origin: z.string(),
+  key: z.string().meta({ description: "Its first key, as a vkey." }),
+  sequence: countNumber.meta({ description: "Of the entry that names the closed log." }),
 });

@@ -28,7 +28,7 @@ import { type AuditStatus, brokenOf, type StatusParts, statusOf } from "./desks/
 import { readTrail, type Trail, type TrailPage } from "./desks/trail.ts";
 import { startIntake } from "./intake/intake.ts";
 import { createKeyKeeper, type KeyChangeDone, type SettledKey, settleKey } from "./keys/key-rotation.ts";
-import type { KeyPorts } from "./keys/signing-key.ts";
+import { type KeyPorts, keyPathOf } from "./keys/signing-key.ts";
 import { type Checkpoints, createCheckpoints } from "./log/checkpoints.ts";
 import { type OpenedLog, openLog } from "./log/open-log.ts";
 import { refuseReserved, subjectPrevious } from "./log/reserved.ts";
@@ -69,12 +69,18 @@ export interface RunningAudit {
   /** Resolves when the entry is durable. The same event id again resolves with where it stands; with another content it is refused. */
   append(wish: AuditWish): Promise<Appended>;
   trail(subjectId: string, page?: TrailPage): Promise<Trail | { readonly fault: AuditFault }>;
-  verify(from?: number, signal?: AbortSignal, progress?: (nextSequence: number) => void): Promise<Verdict>;
+  /** 0 is the log that is written. */
+  verify(
+    from?: number,
+    signal?: AbortSignal,
+    progress?: (nextSequence: number) => void,
+    log?: number,
+  ): Promise<Verdict>;
   fsck(options?: FsckOptions): Promise<FsckReport>;
   /** Verifies now, as the schedule does: the result is an entry. */
   verifySelf(): Promise<FsckReport>;
   /** The same two for as long as they take; `watchRun` tells how far they are. */
-  beginVerification(from: number): Promise<RunState<RunResult>>;
+  beginVerification(from: number, log?: number, by?: RunningAudit["verify"]): Promise<RunState<RunResult>>;
   beginInspection(rebuild: boolean): Promise<RunState<RunResult>>;
   watchRun(runId: string): Promise<RunState<RunResult>>;
   /** Signs what is not signed yet. */
@@ -88,6 +94,8 @@ export interface RunningAudit {
   status(): AuditStatus;
   /** Whether it takes entries, what it made durable and under which number, and what verifications found. */
   readonly keeping: Pick<Sequencer, "state" | "head" | "pen"> & Pick<Findings, "broken">;
+  /** What witnesses say against the log, in sentences. */
+  contradictions(): readonly string[];
   /** AppendAudit, GetAuditTrail and VerifyAudit of the service Operations. */
   readonly rpcHandlers: Readonly<Record<string, UnaryHandler>>;
   /** Finishes what is in hand, signs, lets go. */
@@ -101,15 +109,17 @@ export type RunResult =
 /** How long each part may take to stop. */
 const patienceMs = 2_000;
 
-export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
-  const { auditLog, clock, timers, log, random, sha256OfBytes: sha256, auditSettings } = ports;
+export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
+  const { auditLog, clock, timers, log, random, sha256OfBytes: sha256 } = given;
   const incarnation = random.uuid();
-  const policy = policyOf(ports);
-  const alarms = createAuditAlarms(ports);
+  const policy = policyOf(given);
+  const alarms = createAuditAlarms(given);
   const findings = createFindings(alarms);
-  const path = auditSettings.signingKeyPath;
-  const opened = await openLog({ ...ports, sha256, incarnation, path });
-  const { origin } = opened;
+  const opened = await openLog({ ...given, sha256, incarnation, path: given.auditSettings.signingKeyPath });
+  const { origin, number } = opened;
+  const path = keyPathOf(given.auditSettings.signingKeyPath, number);
+  const auditSettings = { ...given.auditSettings, signingKeyPath: path };
+  const ports: AuditPorts = { ...given, auditSettings };
   const keyPorts: KeyPorts = { ...ports, sha256, path };
   const begun = await lookAtLog(ports, opened);
   const { fault, restored } = begun;
@@ -174,7 +184,8 @@ export async function startAudit(ports: AuditPorts): Promise<RunningAudit> {
   hearing = await startHearing(ports, { origin, fault, sequencer, findings, checks, personal });
   const runs = createRuns<RunResult>({ timers, random });
   const parts = {
-    ...{ origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification, findings },
+    ...{ number, origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification },
+    findings,
     witnessing,
   };
   return running({ ...parts, ports, checks, runs, personal, subjects }, async () => {
@@ -257,11 +268,11 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
     verify,
     fsck,
     verifySelf: verification.run,
-    async beginVerification(from) {
+    async beginVerification(from, number = 0, by = verify) {
       const { size } = await auditLog.head();
       return runs.begin(size, async (signal, progress) => ({
         kind: "verified",
-        verdict: await verify(from, signal, progress),
+        verdict: await by(from, signal, progress, number),
       }));
     },
     async beginInspection(rebuild) {
@@ -279,6 +290,7 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
     unseal: personal.unseal,
     status: () => statusOf(parts),
     keeping: { ...sequencer, broken: parts.findings.broken },
+    contradictions: () => parts.findings.contradictions().map(({ sentence }) => sentence),
     stop,
   };
   return { ...asked, rpcHandlers: auditHandlers({ ...asked, auditLog, random: ports.random }) };

@@ -10,6 +10,7 @@ import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { type AuditPorts, type RunningAudit, startAudit } from "./audit.ts";
 import { tailFault } from "./checking/tail-check.ts";
+import { keyPathOf } from "./keys/signing-key.ts";
 import { peekLog } from "./log/open-log.ts";
 import { lookAtLog } from "./log/start-look.ts";
 
@@ -40,7 +41,9 @@ export async function keepAudit(ports: AuditPorts): Promise<RunningAudit> {
 
   async function isWhole(): Promise<boolean> {
     const { auditLog, sha256OfBytes: sha256, auditSettings } = ports;
-    const opened = await peekLog({ ...ports, sha256, path: auditSettings.signingKeyPath });
+    const { number } = current.status();
+    const path = keyPathOf(auditSettings.signingKeyPath, number);
+    const opened = await peekLog({ ...ports, sha256, path }, number);
     if (opened.fault !== undefined) return false;
     const { keeping } = current;
     // What a whole verification found stands until another one takes it back, unless it was looking for another log.
@@ -105,10 +108,10 @@ function delegating(current: () => RunningAudit): Omit<RunningAudit, "stop"> {
   return {
     append: (wish) => current().append(wish),
     trail: (subjectId, page) => current().trail(subjectId, page),
-    verify: (from, signal, progress) => current().verify(from, signal, progress),
+    verify: (...asked) => current().verify(...asked),
     fsck: (options) => current().fsck(options),
     verifySelf: () => current().verifySelf(),
-    beginVerification: (from) => current().beginVerification(from),
+    beginVerification: (...asked) => current().beginVerification(...asked),
     beginInspection: (rebuild) => current().beginInspection(rebuild),
     watchRun: (runId) => current().watchRun(runId),
     flush: () => current().flush(),
@@ -117,6 +120,7 @@ function delegating(current: () => RunningAudit): Omit<RunningAudit, "stop"> {
     erase: (...asked) => current().erase(...asked),
     unseal: (...asked) => current().unseal(...asked),
     status: () => current().status(),
+    contradictions: () => current().contradictions(),
     keeping: {
       state: () => current().keeping.state(),
       head: () => current().keeping.head(),

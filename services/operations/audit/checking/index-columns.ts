@@ -82,7 +82,7 @@ function difference(entry: EntryRecord, row: AuditIndexRow): readonly [string, s
  * that was made up for it.
  */
 function eventIdsOf({ action, subject_id: subjectId, data }: EntryRecord): readonly string[] | undefined {
-  if (action === genesisAction) return [action];
+  if (action === genesisAction) return [action, `${action}/${subjectId}`];
   if (action === rotatedAction || action === revokedAction) return [`${action}/${subjectId}`];
   if (action === keyDestroyedAction) return [`subject-key-destroyed/${String(data["subject_key"])}`];
   const { event_id: id, source, subject } = data;

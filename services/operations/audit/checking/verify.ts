@@ -16,7 +16,7 @@ import { createTreeHash, type TreeHash } from "../../../../core/audit/merkle.ts"
 import type { Policy } from "../../../../core/audit/policy.ts";
 import type { VerifierKey, VerifySignature } from "../../../../core/audit/signed-note.ts";
 import { judgeCheckpoint, type TrustLevel } from "../../../../core/audit/trusted-checkpoint.ts";
-import type { AuditHead, AuditLog, AuditRow, StoredCheckpoint } from "../../../../ports/audit-log.ts";
+import type { AuditHead, AuditLog, AuditRow, ClosedLogReads, StoredCheckpoint } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import { type AnchoredRoot, rootOther, shorterThan } from "../anchors/anchored-roots.ts";
 import { followKeys } from "../keys/key-changes.ts";
@@ -43,6 +43,9 @@ export interface VerifyPorts {
   readonly anchored?: () => Promise<readonly AnchoredRoot[]>;
 }
 
+/** A closed log is verified like any other. */
+export type VerifyLogPorts = Omit<VerifyPorts, "auditLog"> & { readonly auditLog: ClosedLogReads };
+
 export interface VerifyReport {
   readonly from: number;
   /** How many were verified, from `from` on. */
@@ -67,20 +70,26 @@ export interface VerifyOptions {
   readonly seen?: (row: AuditRow, leaf: Hash) => AuditFault | undefined;
   /** Told after every page. */
   readonly paged?: (nextSequence: number) => Promise<AuditFault | undefined>;
+  /** Told of every checkpoint that a trusted key has signed and the entries lead to; of a log that ends too soon as well. */
+  readonly trusted?: (checkpoint: StoredCheckpoint) => void;
 }
 
 /** Rows of one read; the next page is on its way while one is looked at. */
 const pageRows = 1000;
 const pageCheckpoints = 200;
 
-export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {}): Promise<Verdict> {
+export async function verifyLog(ports: VerifyLogPorts, options: VerifyOptions = {}): Promise<Verdict> {
   // Anchors and checkpoints first: one that is signed meanwhile must not make the head look short.
   const anchored = (await ports.anchored?.()) ?? [];
   const newest = await ports.auditLog.newestCheckpoint();
   const head = await ports.auditLog.head();
   const from = Math.min(options.from ?? 0, head.size);
-  if (newest !== undefined && newest.size > head.size) return truncated(head.size, newest.size);
   const longer = anchored.find(({ size }) => size > head.size);
+  const isShort = (newest !== undefined && newest.size > head.size) || longer !== undefined;
+  if (isShort && options.trusted !== undefined) {
+    await walk(ports, options, { from: 0, begin: 0, left: [], head, anchored: [] });
+  }
+  if (newest !== undefined && newest.size > head.size) return truncated(head.size, newest.size);
   if (longer !== undefined) return { fault: shorterThan(longer, head.size) };
   if (head.size === 0) return { fault: fault("TRUNCATED", 0, "entry 0", "an empty log") };
   // The entry before is looked at as well: it is what the first link leads to. Of what no checkpoint covers, the first link leads to what one does.
@@ -102,7 +111,8 @@ interface Range {
 }
 
 interface Walk extends Range {
-  readonly ports: VerifyPorts;
+  readonly ports: VerifyLogPorts;
+  readonly trusted: VerifyOptions["trusted"];
   readonly tree: TreeHash;
   readonly chain: ChainCheck;
   readonly frontier: Frontier;
@@ -117,13 +127,14 @@ interface Walk extends Range {
   last: { readonly signed: CheckpointNote; readonly root: Hash; readonly ring: KeyRing } | undefined;
 }
 
-async function walk(ports: VerifyPorts, options: VerifyOptions, range: Range): Promise<Verdict> {
+async function walk(ports: VerifyLogPorts, options: VerifyOptions, range: Range): Promise<Verdict> {
   const { auditLog, sha256, origin } = ports;
   const { begin, head, left } = range;
   const tree = createTreeHash(sha256);
   const it: Walk = {
     ...range,
     ports,
+    trusted: options.trusted,
     tree,
     chain: createChainCheck({ sha256, from: begin, origin }),
     frontier: createFrontier(tree, { size: begin, hashes: left }),
@@ -198,6 +209,7 @@ function judge(it: Walk, stored: StoredCheckpoint): AuditFault | undefined {
   const trusted = levelOf(it, signed);
   if ("fault" in trusted) return trusted.fault;
   it.checkpoints += 1;
+  it.trusted?.(stored);
   it.last = { signed, root: signed.checkpoint.root, ring: it.ring };
   if (trusted.level !== "L0") it.covered.L1 = stored.size;
   if (trusted.level === "L2") it.covered.L2 = stored.size;

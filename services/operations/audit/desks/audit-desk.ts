@@ -30,6 +30,8 @@ import { sentenceOf } from "../checking/self-verification.ts";
 import { type KeyDeskPorts, keyHandlers } from "../keys/key-desk.ts";
 import { hashesOf } from "../log/growing-tree.ts";
 import { invalid } from "../log/reserved.ts";
+import { type AnewDeskPorts, anewHandlers } from "../anew/anew-desk.ts";
+import { closedLogsTold, logOf } from "../anew/closed-logs.ts";
 import { type EraseDeskPorts, eraseHandlers } from "../personal/erase-desk.ts";
 import { atMost } from "./at-most.ts";
 import { broken } from "./audit-rpc.ts";
@@ -40,6 +42,7 @@ export interface AuditDeskPorts
   extends Pick<RunningAudit, "status" | "fsck" | "flush" | "beginVerification" | "beginInspection" | "watchRun">,
     TailDeskPorts,
     KeyDeskPorts,
+    AnewDeskPorts,
     EraseDeskPorts {
   readonly auditLog: AuditLog;
   readonly sha256OfBytes: Sha256OfBytes;
@@ -60,16 +63,17 @@ export function auditDesk(ports: AuditDeskPorts): RpcService {
       GetAuditStatus: () => statusOf(ports),
       InspectAudit: (request: InspectAuditRequest, call: RpcCall) => oneInspection(() => inspect(ports, request, call)),
       GetAuditTile: (request: AuditTileRequest) => tileAt(ports, request),
-      async BeginAuditVerification({ from_sequence: from }: BeginAuditVerificationRequest): Promise<AuditRun> {
-        const { size } = await ports.auditLog.head();
+      async BeginAuditVerification({ from_sequence: from, log = 0 }: BeginAuditVerificationRequest): Promise<AuditRun> {
+        const { size } = await (await logOf(ports.auditLog, log, ports.status().number)).head();
         if (from > size) throw invalid(`from_sequence is ${from}: the log has ${size} entries, counted from 0.`);
-        return runMessage(await ports.beginVerification(from));
+        return runMessage(await ports.beginVerification(from, log));
       },
       BeginAuditInspection: async ({ rebuild }: InspectAuditRequest) =>
         runMessage(await ports.beginInspection(rebuild)),
       WatchAuditRun: async ({ run_id: runId }: WatchAuditRunRequest) => runMessage(await ports.watchRun(runId)),
-      ...tailHandlers(ports),
+      ...tailHandlers({ ...ports, logOf: (number) => logOf(ports.auditLog, number, ports.status().number) }),
       ...keyHandlers(ports),
+      ...anewHandlers(ports),
       ...eraseHandlers(ports),
     },
   };
@@ -78,14 +82,17 @@ export function auditDesk(ports: AuditDeskPorts): RpcService {
 async function bundleHeadOf(
   ports: AuditDeskPorts,
   tree: TreeHash,
-  { from_sequence: from, count }: AuditBundleRequest,
+  { from_sequence: from, count, log = 0 }: AuditBundleRequest,
 ): Promise<AuditBundleHead> {
-  const { auditLog } = ports;
+  const auditLog = await logOf(ports.auditLog, log, ports.status().number);
   const { size: logSize } = await auditLog.head();
   if (from >= logSize) throw invalid(`There is no entry ${from}: the log has ${logSize}.`);
   const wanted = count === 0 ? logSize : Math.min(logSize, from + count);
-  const { size, note } = await anchored(ports, wanted);
-  const entries = (count === 0 ? size : wanted) - from;
+  const isWritten = auditLog === ports.auditLog;
+  // What a closed log has not signed it will never sign; what it has signed may be more than it has.
+  const { size, note } = await anchored({ ...ports, auditLog, isWritten }, isWritten ? wanted : 1);
+  const entries = (count === 0 ? size : Math.min(wanted, size)) - from;
+  if (entries <= 0) throw invalid(`No checkpoint covers entry ${from}: the newest is of size ${size}.`);
   const spans = bundleSpans(from, entries, size);
   const subtrees = [...spans.left, ...spans.right];
   const hashAt = await hashesOf(
@@ -96,13 +103,24 @@ async function bundleHeadOf(
   );
   if (hashAt === undefined) throw tilesMissing();
   const hashesAt = (parts: ReturnType<typeof perfectSubtrees>) => parts.map(({ level, index }) => hashAt(level, index));
-  const handovers = await handoversIn(ports, from, entries);
+  const handovers = await handoversIn({ ...ports, auditLog }, await keysOf(ports, log), { from, entries });
   const head = bundleHead({
     ...{ from, entries, checkpoint: note, handovers },
     left: hashesAt(spans.left),
     right: hashesAt(spans.right),
   });
   return { head, from_sequence: from, count: entries };
+}
+
+/** The name of a log and the sizes that its keys begin with. */
+async function keysOf(
+  { status, auditLog }: AuditDeskPorts,
+  log: number,
+): Promise<{ readonly origin: string; readonly keyTerms: readonly { readonly fromSize: number }[] }> {
+  const now = status();
+  if (log === 0 || log === now.number) return now;
+  const closed = (await closedLogsTold(auditLog)).find((one) => one.log === log);
+  return { origin: closed?.origin ?? "", keyTerms: [] };
 }
 
 async function statusOf({ auditLog, status }: AuditDeskPorts): Promise<AuditStatus> {
@@ -131,6 +149,8 @@ async function statusOf({ auditLog, status }: AuditDeskPorts): Promise<AuditStat
     broken: now.broken !== undefined,
     witnessed_size: now.witnessedSize,
     witness_complaints: [...now.witnessComplaints],
+    log: now.number,
+    closed_logs: [...(await closedLogsTold(auditLog))],
   };
 }
 

@@ -83,7 +83,9 @@ async function appendAudit(
 /** The caller knows its key and not the event id that is made of it, so that is what it is told of. */
 function keyTaken(key: string | undefined, thrown: unknown): DeniedAnswer | undefined {
   if (key === undefined || !(thrown instanceof Fault) || typeof thrown.facts["taken_by"] !== "number") return undefined;
-  const made = `The idempotency_key ${JSON.stringify(key)} made entry ${thrown.facts["taken_by"]}, with another content`;
+  const sequence = thrown.facts["taken_by"];
+  const entry = sequence < 0 ? "an entry of a log that was closed" : `entry ${sequence}`;
+  const made = `The idempotency_key ${JSON.stringify(key)} made ${entry}, with another content`;
   return { denial: { code: "AUDIT_KEY_CONFLICT", reason: `${made}: choose another key for another entry.` } };
 }
 
@@ -103,6 +105,7 @@ async function getAuditTrail(
     from_sequence: from = 0,
     count_max: countMax = 0,
     count_before: countBefore,
+    log = 0,
   }: AuditTrailRequest,
   { identity }: RpcCall,
 ): Promise<AuditTrail> {
@@ -111,25 +114,26 @@ async function getAuditTrail(
       `subject_id has 1 to ${subjectCharactersMax} characters: name an order, a fund or whatever it is about.`,
     );
   }
-  if (from > 0 && countMax === 0) throw invalid("from_sequence asks for a page: name count_max as well.");
-  const page = { from, countMax: Math.min(countMax, trailPageMax), countBefore };
+  if ((from > 0 || log > 0) && countMax === 0) throw invalid("from_sequence asks for a page: name count_max as well.");
+  const page = { from, countMax: Math.min(countMax, trailPageMax), countBefore, ...(log === 0 ? {} : { log }) };
   const trail = await ports.trail(subjectId, countMax === 0 ? undefined : page);
   if ("fault" in trail) throw broken(trail.fault);
   const mayRead = mayCall("ReadPersonalData", identity);
   const entries = (mayRead ? await ports.unseal(trail.entries) : trail.entries).map(messageOfEntry);
-  return { entries, complete: trail.isComplete, next_sequence: trail.next ?? 0 };
+  const next = trail.nextLog === undefined ? {} : { next_log: trail.nextLog };
+  return { entries, complete: trail.isComplete, next_sequence: trail.next ?? 0, ...next };
 }
 
 async function verifyAudit(
   ports: AuditRpcPorts,
-  { from_sequence: from }: VerifyAuditRequest,
+  { from_sequence: from, log = 0 }: VerifyAuditRequest,
   call: RpcCall,
 ): Promise<AuditVerification> {
   const { size } = await ports.auditLog.head();
-  if (!Number.isSafeInteger(from) || (from > size && size > 0)) {
+  if (!Number.isSafeInteger(from) || (from > size && size > 0 && log === 0)) {
     throw invalid(`from_sequence is ${from}: the log has ${size} entries, counted from 0.`);
   }
-  const verdict = await ports.verify(from, call.signal);
+  const verdict = await ports.verify(from, call.signal, undefined, log);
   if ("fault" in verdict) throw broken(verdict.fault);
   return {
     entry_count: verdict.entries,
@@ -149,8 +153,19 @@ function messageOfEntry({
   data,
   prev_hash,
   hash,
-}: EntryRecord): AuditEntry {
-  return { sequence, timestamp, actor, action, subject_id, data: { ...data }, prev_hash, hash };
+  log,
+}: EntryRecord & { readonly log?: number }): AuditEntry {
+  return {
+    sequence,
+    timestamp,
+    actor,
+    action,
+    subject_id,
+    data: { ...data },
+    prev_hash,
+    hash,
+    ...(log === undefined ? {} : { log }),
+  };
 }
 
 /** The ChainIntegrityError: its fields stand in the facts, and in the sentence for whoever only gets that. */

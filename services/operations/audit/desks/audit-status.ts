@@ -12,6 +12,8 @@ import type { Sequencer, SequencerState } from "../log/sequencer.ts";
 
 export interface AuditStatus {
   readonly state: SequencerState;
+  /** 1 for the first log of all, one more for each that followed. */
+  readonly number: number;
   readonly origin: string;
   readonly size: number;
   readonly signedSize: number;
@@ -41,6 +43,7 @@ export interface AuditStatus {
 }
 
 export interface StatusParts {
+  readonly number: number;
   readonly origin: string;
   readonly policy: Policy | undefined;
   /** Why the log takes no entries. */
@@ -57,14 +60,14 @@ export interface StatusParts {
 }
 
 export function statusOf(parts: StatusParts): AuditStatus {
-  const { origin, policy, sequencer, checkpoints, keeper, anchoring, witnessing, verification } = parts;
+  const { number, origin, policy, sequencer, checkpoints, keeper, anchoring, witnessing, verification } = parts;
   const broken = brokenOf(parts);
   const witnessedSize = witnessing.witnessedSize();
   const keyTerms = keeper.terms();
   const anchors = anchoring.states();
   const current = keyTerms.at(-1)?.key.vkey;
   return {
-    ...{ state: sequencer.state(), origin, size: sequencer.head().size, signedSize: checkpoints.signedSize() },
+    ...{ state: sequencer.state(), number, origin, size: sequencer.head().size, signedSize: checkpoints.signedSize() },
     trust: trustOf(parts, witnessedSize, anchors.length),
     witnessedSize,
     witnessesNeeded: policy?.k ?? 0,

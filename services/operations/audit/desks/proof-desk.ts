@@ -12,7 +12,7 @@ import { spanHash, type TreeHash } from "../../../../core/audit/merkle.ts";
 import { inclusionSpans, verifyConsistency } from "../../../../core/audit/proof.ts";
 import { tilesForInclusion } from "../../../../core/audit/tiles.ts";
 import { writeTlogProof } from "../../../../core/audit/tlog-proof.ts";
-import type { AuditLog, StoredCheckpoint } from "../../../../ports/audit-log.ts";
+import type { ClosedLogReads, StoredCheckpoint } from "../../../../ports/audit-log.ts";
 import type { Sha256OfBytes } from "../../../../ports/signing.ts";
 import type { RunningAudit } from "../audit.ts";
 import { putCheckpointsBack, rotationsTold } from "../keys/told-keys.ts";
@@ -21,13 +21,18 @@ import { invalid } from "../log/reserved.ts";
 import { broken } from "./audit-rpc.ts";
 
 export interface ProofDeskPorts extends Pick<RunningAudit, "flush"> {
-  readonly auditLog: AuditLog;
+  readonly auditLog: ClosedLogReads;
+  /** False of a log that was closed: nothing more is signed. */
+  readonly isWritten?: boolean;
 }
 
 /** The newest checkpoint, after signing what is not signed yet. */
-export async function anchored({ auditLog, flush }: ProofDeskPorts, size: number): Promise<StoredCheckpoint> {
+export async function anchored(
+  { auditLog, flush, isWritten = true }: ProofDeskPorts,
+  size: number,
+): Promise<StoredCheckpoint> {
   let newest = await auditLog.newestCheckpoint();
-  if ((newest?.size ?? 0) < size) {
+  if ((newest?.size ?? 0) < size && isWritten) {
     await flush();
     newest = await auditLog.newestCheckpoint();
   }
@@ -91,12 +96,11 @@ export async function consistencyOf(
  * secret, which may be older. One that is gone makes the bundle one that nobody can verify.
  */
 export async function handoversIn(
-  ports: Pick<ProofDeskPorts, "auditLog"> & { readonly sha256OfBytes: Sha256OfBytes } & Pick<RunningAudit, "status">,
-  from: number,
-  entries: number,
+  ports: Pick<ProofDeskPorts, "auditLog"> & { readonly sha256OfBytes: Sha256OfBytes },
+  { origin, keyTerms }: { readonly origin: string; readonly keyTerms: readonly { readonly fromSize: number }[] },
+  { from, entries }: { readonly from: number; readonly entries: number },
 ): Promise<readonly string[]> {
   const { auditLog, sha256OfBytes: sha256 } = ports;
-  const { origin, keyTerms } = ports.status();
   const rotations = await rotationsTold({ auditLog, sha256, origin }, keyTerms, { from, end: from + entries });
   const notes: string[] = [];
   for (const { sequence } of rotations) {

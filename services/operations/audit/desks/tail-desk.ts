@@ -13,6 +13,8 @@ import { atMost } from "./at-most.ts";
 
 export interface TailDeskPorts {
   readonly auditLog: Pick<AuditLog, "head" | "read" | "onAppend">;
+  /** The log of that number; 0 is the one that is written. */
+  readonly logOf?: (number: number) => Promise<Pick<AuditLog, "head" | "read">>;
   readonly timers: Timers;
 }
 
@@ -30,7 +32,12 @@ export function tailHandlers(ports: TailDeskPorts): Readonly<Record<string, Unar
   const fewReadings = atMost(readingsMax, "pages of the audit log are being read");
   const fewFollowers = atMost(waitingMax, "callers wait for the next entry");
   return {
-    ReadAudit: (request: ReadAuditRequest) => fewReadings(() => readAudit(ports, request)),
+    ReadAudit: (request: ReadAuditRequest) =>
+      fewReadings(async () => {
+        const { log = 0 } = request;
+        const auditLog = log === 0 ? ports.auditLog : ((await ports.logOf?.(log)) ?? ports.auditLog);
+        return readAudit({ auditLog }, request);
+      }),
     TailAudit: (request: TailAuditRequest, call: RpcCall) => fewFollowers(() => follow(ports, request, call.signal)),
   };
 }
@@ -44,7 +51,10 @@ async function follow(ports: TailDeskPorts, request: TailAuditRequest, signal: A
   return nextPage(ports, request, signal);
 }
 
-async function readAudit({ auditLog }: TailDeskPorts, request: ReadAuditRequest): Promise<AuditPage> {
+async function readAudit(
+  { auditLog }: { readonly auditLog: Pick<AuditLog, "head" | "read"> },
+  request: Pick<ReadAuditRequest, "from_sequence" | "count_max">,
+): Promise<AuditPage> {
   const count = Math.min(request.count_max === 0 ? pageEntriesMax : request.count_max, pageEntriesMax);
   const { size } = await auditLog.head();
   if (request.from_sequence >= size) return { texts: [], size };

@@ -21,11 +21,14 @@ export interface TrailPorts {
 }
 
 export interface Trail {
-  readonly entries: readonly EntryRecord[];
+  /** Those of closed logs say of which. */
+  readonly entries: readonly (EntryRecord & { readonly log?: number })[];
   /** Whether something else than the index proves that none is left out. */
   readonly isComplete: boolean;
   /** Where the next page begins; absent when this was the end. */
   readonly next?: number;
+  /** In which closed log; absent when it is the one that is written. */
+  readonly nextLog?: number;
 }
 
 /** A part of a trail. What earlier parts had is told by whoever asks, because the proof that none is left out is about all of them. */
@@ -34,6 +37,8 @@ export interface TrailPage {
   readonly countMax: number;
   /** How many entries the pages before had; undefined when they were not read, and then nothing is proved about them. */
   readonly countBefore: number | undefined;
+  /** The log in which `from` is meant; undefined is the one that is written, after those that were closed when `from` is 0. */
+  readonly log?: number | undefined;
 }
 
 export const trailEntriesMax = 10_000;

@@ -2,7 +2,7 @@
 // is under way. Keeping the name outside the log is what makes a log that was replaced as a whole, or emptied, show: its entry 0 can say anything.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { decodeBase64Of, encodeBase64 } from "../../../../core/audit/base64.ts";
-import { defaultOrigin } from "../../../../core/audit/genesis.ts";
+import { originOfLog } from "../../../../core/audit/genesis.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import type { KeyRing, KeyTerm } from "../../../../core/audit/key-ring.ts";
 import {
@@ -28,6 +28,8 @@ export interface LogKey extends Signer {
   readonly incarnation: string;
   /** Whether entry 0 became durable under this name: from then on an empty log is a log that was emptied. */
   readonly begun: boolean;
+  /** Whether another log was begun in its place: then this one is never written again. */
+  readonly closed: boolean;
   /** Every key that the log ever signed with, the oldest first and this one last. */
   readonly terms: readonly KeptTerm[];
   /** Made for a rotation that has not come to its end; nobody trusts it before its handover. */
@@ -58,6 +60,8 @@ interface Kept {
   readonly origin: string;
   readonly seed: string;
   readonly begun: boolean;
+  /** Absent while it is written. */
+  readonly closed?: true;
   /** Absent until the first rotation. */
   readonly keys?: readonly KeptKey[];
   readonly next_seed?: string;
@@ -74,17 +78,44 @@ export async function findLogKey(ports: KeyPorts): Promise<LogKey | undefined> {
   return secret === undefined ? undefined : openKept(ports, readKept(secret.value, ports.path));
 }
 
+/** Where the key of a log is kept: each log has a secret of its own, so that what was closed stays verifiable. */
+export function keyPathOf(path: string, number: number): string {
+  return number === 1 ? path : `${path}-${number}`;
+}
+
 /** A new key for a new log, kept before anything is signed with it. */
-export async function makeLogKey(ports: KeyPorts): Promise<LogKey> {
-  const origin = defaultOrigin(ports.random.uuid());
-  const kept: Kept = { origin, seed: newSeed(ports), begun: false };
-  await ports.secrets.put(ports.path, JSON.stringify(kept), { expectedVersion: 0 });
+export async function makeLogKey(ports: KeyPorts, number = 1): Promise<LogKey> {
+  return keepKey(ports, newKept(ports, number), 0);
+}
+
+/**
+ * The key of a log that shall follow another. One that was made and never used is the one. One under which a log has begun is not taken again, though
+ * that log is gone: two logs of one name could be put in each other's place.
+ */
+export async function makeFollowingKey(ports: KeyPorts, number: number): Promise<LogKey> {
+  const secret = await ports.secrets.get(ports.path);
+  if (secret === undefined) return makeLogKey(ports, number);
+  const kept = readKept(secret.value, ports.path);
+  return kept.begun ? keepKey(ports, newKept(ports, number), secret.version) : openKept(ports, kept);
+}
+
+function newKept(ports: KeyPorts, number: number): Kept {
+  return { origin: originOfLog(number, ports.random.uuid()), seed: newSeed(ports), begun: false };
+}
+
+async function keepKey(ports: KeyPorts, kept: Kept, expectedVersion: number): Promise<LogKey> {
+  await ports.secrets.put(ports.path, JSON.stringify(kept), { expectedVersion });
   return openKept(ports, kept);
 }
 
 /** Remembers that the log has begun. */
 export function markBegun(ports: KeyPorts): Promise<LogKey> {
   return change(ports, (kept) => (kept.begun ? kept : { ...kept, begun: true }));
+}
+
+/** Remembers that another log has begun in its place. */
+export function markClosed(ports: KeyPorts): Promise<LogKey> {
+  return change(ports, (kept) => (kept.closed === true ? kept : { ...kept, closed: true }));
 }
 
 /** A next key, kept before anybody hears of it. One that is kept already is the one: its rotation may stand in the log. */
@@ -150,12 +181,12 @@ function keysOf(ports: KeyPorts, { origin, seed, keys }: Kept): readonly KeptKey
 }
 
 function openKept(ports: KeyPorts, kept: Kept): LogKey {
-  const { origin, seed, begun, next_seed: nextSeed } = kept;
+  const { origin, seed, begun, closed = false, next_seed: nextSeed } = kept;
   const signer = signerOf(ports, origin, seed);
   const terms = termsOf(ports, kept);
   if (terms.at(-1)?.key.vkey !== signer.key.vkey) throw unusable(ports.path, "its list of keys ends with another key");
   const next = nextSeed === undefined ? undefined : signerOf(ports, origin, nextSeed);
-  return { ...signer, origin, incarnation: origin.slice(-uuidLength), begun, terms, next };
+  return { ...signer, origin, incarnation: origin.slice(-uuidLength), begun, closed, terms, next };
 }
 
 function signerOf({ signing, sha256, path }: KeyPorts, origin: string, seed: string): Signer {
@@ -192,7 +223,7 @@ function readKept(value: string, path: string): Kept {
     if (thrown instanceof SyntaxError) throw unusable(path, "it is not JSON");
     throw thrown;
   }
-  const { origin, seed, begun, keys, next_seed } = (parsed ?? {}) as Partial<Record<keyof Kept, unknown>>;
+  const { origin, seed, begun, closed, keys, next_seed } = (parsed ?? {}) as Partial<Record<keyof Kept, unknown>>;
   if (typeof origin !== "string" || !isKeyName(origin)) throw unusable(path, "it names no log");
   if (typeof seed !== "string" || typeof begun !== "boolean") throw unusable(path, "it has no seed");
   if (keys !== undefined && (!Array.isArray(keys) || keys.length === 0 || keys.length > keysMax)) {
@@ -201,6 +232,7 @@ function readKept(value: string, path: string): Kept {
   if (next_seed !== undefined && typeof next_seed !== "string") throw unusable(path, "its next seed is none");
   return {
     ...{ origin, seed, begun },
+    ...(closed === true ? { closed } : {}),
     ...(keys === undefined ? {} : { keys: keys.map((key: unknown) => ({ ...(key as KeptKey) })) }),
     ...(next_seed === undefined ? {} : { next_seed }),
   };

@@ -1,11 +1,20 @@
-// Takes the pen and finds out whose log this is: a new one gets a key and entry 0, an old one must be the one that the key was made for.
+// Takes the pen and finds out whose log this is: a new one gets a key and entry 0, an old one must be the one that the key was made for. A log that
+// follows another was begun by two people and is never made here: without its entries or its key it stands still.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
 import { genesisAction, makeGenesis } from "../../../../core/audit/genesis.ts";
 import type { AuditHead, AuditLog } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import { findLogKey, type KeyPorts, type LogKey, makeLogKey, markBegun } from "../keys/signing-key.ts";
+import {
+  findLogKey,
+  type KeyPorts,
+  keyPathOf,
+  type LogKey,
+  makeLogKey,
+  markBegun,
+  markClosed,
+} from "../keys/signing-key.ts";
 import { originOf } from "./restore.ts";
 
 export interface OpenPorts extends KeyPorts {
@@ -15,6 +24,8 @@ export interface OpenPorts extends KeyPorts {
 }
 
 export interface OpenedLog {
+  /** 1 for the first log of all. */
+  readonly number: number;
   readonly pen: number;
   readonly head: AuditHead;
   readonly origin: string;
@@ -26,47 +37,77 @@ export interface OpenedLog {
 
 const attemptsMax = 5;
 
-export async function openLog(ports: OpenPorts): Promise<OpenedLog> {
-  const { pen, head } = await ports.auditLog.takePen(ports.incarnation);
+export async function openLog(given: OpenPorts): Promise<OpenedLog> {
+  const { pen, head, number } = await given.auditLog.takePen(given.incarnation);
+  const ports = { ...given, path: keyPathOf(given.path, number) };
   const found = await findLogKey(ports);
-  if (head.size > 0) return openOld(ports, pen, head, found);
+  if (number > 1) return openFollowing(given, ports, { number, pen, head, key: found });
+  if (head.size > 0) return openOld(ports, { number, pen, head, key: found });
   const key = found ?? (await makeLogKey(ports));
-  if (key.begun) return { pen, head, origin: key.origin, key, fault: isGone(key) };
+  if (key.begun) return { number, pen, head, origin: key.origin, key, fault: emptied(key.origin) };
   const begun = await writeGenesis(ports, key, { pen, head });
   await markBegun(ports);
-  return { ...begun, origin: key.origin, key, fault: undefined };
+  return { number, ...begun, origin: key.origin, key, fault: undefined };
 }
 
-/** What opening it would find, without taking the pen or writing anything. */
+/** What opening the log of that number would find, without taking the pen or writing anything. */
 export async function peekLog(
   ports: KeyPorts & { readonly auditLog: Pick<AuditLog, "head" | "read"> },
+  number: number,
 ): Promise<Omit<OpenedLog, "pen">> {
   const head = await ports.auditLog.head();
   const key = await findLogKey(ports);
-  if (head.size > 0) return { head, ...(await whoseLog(ports, key)) };
-  return { head, origin: key?.origin ?? "", key, fault: key?.begun === true ? isGone(key) : undefined };
+  if (number > 1 && key === undefined) return { number, head, key, origin: "", fault: nobodys(ports.path) };
+  const isEmptied = number > 1 || key?.begun === true;
+  if (head.size <= 0)
+    return { number, head, key, origin: key?.origin ?? "", fault: isEmptied ? emptied(key?.origin ?? "") : undefined };
+  const stated = await originOf(ports.auditLog);
+  if (key === undefined) return { number, head, key, origin: stated ?? "", fault: undefined };
+  return { number, head, key, origin: key.origin, fault: namedOtherwise(key, stated) };
 }
 
-async function openOld(ports: OpenPorts, pen: number, head: AuditHead, key: LogKey | undefined): Promise<OpenedLog> {
-  const found = await whoseLog(ports, key);
-  // A crash may have come between entry 0 and the note that it is there.
-  if (key?.begun === false && found.fault === undefined) await markBegun(ports);
-  return { pen, head, ...found };
+type Taken = Pick<OpenedLog, "number" | "pen" | "head" | "key">;
+
+async function openFollowing(given: OpenPorts, ports: OpenPorts, taken: Taken): Promise<OpenedLog> {
+  const { number, key } = taken;
+  if (key === undefined) {
+    return { ...taken, origin: (await originOf(ports.auditLog)) ?? "", fault: nobodys(ports.path) };
+  }
+  if (taken.head.size === 0) return { ...taken, origin: key.origin, fault: emptied(key.origin) };
+  const opened = await openOld(ports, taken);
+  // A crash may have come before this was noted: whoever puts the old log back in its place is found out by it.
+  const before = { ...given, path: keyPathOf(given.path, number - 1) };
+  if (opened.fault === undefined && (await findLogKey(before))?.closed === false) await markClosed(before);
+  return opened;
 }
 
-async function whoseLog(
-  { auditLog }: { readonly auditLog: Pick<AuditLog, "read"> },
-  key: LogKey | undefined,
-): Promise<Pick<OpenedLog, "origin" | "key" | "fault">> {
-  const stated = await originOf(auditLog);
-  if (key === undefined) return { origin: stated ?? "", key, fault: undefined };
-  if (stated === key.origin) return { origin: key.origin, key, fault: undefined };
-  const [expected, actual] = [`origin ${key.origin}`, stated ?? "no entry 0"];
-  return { origin: key.origin, key, fault: { code: "GENESIS_MISMATCH", sequence: 0, expected, actual } };
+function nobodys(path: string): AuditFault {
+  const expected = `a log that two people have begun (${path})`;
+  return { code: "GENESIS_MISMATCH", sequence: 0, expected, actual: "one that nobody has the key of" };
 }
 
-function isGone({ origin }: LogKey): AuditFault {
+function emptied(origin: string): AuditFault {
   return { code: "TRUNCATED", sequence: 0, expected: `the log ${origin}`, actual: "no entry" };
+}
+
+async function openOld(ports: OpenPorts, taken: Taken): Promise<OpenedLog> {
+  const { key } = taken;
+  const stated = await originOf(ports.auditLog);
+  if (key === undefined) return { ...taken, origin: stated ?? "", fault: undefined };
+  const fault = namedOtherwise(key, stated);
+  // A crash may have come between entry 0 and the note that it is there.
+  if (fault === undefined && !key.begun) await markBegun(ports);
+  return { ...taken, origin: key.origin, fault };
+}
+
+/** Whether this is not the log that the key was made for, or one that another has followed. */
+export function namedOtherwise({ origin, closed }: LogKey, stated: string | undefined): AuditFault | undefined {
+  if (stated !== origin) {
+    return { code: "GENESIS_MISMATCH", sequence: 0, expected: `origin ${origin}`, actual: stated ?? "no entry 0" };
+  }
+  if (!closed) return undefined;
+  const expected = `the log that was begun after ${origin} was closed`;
+  return { code: "GENESIS_MISMATCH", sequence: 0, expected, actual: `origin ${origin}` };
 }
 
 /** Writes entry 0. When the answer is lost, the head tells whether it is there. */

@@ -16,6 +16,8 @@ export const subjectPrevious = "subject_previous";
 export const claimedActor = "claimed_actor";
 export const keyDestroyedAction = "subject.key_destroyed";
 export const verifiedAction = "chain.verified";
+/** Entry 1 of a log that follows another. */
+export const begunAnewAction = "chain.begun_anew";
 export const auditActor = "service:operations";
 
 const fixedData: ReadonlySet<string> = new Set([genesisAction, rotatedAction, revokedAction, keyDestroyedAction]);

@@ -27,6 +27,8 @@ export interface AuditEntry {
   /** 64 lower-case hexadecimal digits; zeros for the first entry. */
   prev_hash: string;
   hash: string;
+  /** Only in a trail, of an entry of a log that was closed because it did not verify: the log's number. */
+  log?: number | undefined;
 }
 
 export interface AppendAuditRequest {
@@ -65,7 +67,14 @@ export interface AuditTrailRequest {
    */
   count_max: number;
   /** How many entries the pages before had. With it the last page proves that none was left out of any of them. */
-  count_before?: number | undefined;
+  count_before?:
+    | number
+    | undefined;
+  /**
+   * The log in which from_sequence is meant: next_log of the page before. Absent begins with the closed logs when from_sequence is 0, and is the log that
+   * is written otherwise.
+   */
+  log?: number | undefined;
 }
 
 /** Chronological, and complete when it says so. */
@@ -75,10 +84,14 @@ export interface AuditTrail {
   complete: boolean;
   /** Where the next page begins; 0 when this was the end. */
   next_sequence: number;
+  /** In which log; absent in the one that is written. */
+  next_log?: number | undefined;
 }
 
 export interface VerifyAuditRequest {
   from_sequence: number;
+  /** The number of the log; absent is the one that is written. */
+  log?: number | undefined;
 }
 
 /** A broken chain is no answer of this kind: it is FAILED_PRECONDITION with the ChainIntegrityError in the trailers. */
@@ -117,6 +130,7 @@ function createBaseAuditEntry(): AuditEntry {
     data: undefined,
     prev_hash: "",
     hash: "",
+    log: undefined,
   };
 }
 
@@ -145,6 +159,9 @@ export const AuditEntry: MessageFns<AuditEntry> = {
     }
     if (message.hash !== "") {
       writer.uint32(66).string(message.hash);
+    }
+    if (message.log !== undefined) {
+      writer.uint32(72).uint32(message.log);
     }
     return writer;
   },
@@ -224,6 +241,14 @@ export const AuditEntry: MessageFns<AuditEntry> = {
             }
 
             message.hash = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.log = reader.uint32();
             continue;
           }
         }
@@ -330,7 +355,7 @@ export const AppendAuditRequest: MessageFns<AppendAuditRequest> = {
 };
 
 function createBaseAuditTrailRequest(): AuditTrailRequest {
-  return { subject_id: "", from_sequence: 0, count_max: 0, count_before: undefined };
+  return { subject_id: "", from_sequence: 0, count_max: 0, count_before: undefined, log: undefined };
 }
 
 export const AuditTrailRequest: MessageFns<AuditTrailRequest> = {
@@ -346,6 +371,9 @@ export const AuditTrailRequest: MessageFns<AuditTrailRequest> = {
     }
     if (message.count_before !== undefined) {
       writer.uint32(32).uint64(message.count_before);
+    }
+    if (message.log !== undefined) {
+      writer.uint32(40).uint32(message.log);
     }
     return writer;
   },
@@ -395,6 +423,14 @@ export const AuditTrailRequest: MessageFns<AuditTrailRequest> = {
             message.count_before = longToNumber(reader.uint64());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.log = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -409,7 +445,7 @@ export const AuditTrailRequest: MessageFns<AuditTrailRequest> = {
 };
 
 function createBaseAuditTrail(): AuditTrail {
-  return { entries: [], complete: false, next_sequence: 0 };
+  return { entries: [], complete: false, next_sequence: 0, next_log: undefined };
 }
 
 export const AuditTrail: MessageFns<AuditTrail> = {
@@ -422,6 +458,9 @@ export const AuditTrail: MessageFns<AuditTrail> = {
     }
     if (message.next_sequence !== 0) {
       writer.uint32(24).uint64(message.next_sequence);
+    }
+    if (message.next_log !== undefined) {
+      writer.uint32(32).uint32(message.next_log);
     }
     return writer;
   },
@@ -463,6 +502,14 @@ export const AuditTrail: MessageFns<AuditTrail> = {
             message.next_sequence = longToNumber(reader.uint64());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.next_log = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -477,13 +524,16 @@ export const AuditTrail: MessageFns<AuditTrail> = {
 };
 
 function createBaseVerifyAuditRequest(): VerifyAuditRequest {
-  return { from_sequence: 0 };
+  return { from_sequence: 0, log: undefined };
 }
 
 export const VerifyAuditRequest: MessageFns<VerifyAuditRequest> = {
   encode(message: VerifyAuditRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.from_sequence !== 0) {
       writer.uint32(8).uint64(message.from_sequence);
+    }
+    if (message.log !== undefined) {
+      writer.uint32(16).uint32(message.log);
     }
     return writer;
   },
@@ -507,6 +557,14 @@ export const VerifyAuditRequest: MessageFns<VerifyAuditRequest> = {
             }
 
             message.from_sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.log = reader.uint32();
             continue;
           }
         }

@@ -15,6 +15,8 @@ export interface ReadAuditRequest {
   from_sequence: number;
   /** At most 1,000; 0 is as many as may be. */
   count_max: number;
+  /** The number of the log; absent is the one that is written. Of a closed one from_sequence counts what it should have. */
+  log?: number | undefined;
 }
 
 export interface AuditPage {
@@ -61,6 +63,8 @@ export interface AuditBundleRequest {
   from_sequence: number;
   /** 0 is up to the newest checkpoint. */
   count: number;
+  /** The number of the log; absent is the one that is written. */
+  log?: number | undefined;
 }
 
 export interface AuditBundleHead {
@@ -102,6 +106,31 @@ export interface AuditStatus {
   witness_complaints: string[];
   /** Whether the complaint is about the log itself: it is not what was signed or cosigned. */
   broken: boolean;
+  /** The number of the log: 1 is the first of all. */
+  log: number;
+  /** The logs that were closed, the oldest first. */
+  closed_logs: ClosedAuditLog[];
+}
+
+/** A log that was closed because it did not verify, as the entry says that began the next one. */
+export interface ClosedAuditLog {
+  log: number;
+  origin: string;
+  /** How many entries it should have. */
+  size: number;
+  closed_at: string;
+  /** The newest checkpoint that it had signed. */
+  checkpoint_size: number;
+  checkpoint: string;
+  /** The largest checkpoint that its entries still led to. */
+  verified_size: number;
+  /** What was wrong with it. */
+  fault?: ChainIntegrityError | undefined;
+  reason: string;
+  requested_by: string;
+  cosigned_by: string;
+  /** Its keys, as vkeys. */
+  keys: string[];
 }
 
 export interface AuditKey {
@@ -125,6 +154,8 @@ export interface AuditAnchor {
 
 export interface BeginAuditVerificationRequest {
   from_sequence: number;
+  /** The number of the log; absent is the one that is written. */
+  log?: number | undefined;
 }
 
 export interface WatchAuditRunRequest {
@@ -206,6 +237,35 @@ export interface EraseAuditSubjectRequest {
   confirmation: string;
 }
 
+export interface BeginAuditAnewRequest {
+  reason: string;
+  step_up_proof: string;
+  /** The word ANEW, as a person typed it. */
+  confirmation: string;
+}
+
+export interface CosignAuditAnewRequest {
+  request_id: string;
+  step_up_proof: string;
+  /** The word ANEW, as a person typed it. */
+  confirmation: string;
+}
+
+export interface AuditAnew {
+  request_id: string;
+  /** Whether a second person has still to sign; then nothing has been done. */
+  pending: boolean;
+  expires_at: string;
+  /** The log that is to be closed, or was. */
+  closed_log: number;
+  closed_origin: string;
+  /** The log that has begun, its first key, and the entry that names the closed one; none while it is pending. */
+  log: number;
+  origin: string;
+  key: string;
+  sequence: number;
+}
+
 export interface AuditErasure {
   subject_id: string;
   /** Of the entries that say that a key is gone; empty when nothing is sealed about the person. */
@@ -213,7 +273,7 @@ export interface AuditErasure {
 }
 
 function createBaseReadAuditRequest(): ReadAuditRequest {
-  return { from_sequence: 0, count_max: 0 };
+  return { from_sequence: 0, count_max: 0, log: undefined };
 }
 
 export const ReadAuditRequest: MessageFns<ReadAuditRequest> = {
@@ -223,6 +283,9 @@ export const ReadAuditRequest: MessageFns<ReadAuditRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(16).uint32(message.count_max);
+    }
+    if (message.log !== undefined) {
+      writer.uint32(24).uint32(message.log);
     }
     return writer;
   },
@@ -254,6 +317,14 @@ export const ReadAuditRequest: MessageFns<ReadAuditRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.log = reader.uint32();
             continue;
           }
         }
@@ -634,7 +705,7 @@ export const TailAuditRequest: MessageFns<TailAuditRequest> = {
 };
 
 function createBaseAuditBundleRequest(): AuditBundleRequest {
-  return { from_sequence: 0, count: 0 };
+  return { from_sequence: 0, count: 0, log: undefined };
 }
 
 export const AuditBundleRequest: MessageFns<AuditBundleRequest> = {
@@ -644,6 +715,9 @@ export const AuditBundleRequest: MessageFns<AuditBundleRequest> = {
     }
     if (message.count !== 0) {
       writer.uint32(16).uint64(message.count);
+    }
+    if (message.log !== undefined) {
+      writer.uint32(24).uint32(message.log);
     }
     return writer;
   },
@@ -675,6 +749,14 @@ export const AuditBundleRequest: MessageFns<AuditBundleRequest> = {
             }
 
             message.count = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.log = reader.uint32();
             continue;
           }
         }
@@ -812,6 +894,8 @@ function createBaseAuditStatus(): AuditStatus {
     witnessed_size: 0,
     witness_complaints: [],
     broken: false,
+    log: 0,
+    closed_logs: [],
   };
 }
 
@@ -867,6 +951,12 @@ export const AuditStatus: MessageFns<AuditStatus> = {
     }
     if (message.broken !== false) {
       writer.uint32(136).bool(message.broken);
+    }
+    if (message.log !== 0) {
+      writer.uint32(144).uint32(message.log);
+    }
+    for (const v of message.closed_logs) {
+      ClosedAuditLog.encode(v!, writer.uint32(154).fork()).join();
     }
     return writer;
   },
@@ -1018,6 +1108,202 @@ export const AuditStatus: MessageFns<AuditStatus> = {
             }
 
             message.broken = reader.bool();
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.log = reader.uint32();
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.closed_logs.push(ClosedAuditLog.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClosedAuditLog(): ClosedAuditLog {
+  return {
+    log: 0,
+    origin: "",
+    size: 0,
+    closed_at: "",
+    checkpoint_size: 0,
+    checkpoint: "",
+    verified_size: 0,
+    fault: undefined,
+    reason: "",
+    requested_by: "",
+    cosigned_by: "",
+    keys: [],
+  };
+}
+
+export const ClosedAuditLog: MessageFns<ClosedAuditLog> = {
+  encode(message: ClosedAuditLog, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.log !== 0) {
+      writer.uint32(8).uint32(message.log);
+    }
+    if (message.origin !== "") {
+      writer.uint32(18).string(message.origin);
+    }
+    if (message.size !== 0) {
+      writer.uint32(24).uint64(message.size);
+    }
+    if (message.closed_at !== "") {
+      writer.uint32(34).string(message.closed_at);
+    }
+    if (message.checkpoint_size !== 0) {
+      writer.uint32(40).uint64(message.checkpoint_size);
+    }
+    if (message.checkpoint !== "") {
+      writer.uint32(50).string(message.checkpoint);
+    }
+    if (message.verified_size !== 0) {
+      writer.uint32(56).uint64(message.verified_size);
+    }
+    if (message.fault !== undefined) {
+      ChainIntegrityError.encode(message.fault, writer.uint32(66).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(74).string(message.reason);
+    }
+    if (message.requested_by !== "") {
+      writer.uint32(82).string(message.requested_by);
+    }
+    if (message.cosigned_by !== "") {
+      writer.uint32(90).string(message.cosigned_by);
+    }
+    for (const v of message.keys) {
+      writer.uint32(98).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClosedAuditLog {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClosedAuditLog();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.log = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.origin = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.closed_at = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.checkpoint_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.checkpoint = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.verified_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.fault = ChainIntegrityError.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.requested_by = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.cosigned_by = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.keys.push(reader.string());
             continue;
           }
         }
@@ -1203,13 +1489,16 @@ export const AuditAnchor: MessageFns<AuditAnchor> = {
 };
 
 function createBaseBeginAuditVerificationRequest(): BeginAuditVerificationRequest {
-  return { from_sequence: 0 };
+  return { from_sequence: 0, log: undefined };
 }
 
 export const BeginAuditVerificationRequest: MessageFns<BeginAuditVerificationRequest> = {
   encode(message: BeginAuditVerificationRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.from_sequence !== 0) {
       writer.uint32(8).uint64(message.from_sequence);
+    }
+    if (message.log !== undefined) {
+      writer.uint32(16).uint32(message.log);
     }
     return writer;
   },
@@ -1233,6 +1522,14 @@ export const BeginAuditVerificationRequest: MessageFns<BeginAuditVerificationReq
             }
 
             message.from_sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.log = reader.uint32();
             continue;
           }
         }
@@ -2000,6 +2297,286 @@ export const EraseAuditSubjectRequest: MessageFns<EraseAuditSubjectRequest> = {
             }
 
             message.confirmation = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginAuditAnewRequest(): BeginAuditAnewRequest {
+  return { reason: "", step_up_proof: "", confirmation: "" };
+}
+
+export const BeginAuditAnewRequest: MessageFns<BeginAuditAnewRequest> = {
+  encode(message: BeginAuditAnewRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(18).string(message.step_up_proof);
+    }
+    if (message.confirmation !== "") {
+      writer.uint32(26).string(message.confirmation);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginAuditAnewRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginAuditAnewRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.confirmation = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCosignAuditAnewRequest(): CosignAuditAnewRequest {
+  return { request_id: "", step_up_proof: "", confirmation: "" };
+}
+
+export const CosignAuditAnewRequest: MessageFns<CosignAuditAnewRequest> = {
+  encode(message: CosignAuditAnewRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.request_id !== "") {
+      writer.uint32(10).string(message.request_id);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(18).string(message.step_up_proof);
+    }
+    if (message.confirmation !== "") {
+      writer.uint32(26).string(message.confirmation);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CosignAuditAnewRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCosignAuditAnewRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.request_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.confirmation = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditAnew(): AuditAnew {
+  return {
+    request_id: "",
+    pending: false,
+    expires_at: "",
+    closed_log: 0,
+    closed_origin: "",
+    log: 0,
+    origin: "",
+    key: "",
+    sequence: 0,
+  };
+}
+
+export const AuditAnew: MessageFns<AuditAnew> = {
+  encode(message: AuditAnew, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.request_id !== "") {
+      writer.uint32(10).string(message.request_id);
+    }
+    if (message.pending !== false) {
+      writer.uint32(16).bool(message.pending);
+    }
+    if (message.expires_at !== "") {
+      writer.uint32(26).string(message.expires_at);
+    }
+    if (message.closed_log !== 0) {
+      writer.uint32(32).uint32(message.closed_log);
+    }
+    if (message.closed_origin !== "") {
+      writer.uint32(42).string(message.closed_origin);
+    }
+    if (message.log !== 0) {
+      writer.uint32(48).uint32(message.log);
+    }
+    if (message.origin !== "") {
+      writer.uint32(58).string(message.origin);
+    }
+    if (message.key !== "") {
+      writer.uint32(66).string(message.key);
+    }
+    if (message.sequence !== 0) {
+      writer.uint32(72).uint64(message.sequence);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditAnew {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditAnew();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.request_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pending = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.expires_at = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.closed_log = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.closed_origin = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.log = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.origin = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.sequence = longToNumber(reader.uint64());
             continue;
           }
         }
