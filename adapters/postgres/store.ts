@@ -73,11 +73,12 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     const transaction = openTransaction({ pool, name, marker });
     const watch = options.untoldChange === undefined ? undefined : watchChanges(name, options.untoldChange);
     const sql = watch === undefined ? transaction : watchedSql(transaction, watch, recordsOf);
-    const buffered = createUnitOfWork({ ...options, sql });
+    const watchEvents = (events: UnitOfWork["events"]) => (watch === undefined ? events : watchedEvents(events, watch));
+    const buffered = createUnitOfWork({ ...options, sql, watchEvents });
     const { unit } = buffered;
     let result: T;
     try {
-      result = await work(watch === undefined ? unit : { ...unit, events: watchedEvents(unit.events, watch) }, sql);
+      result = await work(unit, sql);
       // A statement that the work did not await belongs to it all the same.
       await transaction.idle();
       const failure = transaction.failure();

@@ -39,22 +39,26 @@ export function createUnitOfWork(options: {
   readonly random: Random;
   readonly source: string;
   readonly mayPublish?: MayPublish;
+  /** Sees what is published, also by records that tell of themselves. */
+  readonly watchEvents?: (events: UnitOfWork["events"]) => UnitOfWork["events"];
 }): BufferedUnit {
   const { clock, random, source } = options;
   const entries: OutboxEntry[] = [];
   let sealed = false;
-  const unit: UnitOfWork = {
-    events: {
-      async publish(subject, payload) {
-        if (sealed) throw new Defect(`an event for ${subject.name} came after the end of its unit of work`);
-        if (entries.length >= eventsMax) throw new Defect(`one unit of work published more than ${eventsMax} events`);
-        mustBePublisher(options.mayPublish, source, subject.name);
-        // Encoded at once: what the caller does to the payload afterwards is no longer part of the event.
-        const entry = encodeEvent(subject, payload, { eventId: random.uuid(), at: clock.now(), source });
-        entries.push(entry);
-        return entry.eventId;
-      },
+  const written: UnitOfWork["events"] = {
+    async publish(subject, payload) {
+      if (sealed) throw new Defect(`an event for ${subject.name} came after the end of its unit of work`);
+      if (entries.length >= eventsMax) throw new Defect(`one unit of work published more than ${eventsMax} events`);
+      mustBePublisher(options.mayPublish, source, subject.name);
+      // Encoded at once: what the caller does to the payload afterwards is no longer part of the event.
+      const entry = encodeEvent(subject, payload, { eventId: random.uuid(), at: clock.now(), source });
+      entries.push(entry);
+      return entry.eventId;
     },
+  };
+  const events = options.watchEvents?.(written) ?? written;
+  const unit: UnitOfWork = {
+    events,
     handled: handledEvents(options.sql, clock),
     instances: instances(options.sql),
     risk: riskRecords(options.sql, clock),
@@ -71,7 +75,7 @@ export function createUnitOfWork(options: {
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),
     paperWeather: paperWeatherRecords(options.sql),
-    stepUps: { redeem: (shown) => redeemOrTell(options.sql, unit.events, shown) },
+    stepUps: { redeem: (shown) => redeemOrTell(options.sql, events, shown) },
     auditStanding: auditStandingRecords(options.sql),
     auditAnew: auditAnewRecords(options.sql),
   };
