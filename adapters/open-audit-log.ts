@@ -4,8 +4,8 @@
 import type pg from "pg";
 import { Defect } from "../contracts/src/fault.ts";
 import type { AuditLog } from "../ports/audit-log.ts";
-import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
 import { currentLog } from "./flat-audit-log.ts";
+import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
 import { createPostgresAuditLog } from "./postgres/audit-log.ts";
 import { createAuditReads } from "./postgres/audit-reads.ts";
 import { storeFault } from "./postgres/store-fault.ts";

@@ -101,26 +101,30 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     },
     oms: watchedOms(oms, after),
     paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
-    stepUps: {
-      // It tells of the use itself, in the same transaction, past the events that are watched here.
-      async redeem(shown) {
-        const denial = await unit.stepUps.redeem(shown);
-        if (denial === undefined) {
-          watch.wrote("update step_up_proof");
-          watch.published(subjects.stepUpRedeemed as Subject<never>);
-        }
-        return denial;
-      },
-    },
+    stepUps: watchedStepUps(unit.stepUps, watch),
     auditStanding: watchedStanding(unit.auditStanding, after),
-    auditAnew: {
-      ...unit.auditAnew,
-      put: (request) => after(unit.auditAnew.put(request), "insert audit_anew_request"),
-    },
+    auditAnew: watchedAnew(unit.auditAnew, after),
   };
 }
 
 type After = <T>(doing: Promise<T>, record: string, isChange?: (done: T) => boolean) => Promise<T>;
+
+/** It tells of the use itself, in the same transaction, past the events that are watched here. */
+function watchedStepUps(stepUps: UnitOfWork["stepUps"], watch: ChangeWatch): UnitOfWork["stepUps"] {
+  return {
+    async redeem(shown) {
+      const denial = await stepUps.redeem(shown);
+      if (denial !== undefined) return denial;
+      watch.wrote("update step_up_proof");
+      watch.published(subjects.stepUpRedeemed as Subject<never>);
+      return undefined;
+    },
+  };
+}
+
+function watchedAnew(records: UnitOfWork["auditAnew"], after: After): UnitOfWork["auditAnew"] {
+  return { ...records, put: (request) => after(records.put(request), "insert audit_anew_request") };
+}
 
 function watchedStanding(records: UnitOfWork["auditStanding"], after: After): UnitOfWork["auditStanding"] {
   return {

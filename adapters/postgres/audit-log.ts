@@ -7,8 +7,8 @@
 //     its pen out of force. Hence the head that comes with a pen is where the log ends until the pen is used.
 import type pg from "pg";
 import { Fault } from "../../contracts/src/fault.ts";
-import type { AuditBatch, AuditIndexRow, AuditLog, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
+import type { AuditBatch, AuditIndexRow, AuditLog, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";

@@ -117,9 +117,9 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const findings = createFindings(alarms);
   const opened = await openLog({ ...given, sha256, incarnation, path: given.auditSettings.signingKeyPath });
   const { origin, number } = opened;
-  const path = keyPathOf(given.auditSettings.signingKeyPath, number);
-  const auditSettings = { ...given.auditSettings, signingKeyPath: path };
-  const ports: AuditPorts = { ...given, auditSettings };
+  const ports = portsOf(given, number);
+  const { auditSettings } = ports;
+  const path = auditSettings.signingKeyPath;
   const keyPorts: KeyPorts = { ...ports, sha256, path };
   const begun = await lookAtLog(ports, opened);
   const { fault, restored } = begun;
@@ -170,11 +170,8 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   made.grown([]);
   outside.catchUp();
   const ringNow = () => restored.toldRing ?? keeper.ring();
-  const checks = witnessedChecks(
-    verifyPortsOf(ports, policy, opened, ringNow, { subjects, pen }),
-    findings,
-    witnessing,
-  );
+  const verifyPorts = verifyPortsOf(ports, policy, opened, ringNow, { subjects, pen });
+  const checks = witnessedChecks(verifyPorts, findings, witnessing);
   const { verifyFirstAfterMs: firstAfterMs, verifyEveryMs: everyMs } = auditSettings;
   const verification = startSelfVerification({
     ...{ clock, timers, random, log, findings, origin, onDefect, append: sequencer.append, firstAfterMs, everyMs },
@@ -185,8 +182,7 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const runs = createRuns<RunResult>({ timers, random });
   const parts = {
     ...{ number, origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification },
-    findings,
-    witnessing,
+    ...{ findings, witnessing },
   };
   return running({ ...parts, ports, checks, runs, personal, subjects }, async () => {
     runs.stop();
@@ -195,6 +191,12 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
     for (const part of [sequencer, made, outside]) await part.stop(patienceMs);
     await alarms.stop();
   });
+}
+
+/** Each log has a key of its own. */
+function portsOf(given: AuditPorts, number: number): AuditPorts {
+  const signingKeyPath = keyPathOf(given.auditSettings.signingKeyPath, number);
+  return { ...given, auditSettings: { ...given.auditSettings, signingKeyPath } };
 }
 
 interface Hearing extends Pick<Subscription, "close"> {

@@ -20,6 +20,7 @@ import { readVerifierKey } from "../../../../core/audit/signed-note.ts";
 import { verifyBundleFile } from "../../../../core/audit/verify-bundle.ts";
 import type { Identity } from "../../../../ports/identity.ts";
 import type { RpcCall } from "../../../../ports/rpc.ts";
+import { sha256, verifySignature } from "../../../../testkit/audit/keys.ts";
 import {
   type AuditLife,
   type AuditRig,
@@ -29,7 +30,6 @@ import {
   rewriteAndRechain,
   truncate,
 } from "../../../../testkit/audit/service-rig.ts";
-import { sha256, verifySignature } from "../../../../testkit/audit/keys.ts";
 import { auditDesk } from "../desks/audit-desk.ts";
 
 const person = (name: string, roles: readonly string[], subject = `x|${name}`): Identity =>
@@ -162,8 +162,8 @@ describe("22.3: two people close a broken audit log and begin another", () => {
         ...{ reason: "rows were deleted", requested_by: "operator:duty", cosigned_by: "operator:relief" },
       },
     });
-    const { previous } = naming?.data as { readonly previous: Readonly<Record<string, { readonly size: number }>> };
-    expect(previous["checkpoint"]?.size).toBeGreaterThan(size - 3);
+    const previous = naming?.data["previous"] as { readonly checkpoint: { readonly size: number } } | undefined;
+    expect(previous?.checkpoint.size).toBeGreaterThan(size - 3);
     const actions = rest.map(({ action, subject_id }) => `${action} ${subject_id}`);
     expect(actions).toContain("order.created order-after");
     expect(actions).toContain("operator.attempted audit");

@@ -1,13 +1,14 @@
 // The audit of a platform over all of its logs: the one that is written, in whose place another can be begun while the platform runs, and those that
 // were closed. Whoever holds it need not know which log is written.
-import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
+
 import type { Denial } from "../../../../contracts/src/codes.ts";
+import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { AuditPorts, RunningAudit } from "../audit.ts";
-import { keepAudit } from "../kept-audit.ts";
+import type { Verdict } from "../checking/verify.ts";
 import { auditHandlers } from "../desks/audit-rpc.ts";
 import { type Trail, type TrailPage, trailEntriesMax } from "../desks/trail.ts";
-import type { Verdict } from "../checking/verify.ts";
+import { keepAudit } from "../kept-audit.ts";
 import { type AnewAsked, type AnewDone, beginAnew, type Finding } from "./begin-anew.ts";
 import { closedEntries, logOf } from "./closed-logs.ts";
 import { type JudgedLog, judgeLog } from "./judge-log.ts";

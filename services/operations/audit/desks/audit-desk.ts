@@ -23,6 +23,8 @@ import { encodeEntries, readTilePath, tileOf, tileWidthMax } from "../../../../c
 import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { RpcCall, RpcService } from "../../../../ports/rpc.ts";
 import type { Sha256OfBytes } from "../../../../ports/signing.ts";
+import { type AnewDeskPorts, anewHandlers } from "../anew/anew-desk.ts";
+import { closedLogsTold, logOf } from "../anew/closed-logs.ts";
 import type { RunningAudit, RunResult } from "../audit.ts";
 import type { FsckReport } from "../checking/fsck.ts";
 import type { RunState } from "../checking/runs.ts";
@@ -30,8 +32,6 @@ import { sentenceOf } from "../checking/self-verification.ts";
 import { type KeyDeskPorts, keyHandlers } from "../keys/key-desk.ts";
 import { hashesOf } from "../log/growing-tree.ts";
 import { invalid } from "../log/reserved.ts";
-import { type AnewDeskPorts, anewHandlers } from "../anew/anew-desk.ts";
-import { closedLogsTold, logOf } from "../anew/closed-logs.ts";
 import { type EraseDeskPorts, eraseHandlers } from "../personal/erase-desk.ts";
 import { atMost } from "./at-most.ts";
 import { broken } from "./audit-rpc.ts";
