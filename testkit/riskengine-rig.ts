@@ -193,6 +193,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       ["AAPL", "232.5"],
       ["MSFT", "428"],
       ["BTC-USD", "91000"],
+      ["SPY 281215C00650000", "12.5"],
     ] as const) {
       outside.bus.broadcast(subjects.marketMarks, { symbol, price, source: "rig", at });
     }

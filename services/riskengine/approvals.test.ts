@@ -83,6 +83,23 @@ describe("22.2: an approval that nobody sends", () => {
     await rig.finish(life.service.stop());
   });
 
+  it("of an option, whose symbol has a space, runs out or is released like any other, and the engine starts on its journal", async () => {
+    const [rig, life] = await begin();
+    const option = "SPY 281215C00650000";
+    const order = { fund_id: "gamma", strategy_id: "gamma-income", symbol: option, asset_class: "OPTION" };
+    for (const order_id of ["left", "released"]) {
+      await approve(rig, life, { ...order, order_id, quantity: "1", limit_price: "12.5" });
+    }
+    expect(await release(rig, life, "released")).toMatchObject({ state: "EXPIRED" });
+    await rig.pass(goneMs);
+    expect(rig.published(subjects.approvalExpired).map(({ symbol }) => symbol)).toEqual([option, option]);
+    await rig.finish(life.service.stop());
+    const next = await rig.start();
+    expect(await listed(rig, next, { fund_id: "gamma", unsent: true })).toEqual([]);
+    expect([...life.deaths, ...next.deaths]).toEqual([]);
+    await rig.finish(next.service.stop());
+  });
+
   it("a hundred times, as by a client that crashes between approval and sending, leaves no exposure", async () => {
     const [rig, life] = await begin();
     for (let number = 0; number < 100; number += 1) {

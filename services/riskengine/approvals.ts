@@ -16,6 +16,7 @@ import type {
   ReleaseApprovalRequest,
 } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format, type Instant, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { approvalExpired } from "../../contracts/src/records/order.ts";
 import { toDecimal } from "../../core/amount.ts";
 import { approvalGraceMs } from "../../core/approval-list.ts";
 import type { Engine } from "../../core/engine.ts";
@@ -123,6 +124,14 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
         at: format(now),
       },
     } as const satisfies ApprovalEvent;
+    // Nothing goes into the journal that could not be read back from it: the books would not stand up again.
+    const read = approvalExpired.safeParse(event.payload);
+    if (!read.success) {
+      engine.unexpire(expiry);
+      const at = read.error.issues.map(({ path }) => path.join(".")).join(", ");
+      log.error("an approval cannot be recorded as expired and stays reserved", { order_id: orderId, at });
+      return undefined;
+    }
     const entry = { kind: event.kind, at: now, fundId: order.fund.id, orderId: order.id, payload: payloadOf(event) };
     return { event, durable: commit.add(entry, () => engine.unexpire(expiry)) };
   }

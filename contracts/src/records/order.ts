@@ -221,7 +221,7 @@ export const approvalExpired = z.object({
   order_id: idText,
   fund_id: idText,
   strategy_id: idText,
-  symbol: idText,
+  symbol: symbolText,
   side: z.string(),
   /** The whole order, or an amendment of an order that was sent. */
   what: z.enum(["ORDER", "AMENDMENT"]),
