@@ -75,6 +75,21 @@ describe("checkpoints", () => {
     expect(sizes(rig)).toEqual([1, 1_001, 1_006]);
   });
 
+  it("go on after a store that took longer than the pause between two of them", async () => {
+    const rig = auditRig({ seed: 12 });
+    const { audit } = await rig.start();
+    await later(rig, 1_100);
+    expect(sizes(rig)).toEqual([1]);
+    rig.delays.commitMs = 1_500;
+    for (let n = 0; n < 4; n += 1) await fill(rig, audit, 1, n);
+    await later(rig, 10_000);
+    rig.delays.commitMs = 1;
+    await fill(rig, audit, 1, 4);
+    await later(rig, 2_000);
+    expect(audit.status().signedSize).toBe(6);
+    await rig.finish(audit.stop());
+  });
+
   it("go on after crashes at any place, always consistent, from tiles that are wider than the last checkpoint", async () => {
     const rig = auditRig({ seed: 12 });
     for (let round = 0; round < 6; round += 1) {

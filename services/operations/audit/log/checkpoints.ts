@@ -98,7 +98,15 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
     }
     if (ended || key === undefined || isDone()) return;
     if (handover !== undefined || growing.size - last.size >= signEveryEntries) sign();
-    else cancelTimer ??= timers.after(signEveryMs, sign);
+    else signLater();
+  }
+
+  /** A timer that rings while something is being signed is spent: what is new then is seen when that ends. */
+  function signLater(): void {
+    cancelTimer ??= timers.after(signEveryMs, () => {
+      cancelTimer = undefined;
+      sign();
+    });
   }
 
   /** The root is taken right here: entries that follow in the same batch belong to the new key. */
@@ -123,7 +131,7 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
       signing = undefined;
       if (ended || isDone()) return;
       if (growing.size - last.size >= signEveryEntries && complaint === undefined) sign();
-      else cancelTimer ??= timers.after(signEveryMs, sign);
+      else signLater();
     });
   }
 
