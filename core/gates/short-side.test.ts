@@ -130,7 +130,7 @@ describe("22.7: sides mean what they say", () => {
   test("a denial says how much could be closed, and why no more", () => {
     const { reason, figures } = strict("SELL", "101", { ...long, pendingSell: d("30") });
     expect(reason).toBe(
-      'The fund holds 100 "AAPL", of which other open orders may sell 30: SELL only closes what is long (a short sale is a SELL_SHORT), at most 70.',
+      'The fund holds 100 "AAPL", and other open orders may sell 30; SELL may close only what is long (a short sale is a SELL_SHORT), now at most 70.',
     );
     expect(figures.get("closing_quantity")).toBe("70");
   });

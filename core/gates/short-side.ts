@@ -51,10 +51,10 @@ export const shortSide: Gate = {
 type Misfit = "COVER_EXCEEDS_SHORT" | "SELL_EXCEEDS_LONG" | "SHORT_WHILE_LONG" | "BUY_CROSSES_ZERO";
 
 const advice: Readonly<Record<Misfit, string>> = {
-  COVER_EXCEEDS_SHORT: "BUY_TO_COVER only closes what is short, at most",
-  SELL_EXCEEDS_LONG: "SELL only closes what is long (a short sale is a SELL_SHORT), at most",
-  SHORT_WHILE_LONG: "SELL_SHORT closes nothing: what is long is closed by SELL first, of this order",
-  BUY_CROSSES_ZERO: "BUY does not cross zero: it may close at most",
+  COVER_EXCEEDS_SHORT: "BUY_TO_COVER may close only what is short, now at most",
+  SELL_EXCEEDS_LONG: "SELL may close only what is long (a short sale is a SELL_SHORT), now at most",
+  SHORT_WHILE_LONG: "SELL_SHORT closes nothing while the fund is long, close with SELL first, of this order",
+  BUY_CROSSES_ZERO: "BUY may not cross zero, it closes at most",
 };
 
 /** Whether a denial is about the side, and so about how much of the order would pass. */
@@ -88,9 +88,9 @@ function sideDenial(code: Misfit, order: Order, view: FundView, notes: Notes): D
   notes.decimal("closing_quantity", view.closingQuantity);
   const others = isNothing(pending)
     ? ""
-    : `, of which other open orders may ${buys ? "buy back" : "sell"} ${amount(pending)}`;
+    : `, and other open orders may ${buys ? "buy" : "sell"} ${amount(pending)}`;
   const held = `The fund holds ${amount(view.position)} ${quoted(order.symbol)}${others}`;
-  return { code, reason: `${held}: ${advice[code]} ${amount(view.closingQuantity)}.` };
+  return { code, reason: `${held}; ${advice[code]} ${amount(view.closingQuantity)}.` };
 }
 
 interface Borrowing {

@@ -191,7 +191,7 @@ describe("doctor", () => {
       server.on(haltsRoute, answer);
       const { exit, stdout } = await run("doctor");
       expect(exit).toBe(0);
-      expect(stdout).toContain(`Halts: not known (${detail}), so everything counts as halted`);
+      expect(stdout).toContain(`Halts: cannot be listed (${detail}); they hold all the same`);
       expect(stdout).toMatch(/The platform is in order; whether a halt is in force is not known\.\n$/);
     }
     server.on(haltsRoute, problem(403, "PERMISSION_DENIED", "Not you."));

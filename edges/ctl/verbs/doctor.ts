@@ -54,7 +54,7 @@ function isQuiet(halts: HaltsSeen): boolean {
 
 function haltsLine(halts: HaltsSeen): string {
   const look = "`ctl riskengine halts list`";
-  if (!halts.known) return `Halts: not known (${clean(halts.detail)}), so everything counts as halted: ${look}`;
+  if (!halts.known) return `Halts: cannot be listed (${clean(halts.detail)}); they hold all the same: ${look}`;
   if (halts.strictest === undefined) return "Halts: none in force.";
   return `Halts: ${halts.in_force} in force, the strictest ${halts.strictest}: ${look}`;
 }
