@@ -86,9 +86,7 @@ function sideDenial(code: Misfit, order: Order, view: FundView, notes: Notes): D
   notes.decimal("position", view.position);
   notes.decimal(buys ? "pending_buy" : "pending_sell", pending);
   notes.decimal("closing_quantity", view.closingQuantity);
-  const others = isNothing(pending)
-    ? ""
-    : `, and other open orders may ${buys ? "buy" : "sell"} ${amount(pending)}`;
+  const others = isNothing(pending) ? "" : `, and other open orders may ${buys ? "buy" : "sell"} ${amount(pending)}`;
   const held = `The fund holds ${amount(view.position)} ${quoted(order.symbol)}${others}`;
   return { code, reason: `${held}; ${advice[code]} ${amount(view.closingQuantity)}.` };
 }
