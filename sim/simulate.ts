@@ -93,7 +93,8 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping };
   if (!dice.chance(0.3)) made.retire("research");
   for (const name of ["a", "b"]) void trader(parts, name, 45);
-  void crashingClient(parts, 120);
+  // In some runs only: what it asks takes room and steps from everything else that a run is to meet.
+  if (time.dice.fork("does a client crash").chance(0.25)) void crashingClient(parts, 120);
   operators(parts, { everyMs: 90, thinFund });
   void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.5) });
   const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
