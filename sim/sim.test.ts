@@ -24,7 +24,7 @@ describe("the whole platform, simulated", () => {
     for (let seed = 1; seed <= 100; seed += 1) {
       // Few of them are long and brought to their end, which takes longer than the rest of a run.
       const rests = seed % 10 === 0;
-      const options: SimOptions = { seed, steps: rests ? 700 : 250, rests };
+      const options: SimOptions = { seed, steps: rests ? 850 : 320, rests };
       const report = await simulate(options);
       expect(report.violation, replayCommand(options)).toBeUndefined();
       totals["crashes"] = (totals["crashes"] ?? 0) + report.crashes;
