@@ -127,7 +127,7 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
 
   auditAppended: { notAudited: "It tells of an entry: an entry about it would never end." },
   auditProgress: { notAudited: "It changes nothing: it measures how far the log is behind." },
-  auditAnewRequested: audited("auditAnewRequested", "chain.anew_requested", (of) => of.request_id, requestedBy),
+  auditAnewRequested: audited("auditAnewRequested", "anew.requested", (of) => of.request_id, requestedBy),
   haltRequested: audited("haltRequested", "halt.requested", byScope, requestedBy),
   haltLifted: audited("haltLifted", "halt.lifted", byScope, (of) => of.cosigned_by),
   haltStep: audited("haltStep", "halt.step", (of) => of.halt_id),

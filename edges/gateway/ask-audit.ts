@@ -80,9 +80,8 @@ export function runJson({ verification, ...run }: AuditRun): object {
 }
 
 /** An entry for JSON; the codec leaves out data that is empty. */
-export function entryJson({ log, ...entry }: AuditEntry): object {
-  // The eight fields that are hashed; of a closed log, which one as well.
-  return { ...entry, data: plain(entry.data ?? {}), ...(log === undefined ? {} : { log }) };
+export function entryJson(entry: AuditEntry): object {
+  return { ...entry, data: plain(entry.data ?? {}) };
 }
 
 /** The log that was asked for; nothing is said of the one that is written. */

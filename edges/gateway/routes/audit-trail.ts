@@ -2,7 +2,7 @@
 // went before, so that the last one can prove that none was left out; a header says when it cannot.
 import type { AuditTrail, AuditTrailRequest } from "../../../contracts/src/generated/svc/v1/audit.ts";
 import type { Route } from "../../../ports/http.ts";
-import { askAudit, entryJson } from "../ask-audit.ts";
+import { askAudit, entryJson, logIn } from "../ask-audit.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { trailAnswer, trailQuery } from "../schemas/audit.ts";
@@ -29,10 +29,12 @@ export function auditTrail(parts: Pick<GatewayParts, "services">): Route {
         service: "Operations",
         method: "GetAuditTrail",
         message: asked,
-        tell: ({ entries, next_sequence, next_log, complete }) => {
-          if (next_sequence > 0) headers["link"] = nextPage(asked, entries, next_sequence, next_log ?? 0);
+        tell: ({ entries, next_sequence, next_log, complete, logs = [] }) => {
+          // What closed logs hold proves nothing about the one that is written.
+          const count = entries.length - logs.length;
+          if (next_sequence > 0) headers["link"] = nextPage(asked, count, next_sequence, next_log ?? 0);
           else if (complete === false) headers["portcullis-completeness"] = "not-proven-yet";
-          return entries.map(entryJson);
+          return entries.map((entry, at) => ({ ...entryJson(entry), ...logIn({ log: logs[at] }) }));
         },
       });
       if (answer.status >= 400 || Object.keys(headers).length === 0) return answer;
@@ -42,13 +44,11 @@ export function auditTrail(parts: Pick<GatewayParts, "services">): Route {
 }
 
 /** RFC 8288. What went before is counted only when all of it was. */
-function nextPage(asked: AuditTrailRequest, entries: AuditTrail["entries"], next: number, log: number): string {
+function nextPage(asked: AuditTrailRequest, count: number, next: number, log: number): string {
   const query = new URLSearchParams({ subject_id: asked.subject_id, from_sequence: String(next) });
   query.set("count_max", String(asked.count_max));
   if (log > 0) query.set("log", String(log));
   const before = asked.from_sequence === 0 ? 0 : asked.count_before;
-  // What closed logs hold proves nothing about the one that is written.
-  const count = entries.filter((entry) => entry.log === undefined).length;
   if (before !== undefined && log === 0) query.set("count_before", String(before + count));
   return `<${path}?${query}>; rel="next"`;
 }

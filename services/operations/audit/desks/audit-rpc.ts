@@ -121,7 +121,8 @@ async function getAuditTrail(
   const mayRead = mayCall("ReadPersonalData", identity);
   const entries = (mayRead ? await ports.unseal(trail.entries) : trail.entries).map(messageOfEntry);
   const next = trail.nextLog === undefined ? {} : { next_log: trail.nextLog };
-  return { entries, complete: trail.isComplete, next_sequence: trail.next ?? 0, ...next };
+  const logs = trail.entries.flatMap(({ log: number }) => number ?? []);
+  return { entries, logs, complete: trail.isComplete, next_sequence: trail.next ?? 0, ...next };
 }
 
 async function verifyAudit(
@@ -153,19 +154,8 @@ function messageOfEntry({
   data,
   prev_hash,
   hash,
-  log,
-}: EntryRecord & { readonly log?: number }): AuditEntry {
-  return {
-    sequence,
-    timestamp,
-    actor,
-    action,
-    subject_id,
-    data: { ...data },
-    prev_hash,
-    hash,
-    ...(log === undefined ? {} : { log }),
-  };
+}: EntryRecord): AuditEntry {
+  return { sequence, timestamp, actor, action, subject_id, data: { ...data }, prev_hash, hash };
 }
 
 /** The ChainIntegrityError: its fields stand in the facts, and in the sentence for whoever only gets that. */

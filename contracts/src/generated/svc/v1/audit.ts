@@ -27,8 +27,6 @@ export interface AuditEntry {
   /** 64 lower-case hexadecimal digits; zeros for the first entry. */
   prev_hash: string;
   hash: string;
-  /** Only in a trail, of an entry of a log that was closed because it did not verify: the log's number. */
-  log?: number | undefined;
 }
 
 export interface AppendAuditRequest {
@@ -85,7 +83,11 @@ export interface AuditTrail {
   /** Where the next page begins; 0 when this was the end. */
   next_sequence: number;
   /** In which log; absent in the one that is written. */
-  next_log?: number | undefined;
+  next_log?:
+    | number
+    | undefined;
+  /** Entries of logs that were closed because they did not verify come first: of each of them the number of its log. */
+  logs: number[];
 }
 
 export interface VerifyAuditRequest {
@@ -130,7 +132,6 @@ function createBaseAuditEntry(): AuditEntry {
     data: undefined,
     prev_hash: "",
     hash: "",
-    log: undefined,
   };
 }
 
@@ -159,9 +160,6 @@ export const AuditEntry: MessageFns<AuditEntry> = {
     }
     if (message.hash !== "") {
       writer.uint32(66).string(message.hash);
-    }
-    if (message.log !== undefined) {
-      writer.uint32(72).uint32(message.log);
     }
     return writer;
   },
@@ -241,14 +239,6 @@ export const AuditEntry: MessageFns<AuditEntry> = {
             }
 
             message.hash = reader.string();
-            continue;
-          }
-          case 9: {
-            if (tag !== 72) {
-              break;
-            }
-
-            message.log = reader.uint32();
             continue;
           }
         }
@@ -445,7 +435,7 @@ export const AuditTrailRequest: MessageFns<AuditTrailRequest> = {
 };
 
 function createBaseAuditTrail(): AuditTrail {
-  return { entries: [], complete: false, next_sequence: 0, next_log: undefined };
+  return { entries: [], complete: false, next_sequence: 0, next_log: undefined, logs: [] };
 }
 
 export const AuditTrail: MessageFns<AuditTrail> = {
@@ -461,6 +451,13 @@ export const AuditTrail: MessageFns<AuditTrail> = {
     }
     if (message.next_log !== undefined) {
       writer.uint32(32).uint32(message.next_log);
+    }
+    if (message.logs.length !== 0) {
+      writer.uint32(42).fork();
+      for (const v of message.logs) {
+        writer.uint32(v);
+      }
+      writer.join();
     }
     return writer;
   },
@@ -509,6 +506,24 @@ export const AuditTrail: MessageFns<AuditTrail> = {
 
             message.next_log = reader.uint32();
             continue;
+          }
+          case 5: {
+            if (tag === 40) {
+              message.logs.push(reader.uint32());
+
+              continue;
+            }
+
+            if (tag === 42) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.logs.push(reader.uint32());
+              }
+
+              continue;
+            }
+
+            break;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
