@@ -103,7 +103,7 @@ async function expectAgreement(at = issuer): Promise<void> {
   expect(live).toEqual([
     {
       name: "order-management",
-      operations: ["CheckOrder", "CheckOrders", "GetEnvelope"],
+      operations: ["CheckOrder", "CheckOrders", "GetEnvelope", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
       secret_hash: hashOf(service_token),
     },
   ]);

@@ -75,7 +75,11 @@ describe("services", () => {
       "ListExposures",
       "AnnounceHalt",
       "ConfirmHalts",
+      "ConfirmSent",
+      "ReleaseApproval",
+      "ListApprovals",
       "ListLosses",
+      "ListBlocks",
     ]);
     expect(procedures("RiskDesk")).toEqual([
       "ListRejections",

@@ -152,6 +152,8 @@ export const orderRejection = z.object({
   figures: z.array(figure),
   actor: z.string(),
   decided_at: instantText,
+  /** Who refused it, where both stand in one list: the engine, or order management before the engine was asked. Absent in the engine's event. */
+  source: z.enum(["riskengine", "oms"]).optional(),
 });
 export type OrderRejection = z.infer<typeof orderRejection>;
 
