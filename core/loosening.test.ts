@@ -98,7 +98,7 @@ test("22.6: an order that the new limits let through and the old ones denied mea
       const of = (limitsOf: object) => envelopeRecord("alpha", limitsOf);
       expect(loosens(envelopeChanges(of(before), of(after)))).toBe(true);
     }),
-    { seed, numRuns: 1_200 },
+    { seed, numRuns: 2_000 },
   );
   // Else the property says nothing.
   expect(gained).toBeGreaterThan(30);
