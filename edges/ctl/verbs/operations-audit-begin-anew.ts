@@ -25,7 +25,7 @@ export const operationsAuditBeginAnew: Verb = {
   ],
   examples: [
     {
-      command: 'ctl operations audit begin-anew --reason "rows were deleted, no backup" --confirm ANEW --totp 123456',
+      command: "ctl operations audit begin-anew --reason restored-in-vain --confirm ANEW --totp 123456",
       sentence: "Ask for it.",
     },
     {
