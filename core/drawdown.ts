@@ -106,7 +106,8 @@ export function judgeValuation(
 
 /** The limits that a valuation made from old prices would break: nothing to halt for, and nothing to be silent about (invariant 8). */
 export function suspectedLosses(known: LossState, heard: FundValuation, rules: LossRules): readonly LossFigure[] {
-  if (heard.at <= known.newest.at || heard.currency !== known.newest.currency) return [];
+  if (heard.currency !== known.newest.currency) return [];
+  if (heard.at <= known.newest.at && !isAhead(known.newest.at, rules.at)) return [];
   const counted = countUnits(known, heard, rules.fractions.daily);
   if (counted === undefined) return [];
   const { state, valuation } = counted;
