@@ -33,8 +33,11 @@ export interface ToldOrder {
   state: OrderState;
   /** The newest approval under its id. */
   approval: RiskDecision | undefined;
-  /** The most that any approval allowed, or what was told to be in force since. */
+  /** The most that any approval allows that may still take force, or what was told to be in force since. */
   allowed: Decimal;
+  /** What was told to be in force, and what its approved amendments allow, by their keys. */
+  inForce: Decimal;
+  readonly amendments: Map<string, Decimal>;
   filled: Decimal;
   /** Whether it was ever told to be on its way to the broker. */
   routed: boolean;
@@ -136,6 +139,8 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
       state: "PENDING_CHECK",
       approval: undefined,
       allowed: decimal.zero,
+      inForce: decimal.zero,
+      amendments: new Map(),
       filled: decimal.zero,
       routed: false,
     };
@@ -154,8 +159,11 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
     past.keys.set(order.idempotency_key, { decisionId: decision.decision_id, at });
     const known = past.orders.get(order.order_id);
     if (known === undefined) return;
+    const quantity = decimal.parse(order.quantity);
+    if (known.approval === undefined) known.inForce = quantity;
+    else known.amendments.set(order.idempotency_key, quantity);
     known.approval = decision;
-    known.allowed = decimal.max(known.allowed, decimal.parse(order.quantity));
+    known.allowed = decimal.max(known.allowed, quantity);
   },
   [subjects.fillsCreated.name]: foldFill,
   [subjects.ledgerBooked.name]: (past, { payload }) => {
@@ -185,13 +193,23 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
 };
 
 function foldTransition(past: History, { payload }: Told): void {
-  const { order_id: orderId, to, quantity } = payload as OrderTransition;
+  const { order_id: orderId, to, quantity, dropped_amendment_key: dropped } = payload as OrderTransition;
   const known = past.orders.get(orderId);
   if (known === undefined) return;
   known.state = to;
   // New terms are in force from here on.
-  if (quantity !== undefined) known.allowed = decimal.parse(quantity);
+  if (quantity !== undefined) {
+    known.inForce = decimal.parse(quantity);
+    known.amendments.clear();
+  }
+  // These never will be.
+  if (dropped !== undefined) known.amendments.delete(dropped);
+  if (quantity !== undefined || dropped !== undefined) known.allowed = mostAllowed(known);
   if (to === "ROUTED") known.routed = true;
+}
+
+function mostAllowed({ inForce, amendments }: ToldOrder): Decimal {
+  return [...amendments.values()].reduce((most, one) => decimal.max(most, one), inForce);
 }
 
 function foldFill(past: History, { payload, at }: Told): void {
