@@ -6,7 +6,8 @@
 //  1. Only what nothing shows to be sent expires: an order as a whole, or amendments of an order that was sent.
 //  2. An expired order holds nothing and is remembered: what shows later that it was sent reserves it again.
 //  3. Expiring can be taken back as if it had not been, for a journal that could not be written.
-//  4. From its `valid_until` on an unsent approval no longer counts against the proof that an exit reduces; its exposure counts until it expires.
+//  4. Past its `valid_until`, and once everything said of orders until then was heard, an unsent approval no longer counts against the proof that an
+//     exit reduces; its exposure counts until it expires.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Amount } from "./amount.ts";
 import * as amounts from "./amount.ts";
@@ -137,7 +138,7 @@ export interface SweepState {
 
 export const noSweep = (): SweepState => ({ found: new Map() });
 
-/** Open orders whose unsent approvals run out by then, from a place on, so many places at most. */
+/** Open orders whose unsent approvals ran out by then, a moment up to which everything was heard; from a place on, so many places at most. */
 export function sweepUnsent(
   orders: OrderBook,
   sweep: SweepState,

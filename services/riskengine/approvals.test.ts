@@ -226,6 +226,31 @@ describe("22.2: a bus that is away", () => {
   });
 });
 
+describe("23.3: an exit that competes with a sale of which the engine did not hear that it was sent", () => {
+  const sale = { side: "SELL", quantity: "100", reduce_only: true };
+
+  it("is not proven while the bus is away, and is once the engine has heard everything and nothing was sent", async () => {
+    const [rig, life] = await begin();
+    await rig.publish(subjects.fillsCreated, fillOf(rig, "opening", { quantity: "100" }));
+    await rig.pass(500);
+    await approve(rig, life, { order_id: "sent", ...sale });
+    const away = takeAway(rig);
+    await rig.publish(subjects.ordersUpdated, stepOf(rig, "sent", { to: "ROUTED" }));
+    await rig.pass(validMs + 2_000);
+    const unproven = { approved: false, code: "SCHEMA_REDUCE_ONLY_UNPROVEN" };
+    expect(await rig.finish(life.check({ order_id: "second", ...sale }))).toMatchObject(unproven);
+    away.end();
+    await rig.pass(2_000);
+    expect(await rig.finish(life.check({ order_id: "third", ...sale }))).toMatchObject(unproven);
+    await rig.publish(subjects.ordersCancelled, stepOf(rig, "sent", { to: "CANCELLED", remaining_quantity: "0" }));
+    await rig.pass(500);
+    await approve(rig, life, { order_id: "unsent", ...sale });
+    await rig.pass(validMs + 1_500);
+    await approve(rig, life, { order_id: "exit", ...sale });
+    await rig.finish(life.service.stop());
+  });
+});
+
 /** Nobody hears of orders: another holds the subscription and does nothing with it. */
 function takeAway(rig: RiskEngineRig): { end: () => void } {
   const durable = rig.world.durables.get("riskengine.orders");

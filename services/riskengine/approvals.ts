@@ -1,7 +1,8 @@
 // Approvals that nobody sent, in time: they run out so long after their `valid_until`, and their owners or an operator may say earlier what became
 // of them.
 //
-//  1. Nothing expires before everything that was said of orders until then was heard: the time is that of heard-time.ts, and a start begins it anew.
+//  1. Nothing expires, and nothing is left out of the proof that an exit reduces, before everything that was said of orders until its `valid_until`
+//     was heard: the time is that of heard-time.ts, and a start begins it anew.
 //  2. An expiry moves the books in the step in which it goes to the journal, and is taken back when the journal did not take it.
 //  3. Each is told once, after the journal has it (approval-events.ts).
 //  4. A sweep goes over all open orders in short stretches, between which checks are decided.
@@ -15,7 +16,7 @@ import type {
   ListApprovalsRequest,
   ReleaseApprovalRequest,
 } from "../../contracts/src/generated/svc/v1/riskengine.ts";
-import { format, type Instant, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { format, fromMicroseconds, type Instant, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { approvalExpired } from "../../contracts/src/records/order.ts";
 import { toDecimal } from "../../core/amount.ts";
 import { approvalGraceMs } from "../../core/approval-list.ts";
@@ -49,10 +50,10 @@ export interface RunningApprovals {
 }
 
 const everyMs = 500;
-/** Those that run out before the next sweep must be known by then. */
-const aheadMs = 3 * everyMs;
 const stretchMax = 4_096;
 const listMax = 5_000;
+/** Before every approval: as long as nobody can say up to when everything was heard, nothing has run out. */
+const never = fromMicroseconds(0);
 /** At most so many expire in one sweep: each of them is an entry of the journal. */
 const expiriesMax = 1_000;
 
@@ -71,9 +72,8 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     const seen = new Map<string, number>();
     let expired = 0;
     for (let from = 0; ; ) {
-      const { unsent, next } = engine.sweepUnsent(plusMilliseconds(clock.now(), aheadMs), from, stretchMax);
+      const { unsent, next } = engine.sweepUnsent(heardUntil ?? never, from, stretchMax);
       for (const { orderId, validUntil } of unsent) {
-        if (heardUntil === undefined || heardUntil < validUntil) continue;
         const name = nameOf(orderId, validUntil);
         const since = lapsedSince.get(name) ?? heard.elapsedMs();
         const isDue = heard.elapsedMs() - since >= graceMs && expired < expiriesMax;

@@ -65,20 +65,26 @@ export const exitsAreProven: Invariant = {
       const halt = past.halts.find((one) => isInForceAt(one, decision.halt_epoch) && isCovered(one, order));
       const adjusted = past.adjustedAt.get(positionKey(order.fund_id, order.symbol)) ?? 0;
       if (halt === undefined || at - adjusted < adjustmentUs) return undefined;
-      const closable = closableOf(past, order);
+      const closable = closableOf(past, order, decision.decided_at);
       if (order.reduce_only === true && decimal.parse(order.quantity) <= closable) return undefined;
       return `${order.order_id} of ${order.quantity} passed ${halt.halt_id}, and ${decimal.format(closable)} were left to close`;
     }),
 };
 
 /** What this side may still close: what the fund holds, less what every other order on this side may trade. */
-function closableOf(past: History, { fund_id: fundId, symbol, side, order_id: id }: Order): decimal.Decimal {
+function closableOf(
+  past: History,
+  { fund_id: fundId, symbol, side, order_id: id }: Order,
+  decidedAt: string,
+): decimal.Decimal {
   const held = past.positions.get(positionKey(fundId, symbol)) ?? decimal.zero;
   const ours = buys(side) ? decimal.negate(held) : held;
   const pending = [...past.orders.values()].filter(
-    ({ order, approval, state }) =>
+    ({ order, approval, state, routed }) =>
       approval !== undefined &&
       !isOver(state) &&
+      // Nobody may send it any more: what was not told to be on its way by then never will be.
+      (routed || (approval.valid_until ?? "") >= decidedAt) &&
       order.fund_id === fundId &&
       order.symbol === symbol &&
       order.order_id !== id &&

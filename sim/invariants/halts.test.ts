@@ -20,6 +20,7 @@ import type { Invariant } from "./invariant.ts";
 import { baselinesWrittenOnce, limitsAreJudged, lossesHalt } from "./losses.ts";
 
 const at = "2026-03-02T10:00:00.000000Z";
+const past = "2026-03-02T09:59:59.999999Z";
 const secondUs = 1_000_000;
 const nowUs = Date.parse("2026-03-02T10:00:00Z") * 1_000;
 
@@ -320,7 +321,30 @@ const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scen
       before: [
         bought("10"),
         [subjects.ordersCreated, order({ order_id: "two" })],
-        decision(order({ order_id: "two", quantity: "1" })),
+        decision(order({ order_id: "two", quantity: "1" }), { valid_until: at }),
+        latch("h", 1),
+      ],
+      now: decision(order()),
+    },
+  ],
+  [
+    exitsAreProven,
+    "an exit that competes with one that was sent, however long ago",
+    {
+      before: [
+        bought("10"),
+        [subjects.ordersCreated, order({ order_id: "two" })],
+        decision(order({ order_id: "two", quantity: "1" }), { valid_until: past }),
+        latch("h", 1),
+      ],
+      now: decision(order()),
+    },
+    {
+      before: [
+        bought("10"),
+        [subjects.ordersCreated, order({ order_id: "two" })],
+        decision(order({ order_id: "two", quantity: "1" }), { valid_until: past }),
+        [subjects.ordersUpdated, { order_id: "two", to: "ROUTED" }],
         latch("h", 1),
       ],
       now: decision(order()),
