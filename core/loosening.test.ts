@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
+import { countOf } from "../testkit/full-count.ts";
 import { engineRig, envelopeRecord, fillOf, moment, orderOf, prices } from "../testkit/risk/engine-rig.ts";
 import { compileEnvelope, envelopeChanges } from "./envelope.ts";
 import { loosens } from "./envelope-changes.ts";
@@ -98,8 +99,8 @@ test("22.6: an order that the new limits let through and the old ones denied mea
       const of = (limitsOf: object) => envelopeRecord("alpha", limitsOf);
       expect(loosens(envelopeChanges(of(before), of(after)))).toBe(true);
     }),
-    { seed, numRuns: 2_000 },
+    { seed, numRuns: countOf(2_000, 400) },
   );
   // Else the property says nothing.
-  expect(gained).toBeGreaterThan(30);
+  expect(gained).toBeGreaterThan(5);
 });

@@ -17,6 +17,7 @@
 //  8. What nobody can read is parked, or handed over as it came to a subscription that asked for it (`unread`).
 //  9. To a subscription that asked for it (`proved`) an event is a service's only if the database has it: whatever else a publisher
 //     says of itself is handed over as a claim.
+// 10. What a durable subscription says of how far it has heard (`caughtUpAt`) may be late and is never early.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 

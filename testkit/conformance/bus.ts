@@ -2,6 +2,7 @@
 // holds the transport to. The checks are exported one by one as well, so that a transport can plant a fault (a reader that
 // goes by highest id) and show that its check notices.
 import { describe, it } from "vitest";
+import { caughtUpChecks } from "./bus-caught-up.ts";
 import { deliveryChecks } from "./bus-delivery.ts";
 import { failureChecks } from "./bus-failure.ts";
 import { orderChecks } from "./bus-order.ts";
@@ -15,6 +16,7 @@ export const busChecks: readonly BusCheck[] = [
   ...failureChecks,
   ...sharingChecks,
   ...queueChecks,
+  ...caughtUpChecks,
 ];
 
 /** Runs one check on a rig of its own; rejects when the transport does not keep the promise. */
