@@ -137,6 +137,7 @@ function watchedLedger(ledger: UnitOfWork["ledger"], after: After): UnitOfWork["
   return {
     ...ledger,
     book: (entry, moves) => after(ledger.book(entry, moves), "insert treasury_entry", (isNew) => isNew),
+    correct: (fundId, by) => after(ledger.correct(fundId, by), "update treasury_holding"),
     putFund: (fundId, fund) => after(ledger.putFund(fundId, fund), "insert treasury_fund"),
     putNav: (point) => after(ledger.putNav(point), "insert treasury_nav"),
     importNavs: (points) => after(ledger.importNavs(points), "insert treasury_nav", (count) => count > 0),

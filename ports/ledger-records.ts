@@ -86,6 +86,16 @@ export interface NavPoint {
 /** The history is kept once for each of these: the last value of every second, minute, hour and day. */
 export type NavEvery = "second" | "minute" | "hour" | "day";
 
+/** What the entries of a fund come to, in three tables; nothing is listed that comes to zero. */
+export interface LedgerSums {
+  /** In order of account and currency. */
+  readonly balances: readonly Omit<LedgerBalance, "fundId">[];
+  /** In order of symbol. */
+  readonly holdings: readonly HoldingMove[];
+  /** In order of strategy and symbol. */
+  readonly strategyHoldings: readonly Omit<StrategyHolding, "fundId">[];
+}
+
 export interface LedgerRecords {
   /** Books an entry once, ever, and moves the holdings of the fund and of the strategy by it: false when it is known. */
   book(entry: LedgerEntry, moves: readonly HoldingMove[]): Promise<boolean>;
@@ -98,6 +108,10 @@ export interface LedgerRecords {
   strategyHoldings(): Promise<readonly StrategyHolding[]>;
   /** What each strategy of the fund traded at or after that moment, by the trades' own times: sums of FILL entries, in order of strategy and symbol. */
   tradedSince(fundId: string, at: Instant): Promise<readonly Omit<StrategyHolding, "fundId">[]>;
+  /** What a fund's entries add up to and what is kept of that, both as of one moment, and how many entries there are. */
+  sumsOf(fundId: string): Promise<{ readonly entries: number; readonly added: LedgerSums; readonly kept: LedgerSums }>;
+  /** Moves what is kept, and no entry: only for what is not the sum of the entries. */
+  correct(fundId: string, by: LedgerSums): Promise<void>;
   /** Kept from others until this unit ends; nothing is remembered of a new fund. */
   lockFund(fundId: string): Promise<RememberedFund>;
   putFund(fundId: string, fund: RememberedFund): Promise<void>;

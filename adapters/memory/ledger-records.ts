@@ -1,13 +1,16 @@
 // Treasury's repository in a transaction of the memory store. What was written is kept aside until the transaction commits; rows are locked as
 // the database locks them.
+import { isDeepStrictEqual } from "node:util";
 import { add, type Decimal, zero } from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
+import { addUp } from "../../core/ledger-rebuild.ts";
 import type {
   LedgerBalance,
   LedgerRecords,
+  LedgerSums,
   NavEvery,
   NavPoint,
   RememberedFund,
@@ -153,6 +156,29 @@ export function ledgerChanges(
         }
         return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
       }),
+    async sumsOf(fundId) {
+      const isOwn = (one: { readonly fundId: string }): boolean => one.fundId === fundId;
+      const readHeld = async () => (await treasury.holdings()).filter(isOwn);
+      for (let held = await readHeld(); ; ) {
+        const read = await inTurn(async () => ({
+          own: entries.all().filter(isOwn),
+          sums: [balances.all().filter(isOwn), strategyHoldings.all().filter(isOwn)] as const,
+        }));
+        const after = await readHeld();
+        // Holdings are read apart from the rest: one moment is one at which nothing was booked in between.
+        if (isDeepStrictEqual(held, after)) {
+          return { entries: read.own.length, added: addUp(read.own), kept: keptSums(read.sums[0], held, read.sums[1]) };
+        }
+        held = after;
+      }
+    },
+    async correct(fundId, by) {
+      for (const { account, currency, amount } of by.balances) await addBalance(fundId, account, currency, amount);
+      for (const { symbol, quantity } of by.holdings) await treasury.add(fundId, symbol, quantity);
+      for (const { strategyId, symbol, quantity } of by.strategyHoldings) {
+        await addStrategy(fundId, strategyId, symbol, quantity);
+      }
+    },
     lockFund: (fundId) =>
       inTurn(async () => {
         await lock(`treasury fund ${fundId}`);
@@ -239,6 +265,24 @@ export function ledgerChanges(
     apply() {
       for (const one of [entries, balances, strategyHoldings, funds, navs, imports, waiting]) one.apply();
     },
+  };
+}
+
+function keptSums(
+  balances: readonly LedgerBalance[],
+  holdings: readonly { readonly symbol: string; readonly quantity: Decimal }[],
+  made: readonly StrategyHolding[],
+): LedgerSums {
+  return {
+    balances: balances
+      .filter(({ amount }) => amount !== zero)
+      .map(({ account, currency, amount }) => ({ account, currency, amount })),
+    holdings: holdings
+      .filter(({ quantity }) => quantity !== zero)
+      .map(({ symbol, quantity }) => ({ symbol, quantity })),
+    strategyHoldings: made
+      .filter(({ quantity }) => quantity !== zero)
+      .map(({ strategyId, symbol, quantity }) => ({ strategyId, symbol, quantity })),
   };
 }
 

@@ -5,10 +5,11 @@ import type { HoldingMove, LedgerEntry } from "../../contracts/src/records/ledge
 import type { LedgerRecords, NavEvery, NavPoint } from "../../ports/ledger-records.ts";
 import { bucketUs, everyTime } from "../nav-buckets.ts";
 import { entryColumns, entryOf, navColumns } from "./ledger-rows.ts";
+import { sumRecords } from "./ledger-sums.ts";
 import type { Sql } from "./store-transaction.ts";
 
 export function ledgerRecords(sql: Sql): LedgerRecords {
-  return { ...bookRecords(sql), ...fundRecords(sql), ...waitingRecords(sql), ...navRecords(sql) };
+  return { ...bookRecords(sql), ...sumRecords(sql), ...fundRecords(sql), ...waitingRecords(sql), ...navRecords(sql) };
 }
 
 type BookPart = Pick<LedgerRecords, "book" | "entry" | "lockHolding" | "balances" | "strategyHoldings" | "tradedSince">;

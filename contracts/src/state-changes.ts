@@ -50,6 +50,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "treasury.flow": tells("ledgerBooked"),
   "treasury.borrow": tells("ledgerBooked"),
   "treasury.corporate-action": tells("ledgerBooked"),
+  "treasury.rebuild": tells("ledgerRebuilt"),
   "treasury.look": onlyReads,
   "treasury.history": tells("seedImported"),
   "treasury.thin": untold("It removes values whose minute, hour or day keeps a later one."),

@@ -4,7 +4,14 @@
 import type { z } from "zod";
 import { Fault } from "./fault.ts";
 import { riskEnvelope } from "./records/envelope.ts";
-import { ledgerBooked, navUpdated, paperWeather, seedImported, strategyChanged } from "./records/fund.ts";
+import {
+  ledgerBooked,
+  ledgerRebuilt,
+  navUpdated,
+  paperWeather,
+  seedImported,
+  strategyChanged,
+} from "./records/fund.ts";
 import {
   activeHalt,
   drillMeasured,
@@ -91,6 +98,7 @@ export const subjects = {
   fillsCreated: subject("svc.v1.oms.fills.created", fill, byOrder, "An order traded, in whole or in part."),
   paperWeather: subject("svc.v1.oms.paper.weather", paperWeather, () => "paper", "Somebody changed what the paper broker and the paper market suffer."),
   ledgerBooked: subject("svc.v1.treasury.ledger.booked", ledgerBooked, byFund, "Cash moved that no fill moved: capital, a flow, a fee for borrowed shares."),
+  ledgerRebuilt: subject("svc.v1.treasury.ledger.rebuilt", ledgerRebuilt, byFund, "What is kept of a fund's positions and cash was put right from its trades and entries."),
   strategyChanged: subject("svc.v1.research.strategy.changed", strategyChanged, (changed) => changed.strategy_id, "A strategy's status or allocation changed."),
   seedImported: subject("svc.v1.treasury.seed.imported", seedImported, (seed) => seed.name, "The paper platform's history was put in."),
   navUpdated: subject("svc.v1.treasury.nav.updated", navUpdated, byFund, "A fund was valued."),

@@ -8,6 +8,7 @@ import type {
   Instruments,
   ListLedgerRequest,
   ListNavsRequest,
+  RebuildLedgerRequest,
   ReferenceDataRequest,
   ReferenceDocument,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
@@ -27,6 +28,7 @@ import { listLedger } from "./list-ledger.ts";
 import { listNavs } from "./list-navs.ts";
 import { keepPaperFresh } from "./paper-feed.ts";
 import { createValuer, type Valuer } from "./publish-values.ts";
+import { rebuildLedger } from "./rebuild-ledger.ts";
 import { getReferenceData, setReferenceData } from "./reference-commands.ts";
 import { type ReferenceReader, referenceReader } from "./reference-view.ts";
 import { seedHistory } from "./seed-history.ts";
@@ -147,6 +149,8 @@ function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer
       BookFlow: (request: BookFlowRequest, call: RpcCall) => bookFlow(request, call, ports, reader),
       BookCorporateAction: (request: BookCorporateActionRequest, call: RpcCall) =>
         bookDividend(request, call, ports, reader),
+      RebuildLedger: (request: RebuildLedgerRequest, call: RpcCall) =>
+        rebuildLedger(request, call, ports, { reader, book: bookFill }),
       ListInstruments: async (): Promise<Instruments> => ({
         instruments: (await reader.refresh()).reference.instruments,
       }),

@@ -6,7 +6,9 @@ import { parse as instantOf, plusMilliseconds } from "../../contracts/src/instan
 import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import type { NavEvery, NavPoint } from "../../ports/ledger-records.ts";
+import { movesOf } from "../../core/ledger.ts";
+import { addUp, correctionsOf, differencesOf } from "../../core/ledger-rebuild.ts";
+import type { LedgerSums, NavEvery, NavPoint } from "../../ports/ledger-records.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";
 import type { StoreCheck } from "./store-rig.ts";
@@ -270,9 +272,64 @@ export const navsAreThinned: StoreCheck = {
   },
 };
 
+export const sumsAreMadeAnew: StoreCheck = {
+  promise: 0,
+  sentence: "23.5: what a fund's entries add up to is what is kept of them, and a correction moves what is kept alone",
+  async run(rig) {
+    const flow = {
+      ...trade("flow", { kind: "FLOW" }),
+      postings: [
+        { account: "flows", currency: "USD", amount: amount("-5") },
+        { account: "cash", currency: "USD", amount: amount("5") },
+      ],
+    };
+    const { symbol: _symbol, quantity: _quantity, strategyId: _strategy, ...money } = flow;
+    const booked: LedgerEntry[] = [
+      trade("e-1"),
+      trade("e-2", { strategyId: "alpha-two", symbol: "XOM", quantity: amount("-2") }),
+      trade("e-3", { quantity: amount("-3.00001") }),
+      trade("theirs", { fundId: "beta" }),
+      money,
+    ];
+    for (const entry of booked) await look(rig.store, (unit) => unit.ledger.book(entry, movesOf(entry)));
+    const store = await rig.reopen();
+    const sums = (fundId: string) => look(store, (unit) => unit.ledger.sumsOf(fundId));
+    const { entries, added, kept } = await sums("alpha");
+    expect(entries).toBe(4);
+    expect(added).toEqual(addUp(booked.filter(({ fundId }) => fundId === "alpha")));
+    expect(kept).toEqual(added);
+    // What comes to zero is nothing.
+    expect(added.holdings.map(({ symbol }) => symbol)).toEqual(["USD", "XOM"]);
+    const by: LedgerSums = {
+      balances: [{ account: "cash", currency: "USD", amount: amount("1.5") }],
+      holdings: [
+        { symbol: "AAPL", quantity: amount("7") },
+        { symbol: "USD", quantity: amount("-0.000000000000000001") },
+      ],
+      strategyHoldings: [{ strategyId: "alpha-new", symbol: "AAPL", quantity: amount("1") }],
+    };
+    await look(store, (unit) => unit.ledger.correct("alpha", by));
+    const after = await sums("alpha");
+    expect({ entries: after.entries, added: after.added }).toEqual({ entries, added });
+    expect(correctionsOf(differencesOf(after.kept, added))).toEqual(by);
+    await rejection(
+      store.transact("conformance.look", async (unit) => {
+        await unit.ledger.correct("alpha", by);
+        throw new Error("planned");
+      }),
+      "the failing work",
+    );
+    expect(await sums("alpha")).toEqual(after);
+    const beta = await sums("beta");
+    expect(beta.kept).toEqual(beta.added);
+    expect(await sums("nobody")).toMatchObject({ entries: 0, added: { holdings: [] }, kept: { holdings: [] } });
+  },
+};
+
 export const ledgerChecks: readonly StoreCheck[] = [
   entriesAreBookedOnce,
   tradesByTheirTime,
+  sumsAreMadeAnew,
   fillsWaitInOrder,
   entriesRollBack,
   heldIsLocked,

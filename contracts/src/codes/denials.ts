@@ -199,6 +199,8 @@ export const commandDenials = {
 
   // Treasury.
   FLOW_NOT_PAPER: denial("The fund trades money: its books are its own treasury's.", "FAILED_PRECONDITION"),
+  REBUILD_NOT_PAPER: denial("The fund trades money: its books are its own treasury's.", "FAILED_PRECONDITION"),
+  REBUILD_FILLS_WAIT: denial("Fills of the fund wait to be booked: they are booked first.", "FAILED_PRECONDITION"),
   FLOW_CASH_SHORT: denial("The fund has less cash than the withdrawal.", "FAILED_PRECONDITION"),
   CORPORATE_ACTION_CONFLICT: denial("The action_id belongs to another corporate action.", "ABORTED"),
   CORPORATE_ACTION_EARLY: denial(

@@ -86,6 +86,34 @@ export const ledgerBooked = z.object({
 });
 export type LedgerBooked = z.infer<typeof ledgerBooked>;
 
+/** What was kept of a fund's positions, cash and balances was put right from its trades and entries. */
+export const ledgerRebuilt = z.object({
+  fund_id: idText,
+  /** How many entries were added up. */
+  entries: countNumber,
+  /** Trades of order management that had no entry and have one now; the first hundred by their ids. */
+  booked_fills: z.array(idText).max(100),
+  booked_fill_count: countNumber,
+  /** The first hundred. */
+  differences: z
+    .array(
+      z.object({
+        record: z.enum(["BALANCE", "HOLDING", "STRATEGY_HOLDING"]),
+        account: z.string().optional(),
+        strategy_id: idText.optional(),
+        symbol: z.string(),
+        kept: decimalText,
+        rebuilt: decimalText,
+      }),
+    )
+    .max(100),
+  difference_count: countNumber,
+  rebuilt_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type LedgerRebuilt = z.infer<typeof ledgerRebuilt>;
+
 /** A strategy's status or allocation changed. */
 export const strategyChanged = z.object({
   strategy_id: idText,

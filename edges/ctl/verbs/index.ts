@@ -71,6 +71,7 @@ import { treasuryFundsList } from "./treasury-funds-list.ts";
 import { treasuryInstrumentsList } from "./treasury-instruments-list.ts";
 import { treasuryLedgerList } from "./treasury-ledger-list.ts";
 import { treasuryNavsList } from "./treasury-navs-list.ts";
+import { treasuryRebuild } from "./treasury-rebuild.ts";
 import { treasuryReferenceSet } from "./treasury-reference-set.ts";
 import { treasuryReferenceShow } from "./treasury-reference-show.ts";
 import { up } from "./up.ts";
@@ -130,6 +131,7 @@ export const verbs: readonly Verb[] = [
   treasuryLedgerList,
   treasuryFlowBook,
   treasuryCorporateActionBook,
+  treasuryRebuild,
   treasuryInstrumentsList,
   treasuryReferenceShow,
   treasuryReferenceSet,

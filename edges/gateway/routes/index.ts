@@ -53,6 +53,7 @@ import { operatorHealthz, publicHealthz } from "./healthz.ts";
 import { identity } from "./identity.ts";
 import { instrumentsList } from "./instruments-list.ts";
 import { ledgerList } from "./ledger-list.ts";
+import { ledgerRebuild } from "./ledger-rebuild.ts";
 import { logOut } from "./log-out.ts";
 import { loginConfiguration } from "./login-configuration.ts";
 import { lossesList } from "./losses-list.ts";
@@ -157,6 +158,7 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   navsList,
   ledgerList,
   corporateActionBook,
+  ledgerRebuild,
   flowBook,
   instrumentsList,
   referenceData,

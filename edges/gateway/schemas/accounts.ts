@@ -95,6 +95,36 @@ export const corporateActionAnswer = z.object({
   already_booked: z.boolean().meta({ description: "It was booked before; nothing was booked now." }),
 });
 
+export const rebuildLedgerBody = z.strictObject({
+  reason: reasonBody,
+  dry_run: z.boolean().optional().meta({ description: "Shows the differences and changes nothing." }),
+  step_up_proof: z
+    .string()
+    .max(500)
+    .optional()
+    .meta({ description: "A proof of the second factor for RebuildLedger with fund_id and reason." }),
+});
+
+export const ledgerRebuildAnswer = z.object({
+  fund_id: idText,
+  dry_run: z.boolean(),
+  entries: z.number().meta({ description: "Entries that were added up." }),
+  booked_fills: z.array(idText).meta({ description: "Trades that had no entry; they are booked, or would be." }),
+  differences: z
+    .array(
+      z.object({
+        record: z.enum(["BALANCE", "HOLDING", "STRATEGY_HOLDING"]),
+        account: z.string().optional(),
+        strategy_id: idText.optional(),
+        symbol: z.string().meta({ description: "The currency of cash and of balances." }),
+        kept: decimalText,
+        rebuilt: decimalText,
+      }),
+    )
+    .meta({ description: "What was kept and is not the sum of the entries." }),
+  rebuilt_at: timeText,
+});
+
 export const ledgerAnswer = z.array(ledgerEntryAnswer).meta({ description: "Newest first." });
 
 export const bookFlowBody = z.strictObject({

@@ -87,6 +87,7 @@ export const operationTable = {
   listFunds: {"method":"GET","path":"/v1/treasury/funds","pathKeys":[],"queryKeys":[],"answer":"json"},
   listInstruments: {"method":"GET","path":"/v1/treasury/instruments","pathKeys":[],"queryKeys":[],"answer":"json"},
   listLedger: {"method":"GET","path":"/v1/treasury/ledger","pathKeys":[],"queryKeys":["fund_id","count_max","after"],"answer":"json"},
+  rebuildLedger: {"method":"POST","path":"/v1/treasury/ledgers/{fund_id}/rebuild","pathKeys":["fund_id"],"queryKeys":[],"bodyKeys":["reason","dry_run","step_up_proof"],"answer":"json"},
   listNavs: {"method":"GET","path":"/v1/treasury/navs","pathKeys":[],"queryKeys":["fund_id","from","to","every","count_max"],"answer":"json"},
   getReferenceData: {"method":"GET","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"answer":"json"},
   setReferenceData: {"method":"PUT","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"bodyKeys":["version","content","reason"],"answer":"json"},

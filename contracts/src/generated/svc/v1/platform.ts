@@ -317,6 +317,44 @@ export interface CorporateAction {
   already_booked: boolean;
 }
 
+export interface RebuildLedgerRequest {
+  fund_id: string;
+  reason: string;
+  /** Shows the differences and changes nothing; it needs neither reason nor proof. */
+  dry_run: boolean;
+  step_up_proof: string;
+}
+
+export interface LedgerRebuild {
+  fund_id: string;
+  dry_run: boolean;
+  /** Entries that were added up, those of the trades in booked_fills included. */
+  entries: number;
+  /** Trades of order management that had no entry, by their fill_id; they are booked with the rest, and would be in a dry run. */
+  booked_fills: string[];
+  differences: LedgerDifference[];
+  rebuilt_at: string;
+}
+
+/** What was kept and is not the sum of the entries. */
+export interface LedgerDifference {
+  /** BALANCE, HOLDING or STRATEGY_HOLDING. */
+  record: string;
+  /** Of a balance. */
+  account?:
+    | string
+    | undefined;
+  /** Of a strategy's holding. */
+  strategy_id?:
+    | string
+    | undefined;
+  /** The symbol of a holding, or the currency of cash and balances. */
+  symbol: string;
+  /** Decimals. */
+  kept: string;
+  rebuilt: string;
+}
+
 export interface ListFundsRequest {
 }
 
@@ -2947,6 +2985,287 @@ export const CorporateAction: MessageFns<CorporateAction> = {
             }
 
             message.already_booked = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRebuildLedgerRequest(): RebuildLedgerRequest {
+  return { fund_id: "", reason: "", dry_run: false, step_up_proof: "" };
+}
+
+export const RebuildLedgerRequest: MessageFns<RebuildLedgerRequest> = {
+  encode(message: RebuildLedgerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.dry_run !== false) {
+      writer.uint32(24).bool(message.dry_run);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(34).string(message.step_up_proof);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RebuildLedgerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRebuildLedgerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.dry_run = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLedgerRebuild(): LedgerRebuild {
+  return { fund_id: "", dry_run: false, entries: 0, booked_fills: [], differences: [], rebuilt_at: "" };
+}
+
+export const LedgerRebuild: MessageFns<LedgerRebuild> = {
+  encode(message: LedgerRebuild, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.dry_run !== false) {
+      writer.uint32(16).bool(message.dry_run);
+    }
+    if (message.entries !== 0) {
+      writer.uint32(24).uint32(message.entries);
+    }
+    for (const v of message.booked_fills) {
+      writer.uint32(34).string(v!);
+    }
+    for (const v of message.differences) {
+      LedgerDifference.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.rebuilt_at !== "") {
+      writer.uint32(50).string(message.rebuilt_at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LedgerRebuild {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLedgerRebuild();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.dry_run = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.entries = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.booked_fills.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.differences.push(LedgerDifference.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.rebuilt_at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLedgerDifference(): LedgerDifference {
+  return { record: "", account: undefined, strategy_id: undefined, symbol: "", kept: "", rebuilt: "" };
+}
+
+export const LedgerDifference: MessageFns<LedgerDifference> = {
+  encode(message: LedgerDifference, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.record !== "") {
+      writer.uint32(10).string(message.record);
+    }
+    if (message.account !== undefined) {
+      writer.uint32(18).string(message.account);
+    }
+    if (message.strategy_id !== undefined) {
+      writer.uint32(26).string(message.strategy_id);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(34).string(message.symbol);
+    }
+    if (message.kept !== "") {
+      writer.uint32(42).string(message.kept);
+    }
+    if (message.rebuilt !== "") {
+      writer.uint32(50).string(message.rebuilt);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LedgerDifference {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLedgerDifference();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.record = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.account = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.kept = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.rebuilt = reader.string();
             continue;
           }
         }
