@@ -104,6 +104,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     stepUps: watchedStepUps(unit.stepUps, watch),
     auditStanding: watchedStanding(unit.auditStanding, after),
     auditAnew: watchedAnew(unit.auditAnew, after),
+    firstSeen: watchedFirstSeen(unit.firstSeen, after),
   };
 }
 
@@ -124,6 +125,14 @@ function watchedStepUps(stepUps: UnitOfWork["stepUps"], watch: ChangeWatch): Uni
 
 function watchedAnew(records: UnitOfWork["auditAnew"], after: After): UnitOfWork["auditAnew"] {
   return { ...records, put: (request) => after(records.put(request), "insert audit_anew_request") };
+}
+
+function watchedFirstSeen(records: UnitOfWork["firstSeen"], after: After): UnitOfWork["firstSeen"] {
+  return {
+    ...records,
+    put: (kind, seen) => after(records.put(kind, seen), "insert first_seen"),
+    remove: (kind, abouts) => after(records.remove(kind, abouts), "delete first_seen"),
+  };
 }
 
 function watchedStanding(records: UnitOfWork["auditStanding"], after: After): UnitOfWork["auditStanding"] {

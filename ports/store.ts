@@ -18,6 +18,7 @@ import type { Subject } from "../contracts/src/subject.ts";
 import type { AuditAnewRecords } from "./audit-anew.ts";
 import type { AuditStandingRecords } from "./audit-standing.ts";
 import type { DrillRecords } from "./drill-records.ts";
+import type { FirstSeenRecords } from "./first-seen.ts";
 import type { FlattenRecords } from "./flatten-records.ts";
 import type { HaltRecords } from "./halt-records.ts";
 import type { LedgerRecords } from "./ledger-records.ts";
@@ -153,6 +154,7 @@ export interface UnitOfWork {
   readonly paperWeather: PaperWeatherRecords;
   readonly stepUps: StepUpRecords;
   readonly auditStanding: AuditStandingRecords;
+  readonly firstSeen: FirstSeenRecords;
   readonly auditAnew: AuditAnewRecords;
 }
 

@@ -8,6 +8,7 @@ import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { auditAnewChanges } from "./audit-anew.ts";
 import { auditStandingChanges } from "./audit-standing.ts";
 import { encode } from "./codec.ts";
+import { firstSeenChanges } from "./first-seen.ts";
 import { flattenChanges } from "./flatten-records.ts";
 import { haltChanges } from "./halt-records.ts";
 import { ledgerChanges } from "./ledger-records.ts";
@@ -62,6 +63,7 @@ interface Pending {
   readonly paperWeather: ReturnType<typeof weatherChanges>;
   readonly stepUps: ReturnType<typeof stepUpChanges>;
   readonly auditStanding: ReturnType<typeof auditStandingChanges>;
+  readonly firstSeen: ReturnType<typeof firstSeenChanges>;
   readonly auditAnew: ReturnType<typeof auditAnewChanges>;
 }
 
@@ -107,6 +109,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const paperWeather = weatherChanges(world.paperWeather, { inTurn, lock });
   const stepUps = stepUpChanges(world.stepUps, { inTurn, lock });
   const auditStanding = auditStandingChanges(world.auditStanding, { inTurn, lock });
+  const firstSeen = firstSeenChanges(world.firstSeen, { inTurn, lock });
   const auditAnew = auditAnewChanges(world.auditAnew, { inTurn });
   const pending: Pending = {
     events: [],
@@ -124,6 +127,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     paperWeather,
     stepUps,
     auditStanding,
+    firstSeen,
     auditAnew,
   };
 
@@ -149,6 +153,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.paperWeather.apply();
       pending.stepUps.apply();
       pending.auditStanding.apply();
+      pending.firstSeen.apply();
       pending.auditAnew.apply();
       world.append(pending.events);
     },
@@ -208,6 +213,7 @@ function unitOf(
     reconcile: pending.reconcile.records,
     paperWeather: pending.paperWeather.records,
     auditStanding: pending.auditStanding.records,
+    firstSeen: pending.firstSeen.records,
     auditAnew: pending.auditAnew.records,
     handled: {
       firstTime: (subscription, eventId) =>

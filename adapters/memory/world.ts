@@ -9,6 +9,7 @@ import type { Instance, Outcome } from "../../ports/store.ts";
 import type { AuditAnewWorld } from "./audit-anew.ts";
 import type { AuditStandingWorld } from "./audit-standing.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
+import type { FirstSeenWorld } from "./first-seen.ts";
 import { type FlattenWorld, flattenWorld } from "./flatten-records.ts";
 import { type HaltWorld, haltWorld } from "./halt-records.ts";
 import { type LedgerWorld, ledgerWorld } from "./ledger-records.ts";
@@ -82,6 +83,7 @@ export interface MemoryWorld {
   readonly stepUps: StepUpWorld;
   readonly auditStanding: AuditStandingWorld;
   readonly auditAnew: AuditAnewWorld;
+  readonly firstSeen: FirstSeenWorld;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -133,6 +135,7 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     stepUps: new Map(),
     auditStanding: { current: undefined },
     auditAnew: new Map(),
+    firstSeen: new Map(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -6,6 +6,7 @@ import { paperListings } from "../../services/paper-seeds.ts";
 import { auditAnewConformance } from "../../testkit/conformance/audit-anew-records.ts";
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
+import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
@@ -24,6 +25,10 @@ paperWeatherConformance("memory", async () => {
   return { store, close };
 });
 auditStandingConformance("memory", async () => {
+  const { store, close } = await memoryStoreRig({ seed: 1 });
+  return { store, close };
+});
+firstSeenConformance("memory", async () => {
   const { store, close } = await memoryStoreRig({ seed: 1 });
   return { store, close };
 });

@@ -12,6 +12,7 @@ import type { Sql } from "./store-transaction.ts";
 import { auditAnewRecords } from "./unit-of-work-audit-anew.ts";
 import { auditStandingRecords } from "./unit-of-work-audit-standing.ts";
 import { configurationRecords } from "./unit-of-work-configuration.ts";
+import { firstSeenRecords } from "./unit-of-work-first-seen.ts";
 import { drillRecords, flattenRecords } from "./unit-of-work-flatten.ts";
 import { haltRecords } from "./unit-of-work-halts.ts";
 import { ledgerRecords } from "./unit-of-work-ledger.ts";
@@ -77,6 +78,7 @@ export function createUnitOfWork(options: {
     paperWeather: paperWeatherRecords(options.sql),
     stepUps: { redeem: (shown) => redeemOrTell(options.sql, events, shown) },
     auditStanding: auditStandingRecords(options.sql),
+    firstSeen: firstSeenRecords(options.sql),
     auditAnew: auditAnewRecords(options.sql),
   };
   return {

@@ -92,6 +92,7 @@ ListFunds                 .      .      x      x          x         x      x
 ListNavs                  .      .      x      x          x         x      x
 ListLedger                .      .      x      x          x         x      x
 BookCorporateAction       .      .      .      .          x         x      .
+RebuildLedger             .      .      .      .          .         x      .
 BookFlow                  .      .      .      .          x         x      .
 ListInstruments           .      .      x      x          x         x      x
 ListStrategies            .      .      x      x          x         x      x

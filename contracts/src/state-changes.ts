@@ -98,6 +98,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "audit.kept": onlyReads,
   "riskengine.audit": onlyReads,
   "workers.alarm": tells("alarmRaised"),
+  "workers.seen": untold("When something was seen first; that it stands is an alarm."),
   "workers.attempt": tells("operatorAttempted"),
   "stops.look": onlyReads,
   "stops.trigger": tells("stopTriggered"),
@@ -178,6 +179,7 @@ export const untoldRecords: Readonly<Record<string, string>> = {
   oidc_state: "The memory of logins that are under way.",
   oms_key: "Written while somebody looks which order took the key; the order is told.",
   oms_fund: "Counts a fund's trades; each of them is told.",
+  first_seen: "When something was seen first; that it stands is an alarm.",
   oms_report_cursor: "How far a broker's reports were read; what they changed is told.",
 };
 

@@ -76,6 +76,7 @@ describe("the gateway's routes", () => {
       "operator GET /v1/treasury/navs listNavs ListNavs",
       "operator GET /v1/treasury/ledger listLedger ListLedger",
       "operator POST /v1/treasury/corporate-actions bookCorporateAction BookCorporateAction",
+      "operator POST /v1/treasury/ledgers/:fund_id/rebuild rebuildLedger RebuildLedger",
       "operator POST /v1/treasury/flows bookFlow BookFlow",
       "operator GET /v1/treasury/instruments listInstruments ListInstruments",
       "operator GET /v1/treasury/reference/:kind getReferenceData GetReferenceData",

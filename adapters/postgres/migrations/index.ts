@@ -25,6 +25,7 @@ import { approvalsMigration } from "./0022-approvals.ts";
 import { waitingFillsMigration } from "./0023-waiting-fills.ts";
 import { refusedOrdersMigration } from "./0024-refused-orders.ts";
 import { auditAnewMigration } from "./0025-audit-anew.ts";
+import { firstSeenMigration } from "./0026-first-seen.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   waitingFillsMigration,
   refusedOrdersMigration,
   auditAnewMigration,
+  firstSeenMigration,
 ];

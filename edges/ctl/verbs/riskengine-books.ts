@@ -34,6 +34,11 @@ async function run(context: Context): Promise<Answer> {
       shown: (one) => (one.checked_at === undefined ? "never" : moment(one.checked_at, now)),
     },
     { name: "sentence", of: (one) => one.sentence },
+    {
+      name: "since",
+      of: (one) => one.since,
+      shown: (one) => (one.since === undefined ? "" : moment(one.since, now)),
+    },
     { name: "difference", of: (one) => one.difference },
     { name: "not_compared", of: (one) => one.not_compared },
   ];

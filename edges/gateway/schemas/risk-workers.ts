@@ -107,6 +107,9 @@ export const booksAnswer = z
       difference: z.string().optional().meta({ description: "What differs; absent when nothing does." }),
       checked_at: timeText.optional().meta({ description: "Absent before the first comparison." }),
       compared: countNumber,
+      since: timeText
+        .optional()
+        .meta({ description: "Since when the oldest difference stands, over restarts; absent when it agrees." }),
       not_compared: z
         .string()
         .optional()
@@ -125,8 +128,8 @@ export function toldProof({ broker_as_of, ...rest }: FlatProof): object {
   return { ...rest, broker_as_of: orNothing(broker_as_of) };
 }
 
-export function toldCheck({ difference, checked_at, not_compared, ...rest }: BookCheck): object {
-  const told = { difference: orNothing(difference), not_compared: orNothing(not_compared) };
+export function toldCheck({ difference, checked_at, not_compared, since, ...rest }: BookCheck): object {
+  const told = { difference: orNothing(difference), not_compared: orNothing(not_compared), since: orNothing(since) };
   return { ...rest, ...told, checked_at: orNothing(checked_at) };
 }
 

@@ -14,7 +14,12 @@ const none: BooksMarks = { fills: {}, entries: 0, journal: 0 };
 const read: BooksMarks = { fills: { alpha: 7 }, entries: 3, journal: 9 };
 
 /** Books in which one trade of 5 is everything, and the position is as it is told to be. */
-function lookAt(since: BooksMarks, position: string, knownOrders: BooksLook["knownOrders"]): BooksLook {
+function lookAt(
+  since: BooksMarks,
+  position: string,
+  knownOrders: BooksLook["knownOrders"],
+  unbooked = false,
+): BooksLook {
   const isNew = since.entries === 0;
   const [journal] = held("5").map(({ amount }) => [{ of: ["alpha", "AAPL"], amount }]);
   return {
@@ -38,7 +43,9 @@ function lookAt(since: BooksMarks, position: string, knownOrders: BooksLook["kno
     newestEntries: [],
     instruments: [],
     newestJournal: [],
-    unbooked: [],
+    unbooked: unbooked
+      ? [{ fillId: "f-9", fundId: "alpha", strategyId: "one", symbol: "AAPL", quantity: decimal.zero }]
+      : [],
     unheard: [],
     unbalanced: [],
     unequal: [],
@@ -50,19 +57,33 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-function begin() {
-  const rig = serviceRig(seed);
-  const state = { position: "5", engine: "5" as string | undefined, store: true, reserved: "0", mayTrade: "0" };
+function begin(rig = serviceRig(seed), failing = "") {
+  const state = {
+    unbooked: false,
+    position: "5",
+    engine: "5" as string | undefined,
+    store: true,
+    reserved: "0",
+    mayTrade: "0",
+  };
   const asked: BooksMarks[] = [];
   const ports = rig.portsOf("operations");
+  const store: typeof ports.store = {
+    ...ports.store,
+    transact: (name, work) =>
+      name === failing
+        ? Promise.reject(new Fault("STORE_UNAVAILABLE", "planned", { retry: "later" }))
+        : ports.store.transact(name, work),
+  };
   const running: RunningBooks = startBooks({
     ...ports,
+    store,
     booksQueries: {
       look: async (since, _after, orderIds) => {
         if (!state.store) throw new Fault("STORE_UNAVAILABLE", "gone", { retry: "later" });
         asked.push(since);
         const known = orderIds.map((orderId) => ({ orderId, mayTrade: decimal.parse(state.mayTrade) }));
-        return lookAt(since, state.position, known);
+        return lookAt(since, state.position, known, state.unbooked);
       },
     },
     riskBooks: {
@@ -149,6 +170,44 @@ describe("the comparison of the books", () => {
     await sleep(30_000);
     expect(await check("exposure")).toMatchObject({ agrees: false });
     expect(alarms()).toEqual(["BOOKS_DIFFER The risk engine believes alpha AAPL to be 4, and its record says 5."]);
+  });
+
+  it("23.5: 3: how long a difference has stood survives a restart, and so does how long a trade has been on its way", async () => {
+    const rig = serviceRig(seed);
+    const first = begin(rig);
+    first.state.position = "6";
+    await first.sleep(12_000);
+    const since = (await first.check("positions"))?.since ?? "";
+    expect(since).not.toBe("");
+    first.state.unbooked = true;
+    await first.sleep(40_000);
+    await first.running.stop();
+    const second = begin(rig);
+    second.state.position = "6";
+    second.state.unbooked = true;
+    await second.sleep(12_000);
+    expect(await second.check("positions")).toMatchObject({ agrees: false, since });
+    // Not after another minute: it has been on its way for 52 seconds.
+    const late = async () => ((await second.check("holdings"))?.difference ?? "").includes("f-9");
+    expect(await late()).toBe(false);
+    await second.sleep(20_000);
+    expect(await late()).toBe(true);
+    const raised = rig.told(subjects.alarmRaised).filter(({ facts }) => facts?.["check"] === "positions");
+    expect(raised.map(({ facts }) => facts?.["since"])).toEqual([since, since]);
+    second.state.position = "5";
+    await second.sleep(6_000);
+    expect(await second.check("positions")).toMatchObject({ agrees: true, since: "" });
+    second.state.position = "6";
+    await second.sleep(8_000);
+    expect(((await second.check("positions"))?.since ?? "") > since).toBe(true);
+  });
+
+  it("23.5: 3: a store that cannot keep since when something differs delays no alarm", async () => {
+    const { state, alarms, check, sleep } = begin(serviceRig(seed), "workers.seen");
+    state.position = "6";
+    await sleep(12_000);
+    expect(alarms().filter((alarm) => alarm.includes("its trades say"))).toHaveLength(1);
+    expect((await check("positions"))?.since).not.toBe("");
   });
 
   it("22.2: finds what is reserved for an order that has ended, after the grace and not before", async () => {

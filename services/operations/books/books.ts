@@ -2,7 +2,8 @@
 //
 //  1. A difference is believed at the second look, which comes soon after the first and adds everything up anew. Then it alarms, with the figures.
 //  2. Nobody answering is no agreement: a check that could not be made keeps the moment of the last one that was.
-//  3. However much there is to read, the job takes a small share of the time.
+//  3. Since when something differs or is on its way is kept: a restart makes no difference younger.
+//  4. However much there is to read, the job takes a small share of the time.
 import { messageOf } from "../../../contracts/src/fault.ts";
 import type { Books } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
@@ -27,6 +28,7 @@ import {
 } from "../../../core/books.ts";
 import type { BooksQueries } from "../../../ports/books-queries.ts";
 import type { ServicePorts } from "../../service.ts";
+import { createFirstSeen } from "../first-seen.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 
@@ -60,6 +62,8 @@ interface Check {
   /** Seen at the last look; believed when the look before saw it as well. */
   readonly seen: ReadonlySet<string>;
   readonly believed: string;
+  /** Since when the oldest of what is believed has been seen. */
+  readonly since: Instant | undefined;
   /** What could not be compared at the last look, and why. */
   readonly notCompared: string;
 }
@@ -78,9 +82,10 @@ export function startBooks(ports: BooksPorts): RunningBooks {
   const alarms = createWorkerAlarms(ports);
   const checks = new Map<BookCheckName, Check>();
   /** When each trade that is on its way was first seen to be. */
-  let onItsWay: ReadonlyMap<string, Instant> = new Map();
+  const onItsWay = createFirstSeen(ports, "books on their way");
   /** And when each order was, for which more is reserved than may trade. */
-  let reservedTooMuch: ReadonlyMap<string, Instant> = new Map();
+  const reservedTooMuch = createFirstSeen(ports, "books reserved");
+  const differing = new Map(names.map((name) => [name, createFirstSeen(ports, `books ${name}`)]));
   let carried: { readonly totals: BookTotals; readonly since: Instant } | undefined;
   /** Oldest first. */
   let ledgerBefore: readonly LedgerMark[] = [];
@@ -94,9 +99,9 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     const orderIds = (approvals ?? []).map(({ orderId }) => orderId);
     const found = await booksQueries.look(base.marks, previous?.journal, orderIds);
     const totals = addLook(base, found);
-    const late = lateOf(found, at);
+    const late = await lateOf(found, at);
     const liveBefore = previous?.liveOrders ?? [];
-    const engine = { believed, approvals, overReserved: lastingOf(approvals ?? [], found, at) };
+    const engine = { believed, approvals, overReserved: await lastingOf(approvals ?? [], found, at) };
     const results = compareBooks({ totals, look: found, ...engine, liveBefore, late, at: clock.now(), ledgerBefore });
     // By now all of that is booked, and a value that comes later has to have it.
     ledgerBefore = [...ledgerBefore, { at: clock.now(), entries: found.marks.entries }].slice(-ledgerMarksMax);
@@ -123,23 +128,33 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     }
   }
 
-  function lateOf({ unbooked, unheard }: BooksLook, at: Instant): ReadonlySet<string> {
+  async function lateOf({ unbooked, unheard }: BooksLook, at: Instant): Promise<ReadonlySet<string>> {
     const ids = [...unbooked, ...unheard].map(({ fillId }) => fillId);
-    onItsWay = new Map(ids.map((id) => [id, onItsWay.get(id) ?? at]));
-    return new Set(ids.filter((id) => millisecondsBetween(onItsWay.get(id) ?? at, at) > onItsWayMsMax));
+    const since = await onItsWay.note(ids, at);
+    return new Set(ids.filter((id) => millisecondsBetween(since.get(id) ?? at, at) > onItsWayMsMax));
   }
 
   /** Orders for which more than may trade has been reserved since longer than the grace. */
-  function lastingOf(approvals: readonly BelievedApproval[], look: BooksLook, at: Instant): ReadonlySet<string> {
+  async function lastingOf(
+    approvals: readonly BelievedApproval[],
+    look: BooksLook,
+    at: Instant,
+  ): Promise<ReadonlySet<string>> {
     const ids = [...overReserved(approvals, look.knownOrders).keys()];
-    reservedTooMuch = new Map(ids.map((id) => [id, reservedTooMuch.get(id) ?? at]));
-    return new Set(ids.filter((id) => millisecondsBetween(reservedTooMuch.get(id) ?? at, at) > approvalGraceMs));
+    const since = await reservedTooMuch.note(ids, at);
+    return new Set(ids.filter((id) => millisecondsBetween(since.get(id) ?? at, at) > approvalGraceMs));
   }
 
   async function judge(name: BookCheckName, result: BookResult, at: Instant): Promise<void> {
     const { differences, compared, notCompared = [] } = result;
     const before = checks.get(name)?.seen ?? new Set();
-    const believed = differences.filter(({ about }) => before.has(about)).map(({ sentence }) => sentence);
+    const lasting = differences.filter(({ about }) => before.has(about));
+    const believed = lasting.map(({ sentence }) => sentence);
+    const seen = await differing.get(name)?.note(
+      differences.map(({ about }) => about),
+      at,
+    );
+    const moments = lasting.map(({ about }) => seen?.get(about) ?? at).sort((one, other) => one - other);
     const shown = believed.slice(0, shownMax).join(" ");
     const more = believed.length > shownMax ? ` And ${believed.length - shownMax} more.` : "";
     checks.set(name, {
@@ -147,10 +162,14 @@ export function startBooks(ports: BooksPorts): RunningBooks {
       compared,
       seen: new Set(differences.map(({ about }) => about)),
       believed: shown + more,
+      since: moments[0],
       notCompared: notCompared.slice(0, shownMax).join(" "),
     });
     if (believed.length === 0) alarms.clear("BOOKS_DIFFER", name);
-    else await alarms.raise("BOOKS_DIFFER", name, shown + more, { check: name, differences: believed.length });
+    else
+      await alarms.raise("BOOKS_DIFFER", name, shown + more, {
+        ...{ check: name, differences: believed.length, since: format(moments[0] ?? at) },
+      });
   }
 
   const loop = startWorkerLoop({ ports, what: "the comparison of the books", firstAfterMs: everyMs, run: look });
@@ -180,5 +199,6 @@ function shownCheck(name: BookCheckName, check: Check | undefined): Books["check
     checked_at: check?.at === undefined ? "" : format(check.at),
     compared: check?.compared ?? 0,
     not_compared: check?.notCompared ?? "",
+    since: check?.since === undefined ? "" : format(check.since),
   };
 }

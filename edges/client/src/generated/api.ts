@@ -5575,6 +5575,11 @@ export interface operations {
                          */
                         checked_at?: string;
                         compared: number;
+                        /**
+                         * Format: date-time
+                         * @description Since when the oldest difference stands, over restarts; absent when it agrees.
+                         */
+                        since?: string;
                         /** @description What could not be compared and why, such as an old value; absent when everything was. */
                         not_compared?: string;
                     }[];

@@ -151,6 +151,8 @@ export interface BookCheck {
   compared: number;
   /** What could not be compared and why; empty when everything was. */
   not_compared: string;
+  /** Since when the oldest of what differs has differed, over restarts; RFC 3339, empty when it agrees. */
+  since: string;
 }
 
 export interface Books {
@@ -1339,7 +1341,16 @@ export const GetBooksRequest: MessageFns<GetBooksRequest> = {
 };
 
 function createBaseBookCheck(): BookCheck {
-  return { name: "", sentence: "", agrees: false, difference: "", checked_at: "", compared: 0, not_compared: "" };
+  return {
+    name: "",
+    sentence: "",
+    agrees: false,
+    difference: "",
+    checked_at: "",
+    compared: 0,
+    not_compared: "",
+    since: "",
+  };
 }
 
 export const BookCheck: MessageFns<BookCheck> = {
@@ -1364,6 +1375,9 @@ export const BookCheck: MessageFns<BookCheck> = {
     }
     if (message.not_compared !== "") {
       writer.uint32(58).string(message.not_compared);
+    }
+    if (message.since !== "") {
+      writer.uint32(66).string(message.since);
     }
     return writer;
   },
@@ -1435,6 +1449,14 @@ export const BookCheck: MessageFns<BookCheck> = {
             }
 
             message.not_compared = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.since = reader.string();
             continue;
           }
         }
