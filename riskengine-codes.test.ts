@@ -63,6 +63,8 @@ const plan: GroundPlan = {
     RST: { restricted: "we know too much" },
     FEW: { borrow: { available: "10", fee: "0.01" } },
     FEE: { borrow: { available: "100000", fee: "0.5" } },
+    NOD: { callOn: { underlying: "AAA", deltaAgeMs: "none" } },
+    OLDD: { callOn: { underlying: "AAA", deltaAgeMs: 60_000 } },
     AGO: { borrow: { available: "100000", fee: "0.01", ageMs: 3 * dayMs } },
   },
   fx: [{ base: "JPY", rate: "0.0067", ageMs: 4 * 3_600_000 }],
@@ -206,6 +208,8 @@ const ways: Ways = {
     NAV_NOT_POSITIVE: { order: { fund_id: "broke" } },
     MARK_MISSING: { order: { fund_id: "dark" } },
     MARK_STALE: { order: { fund_id: "ages" } },
+    DELTA_MISSING: { order: { symbol: "NOD", asset_class: "OPTION" } },
+    DELTA_STALE: { order: { symbol: "OLDD", asset_class: "OPTION" } },
     EXPOSURE_OVERFLOW: { order: { fund_id: "vast" } },
   },
   drawdown_halt: {

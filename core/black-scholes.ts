@@ -23,6 +23,8 @@ export interface Greeks {
   readonly vega: number;
 }
 
+/** Of a year, for every maturity. */
+export const interestRate = 0.04;
 const daysPerYear = 365;
 
 export function greeksOf(option: OptionTerms): Greeks {

@@ -68,6 +68,10 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
   REFERENCE_PRICE_STALE: () => ({ ends: freshPrice }),
   MARK_MISSING: () => ({ ends: "A price of what the fund holds ends it.", sinceUnknown: neverSeen }),
   MARK_STALE: () => ({ ends: "A fresh price of everything that the fund holds ends it." }),
+  DELTA_MISSING: () => ({ ends: "The option's next price with a delta ends it.", sinceUnknown: neverSeen }),
+  DELTA_STALE: () => ({
+    ends: "A fresh price of the option and of its underlying ends it; when none comes, look at the feed.",
+  }),
   FX_RATE_MISSING: () => ({
     ends: "A rate in the reference data ends it.",
     command: "ctl treasury reference show --kind fx",

@@ -12,6 +12,7 @@ import {
   engineRig,
   envelopeRecord,
   hold,
+  markOf,
   moment,
   orderOf,
   prices,
@@ -86,10 +87,11 @@ const conditions = fc.record({
   differs: fc.boolean(),
   noEnvelope: fc.boolean(),
   noFx: fc.boolean(),
-  stale: names([], ["XOM"], ["AAPL", "SAP"]),
+  stale: names([], ["XOM"], ["AAPL", "SAP"], ["SPY"]),
+  blind: names([], ["SPY-C500"], ["SPY-P400"]),
   unpriced: names([], ["MSFT"]),
   noNav: fc.boolean(),
-  held: names([], ["XOM"], ["SAP", "XOM"]),
+  held: names([], ["XOM"], ["SAP", "XOM"], ["SPY-P400"]),
   laterMs: fc.constantFrom(0, 5_000, 20_000, 100_000, 4_000_000),
 });
 
@@ -118,7 +120,8 @@ function under(given: Conditions): { readonly engine: Engine; readonly at: insta
   for (const [symbol, price] of Object.entries(prices)) {
     if (given.unpriced.includes(symbol)) continue;
     const markedAt = given.stale.includes(symbol) ? startOfDay : at;
-    engine.setMark({ symbol, price, source: "test", at: instant.format(markedAt) });
+    const { option_risk, ...mark } = markOf(symbol, price, markedAt);
+    engine.setMark(given.blind.includes(symbol) || option_risk === undefined ? mark : { ...mark, option_risk });
   }
   for (const symbol of given.held) hold(engine, "alpha", symbol, "10");
   for (const { fund_id: id, currency } of funds) {
@@ -185,7 +188,7 @@ describe("22.10: blocks", () => {
     const { engine } = under({
       ...{ firmHalt: true, fundHalt: true, strategyHalt: true, haltsUnknown: true, lossPending: true },
       ...{ lossMissing: false, restricted: ["AAPL"], differs: true, noEnvelope: true, noFx: true, stale: ["XOM"] },
-      ...{ unpriced: ["MSFT"], noNav: true, held: [], laterMs: 0, auditLate: true },
+      ...{ unpriced: ["MSFT"], blind: ["SPY-C500"], noNav: true, held: [], laterMs: 0, auditLate: true },
     });
     const at = moment(30_000);
     const found = all(engine, at);
@@ -199,6 +202,8 @@ describe("22.10: blocks", () => {
       [
         ...[
           "AUDIT_UNAVAILABLE",
+          "DELTA_MISSING",
+          "DELTA_STALE",
           "ENVELOPE_MISSING",
           "FIRM_HALTED",
           "FUND_HALTED",

@@ -88,6 +88,28 @@ const fxRate: Standing = {
   },
 };
 
+/** The delta may be the symbol's own, or that of an option which the fund holds. */
+function isOwnDelta({ instrument, option, ages }: FundView): boolean {
+  if (option === undefined || instrument?.assetClass !== "OPTION") return false;
+  return option.delta === undefined || option.netValue === undefined || !isFresh(option.deltaAgeMs, ages.mark);
+}
+
+const delta: Standing = {
+  scope: (view) => (isOwnDelta(view) ? "symbol" : "fund"),
+  since: (view, _state, _probe, now) => {
+    const ageMs = isOwnDelta(view) ? view.option?.deltaAgeMs : view.unpricedRateAgeMs;
+    return outdatedAt(ageMs ?? Number.NaN, view.ages.mark, now);
+  },
+  mend(view) {
+    if (!isOwnDelta(view) || view.option === undefined) {
+      mendHoldings(view);
+      return;
+    }
+    view.option = { ...view.option, delta: oneUnit, deltaAgeMs: 0, netValue: oneUnit };
+    view.unitValue = oneUnit;
+  },
+};
+
 function mendHoldings(view: FundView): void {
   Object.assign(view, { unpricedSymbol: undefined, unpricedRate: undefined });
 }
@@ -166,6 +188,8 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
     },
     (view, _state, _probe, now) => outdatedAt(view.oldestPriceAgeMs, view.ages.mark, now),
   ),
+  DELTA_MISSING: delta,
+  DELTA_STALE: delta,
   FIRM_HALTED: halted("firm"),
   FUND_HALTED: halted("fund"),
   STRATEGY_HALTED: halted("strategy"),

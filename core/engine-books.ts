@@ -8,7 +8,7 @@ import type { Amount } from "./amount.ts";
 import type { BrokerHoldings } from "./broker-holdings.ts";
 import { type CellArena, createCellArena } from "./cell-arena.ts";
 import type { Envelope } from "./envelope.ts";
-import type { Exact } from "./exact.ts";
+import type { Exact, Worth } from "./exact.ts";
 import { createFundSheet, type FundSheet, noSheetPlace, type SheetPlace } from "./fund-sheet.ts";
 import { createIdMap, type IdMap } from "./id-table.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
@@ -32,6 +32,24 @@ export interface SymbolBook {
   borrowAvailable: Amount | undefined;
   borrowFee: Amount | undefined;
   borrowAt: number;
+  /** Of an option, and undefined of anything else. */
+  option: OptionBook | undefined;
+  /** The options on it. */
+  derived: readonly SymbolBook[];
+}
+
+/** What an option's exposure is counted by. */
+export interface OptionBook {
+  /** Undefined when it names none, or one in another currency: then it cannot be counted. */
+  readonly underlying: SymbolBook | undefined;
+  /** The first moment at which it has ended; NaN when nobody said. */
+  readonly endsAt: number;
+  readonly isCall: boolean;
+  /** From its newest mark that had them. */
+  delta: Amount | undefined;
+  stressedUp: Amount | undefined;
+  stressedDown: Amount | undefined;
+  deltaAt: number;
 }
 
 /** A fund is its sheet and what does not fit there. Every number that a check looks at stands in the sheet: in a record it would be an object of its own. */
@@ -55,8 +73,25 @@ export interface FundBook extends FundSheet {
   table: ValueTable | undefined;
   /** Whether a line may be without a value. */
   unpriced: boolean;
+  /** Whether a line may be an option; such a fund is added up anew after every change. */
+  mayHaveOptions: boolean;
+  /** By underlying; undefined while no line is an option. Up to date when the sums are. */
+  options: OptionSums | undefined;
   openOrders: number;
   readonly pace: InstantRing;
+}
+
+/** What a fund's options add up to, each with its underlying. */
+export interface OptionSums {
+  /** By the underlying's slot. */
+  readonly groups: ReadonlyMap<number, OptionGroup>;
+  /** No delta in the sums is older than this; it may be older than all of them. */
+  oldestDeltaAt: number;
+}
+
+/** An underlying: its own line and those of the options on it, in the worst case of each. */
+export interface OptionGroup {
+  readonly gross: Worth;
 }
 
 /** It knows where its fund's sheet stands. */
@@ -90,6 +125,8 @@ export interface FxQuote {
 export interface ValueTable {
   readonly currency: string;
   values: (Amount | undefined)[];
+  /** Of options: what one adds to net exposure, with its delta's sign. */
+  nets: (Amount | undefined)[];
   rates: (Amount | undefined)[];
   /** When the rate was true; infinity for what needs none, NaN for what has none. */
   fxAt: Float64Array;
@@ -167,6 +204,8 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
     borrowAvailable: undefined,
     borrowFee: undefined,
     borrowAt: Number.NaN,
+    option: undefined,
+    derived: [],
   };
 }
 
@@ -191,6 +230,8 @@ function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBoo
     lossPending: false,
     lossReason: "",
     unpriced: false,
+    mayHaveOptions: false,
+    options: undefined,
     openOrders: 0,
     wideNav: undefined,
     wideLimits: undefined,
@@ -239,6 +280,7 @@ export function symbolBookOf(books: Books, symbol: string): SymbolBook {
   // Whoever had the slot before left its value behind.
   for (const table of books.tables.values()) {
     table.values[slot] = undefined;
+    table.nets[slot] = undefined;
     table.rates[slot] = undefined;
     if (slot >= table.digits.length) continue;
     table.digits[slot] = Number.NaN;

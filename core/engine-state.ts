@@ -7,7 +7,15 @@ import type { Instrument, Mark } from "../contracts/src/records/market.ts";
 import type { FxRate, ReferenceContents } from "../contracts/src/records/reference.ts";
 import { type Amount, isEqual, parseAmount } from "./amount.ts";
 import { isAhead } from "./dated.ts";
-import { type Books, createBooks, forgetSymbol, fundBookOf, strategyBookOf, symbolBookOf } from "./engine-books.ts";
+import {
+  type Books,
+  createBooks,
+  forgetSymbol,
+  fundBookOf,
+  type SymbolBook,
+  strategyBookOf,
+  symbolBookOf,
+} from "./engine-books.ts";
 import type { Envelope } from "./envelope.ts";
 
 import {
@@ -23,6 +31,7 @@ import { headOf, setHead, slotsOf } from "./fund-sheet.ts";
 import type { InputAges } from "./gates/gate.ts";
 import { forgetLimits, setNavOf } from "./nav-limits.ts";
 import { createNoteBook, type NoteBook } from "./notes.ts";
+import { endOfDate } from "./option-expiry.ts";
 import { createOrderHasher, type OrderHasher } from "./order-hash.ts";
 import { createOrderBook } from "./reservations.ts";
 import { createSeenKeys, type SeenKeys } from "./seen-keys.ts";
@@ -100,8 +109,9 @@ export function setReference({ books }: EngineState, contents: ReferenceContents
   for (const symbol of instruments.keys()) symbolBookOf(books, symbol);
   for (const book of books.symbols.values()) {
     const instrument = instruments.get(book.symbol);
-    book.facts = instrument === undefined ? undefined : factsOf(instrument, restrictions.get(book.symbol));
-    books.sectorAt[book.slot] = instrument === undefined ? 0 : sectorNumber(books, instrument.sector);
+    book.facts = instrument === undefined ? undefined : factsOf(instrument, instruments, restrictions);
+    books.sectorAt[book.slot] = book.facts === undefined ? 0 : sectorNumber(books, book.facts.sector);
+    book.derived = [];
     book.borrowAvailable = undefined;
     book.borrowFee = undefined;
     book.borrowAt = Number.NaN;
@@ -113,6 +123,7 @@ export function setReference({ books }: EngineState, contents: ReferenceContents
     book.borrowFee = parseAmount(borrow.fee_pct);
     book.borrowAt = instant.parse(borrow.as_of);
   }
+  setOptions(books, instruments);
   setFunds(books, contents.funds);
   setFx(books, contents.fx);
   forgetUnused(books, new Set(instruments.keys()));
@@ -126,7 +137,13 @@ function sectorNumber({ sectorNumbers }: Books, sector: string): number {
   return sectorNumbers.size;
 }
 
-function factsOf(instrument: Instrument, restriction: string | undefined): InstrumentFacts {
+/** An option's sector and restriction are its underlying's, beside a restriction of its own. */
+function factsOf(
+  instrument: Instrument,
+  instruments: ReadonlyMap<string, Instrument>,
+  restrictions: ReadonlyMap<string, string>,
+): InstrumentFacts {
+  const underlying = instrument.asset_class === "OPTION" ? (instrument.underlying ?? "") : "";
   return {
     symbol: instrument.symbol,
     assetClass: instrument.asset_class,
@@ -134,9 +151,30 @@ function factsOf(instrument: Instrument, restriction: string | undefined): Instr
     tickSize: parseAmount(instrument.tick_size),
     lotSize: parseAmount(instrument.lot_size),
     multiplier: parseAmount(instrument.multiplier),
-    sector: instrument.sector,
-    restriction,
+    sector: instruments.get(underlying)?.sector ?? instrument.sector,
+    restriction: restrictions.get(instrument.symbol) ?? restrictions.get(underlying),
   };
+}
+
+/** Whose worth follows whose. What was known of an option's delta stays, as its price does. */
+function setOptions(books: Books, instruments: ReadonlyMap<string, Instrument>): void {
+  for (const book of books.symbols.values()) {
+    const instrument = instruments.get(book.symbol);
+    if (instrument?.asset_class !== "OPTION") {
+      book.option = undefined;
+      continue;
+    }
+    const listed = instruments.get(instrument.underlying ?? "");
+    const underlying = listed?.currency === instrument.currency ? books.symbols.get(listed.symbol) : undefined;
+    const { delta, stressedUp, stressedDown, deltaAt = Number.NaN } = book.option ?? {};
+    const endsAt = endOfDate(instrument.expiry ?? "") ?? Number.NaN;
+    book.option = { underlying, endsAt, isCall: instrument.right === "CALL", delta, stressedUp, stressedDown, deltaAt };
+    if (underlying !== undefined) underlying.derived = [...underlying.derived, book];
+  }
+  for (const fund of books.funds.values()) {
+    fund.mayHaveOptions = slotsOf(fund).some((slot) => books.bySlot[slot]?.option !== undefined);
+    fund.options = undefined;
+  }
 }
 
 function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
@@ -220,7 +258,8 @@ export function setMark({ books }: EngineState, mark: Mark): void {
   if (at < book.markedAt) return;
   if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) return;
   const price = parseAmount(mark.price);
-  const changed = book.price === undefined || !isEqual(price, book.price);
+  const isOther = setOptionRisk(book, mark.option_risk);
+  const changed = isOther || book.price === undefined || !isEqual(price, book.price);
   book.price = price;
   book.bid = parsed(mark.bid);
   book.ask = parsed(mark.ask);
@@ -229,6 +268,20 @@ export function setMark({ books }: EngineState, mark: Mark): void {
   books.markedAt[book.slot] = at;
   if (at > books.newestMarkAt) books.newestMarkAt = at;
   if (changed) noteChange(books, book);
+}
+
+/** A mark without a delta leaves the one before, which grows old. Whether it is another one now. */
+function setOptionRisk({ option }: SymbolBook, risk: Mark["option_risk"]): boolean {
+  if (option === undefined || risk === undefined) return false;
+  const before = [option.delta, option.stressedUp, option.stressedDown];
+  option.delta = parseAmount(risk.delta);
+  option.stressedUp = parseAmount(risk.stressed_up);
+  option.stressedDown = parseAmount(risk.stressed_down);
+  option.deltaAt = instant.parse(risk.at);
+  return [option.delta, option.stressedUp, option.stressedDown].some((now, index) => {
+    const then = before[index];
+    return then === undefined || !isEqual(now, then);
+  });
 }
 
 /** Whoever decides by a clock looks whether it was set back since. */
@@ -246,6 +299,7 @@ function clockSetBack({ books }: EngineState, now: instant.Instant): void {
       book.markedAt = now;
       books.markedAt[book.slot] = now;
     }
+    if (book.option !== undefined && book.option.deltaAt > now) book.option.deltaAt = now;
     if (book.markedAt > books.newestMarkAt) books.newestMarkAt = book.markedAt;
   }
   for (const fund of books.funds.values()) {

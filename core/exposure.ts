@@ -31,6 +31,8 @@ import {
   sumOf,
 } from "./fund-sheet.ts";
 import { addUpPlainly } from "./fund-sums.ts";
+import { type LineValue, lineValue } from "./line-value.ts";
+import { addUpOptions } from "./option-sums.ts";
 import { type Plain, sum } from "./plain.ts";
 import { movePlainly } from "./plain-exposure.ts";
 import { tableOf } from "./value-tables.ts";
@@ -42,6 +44,7 @@ export function catchUp(books: Books, fund: FundBook): void {
   if (fund.sectorCount !== sectorCount) clearSectors(fund, sectorCount);
   fund.wideSectors = undefined;
   if (!addUpPlainly(books, fund)) addUpExactly(books, fund);
+  if (fund.mayHaveOptions) addUpOptions(books, fund);
   setHead(fund, sheets.changesSeen, books.changes);
 }
 
@@ -93,31 +96,10 @@ function addUpSector(books: Books, fund: FundBook, sector: number): Exact {
   return gross as Exact;
 }
 
-/** What the line adds to the sums if every pending buy fills and no sell does, the other way round, and at worst. */
-export interface LineValue {
-  high: Worth;
-  low: Worth;
-  gross: Worth;
-}
-
-/** The values of a fund's line at that value of a unit; all zero without one. */
-export function lineValue(fund: FundBook, row: number, unitValue: Amount | undefined, into: LineValue): void {
-  if (unitValue === undefined) {
-    into.high = worthless;
-    into.low = worthless;
-    into.gross = worthless;
-    return;
-  }
-  const position = positionAt(fund, row);
-  into.high = exact.product(amounts.plus(position, pendingBuyAt(fund, row)), unitValue);
-  into.low = exact.product(amounts.minus(position, pendingSellAt(fund, row)), unitValue);
-  into.gross = exact.larger(exact.magnitude(into.high), exact.magnitude(into.low));
-}
-
 /** Adds to what may still be bought, or sold. */
 export function movePending(books: Books, fund: FundBook, book: SymbolBook, direction: 1 | -1, change: Amount): void {
   const row = rowOf(fund, book.slot);
-  if (typeof change === "number" && row !== noRow && isCurrent(books, fund)) {
+  if (typeof change === "number" && row !== noRow && !fund.mayHaveOptions && isCurrent(books, fund)) {
     const { digits, places } = tableOf(books, fund);
     const value = digits[book.slot] ?? Number.NaN;
     const place = places[book.slot] ?? 0;
@@ -142,6 +124,9 @@ function move(books: Books, fund: FundBook, book: SymbolBook, held: Amount, buys
   const pendingBuy = amounts.plus(buysBefore, buys);
   const pendingSell = amounts.plus(sellsBefore, sells);
   setLine(fund, book.slot, row, position, pendingBuy, pendingSell);
+  if (book.option !== undefined) fund.mayHaveOptions = true;
+  // Lines of one underlying count together: such a fund is added up anew by whoever asks next.
+  if (fund.mayHaveOptions) setHead(fund, sheets.changesSeen, -1);
   // Sums that are behind the prices are added up anew anyway, with whatever the line is by then.
   if (!isCurrent(books, fund)) return;
   const unitValue = tableOf(books, fund).values[book.slot];
@@ -208,11 +193,11 @@ export function oldestMarkAgeMs(books: Books, fund: FundBook, except: number, at
   return age / 1_000;
 }
 
-/** A symbol without a value. It may be the exchange rate's fault alone. */
+/** A symbol without a value. It may be the fault of the exchange rate alone, or of an option's delta. */
 interface Unpriced {
   readonly symbol: string;
-  readonly rate: "missing" | "old" | undefined;
-  /** NaN unless the rate is old. */
+  readonly rate: "missing" | "old" | "delta" | undefined;
+  /** NaN unless the rate or the delta is old. */
   readonly rateAgeMs: number;
 }
 
@@ -226,7 +211,7 @@ export function firstUnpriced(
 ): Unpriced | undefined {
   const fxMicrosecondsMax = fxAgeMsMax * 1_000;
   if (!fund.unpriced && at - headOf(fund, sheets.oldestFxAt) <= fxMicrosecondsMax) return undefined;
-  const { values, fxAt } = tableOf(books, fund);
+  const { values, rates, fxAt } = tableOf(books, fund);
   let first: SymbolBook | undefined;
   let oldest = Number.POSITIVE_INFINITY;
   for (const slot of slotsOf(fund)) {
@@ -244,8 +229,8 @@ export function firstUnpriced(
   if (values[slot] !== undefined) {
     return { symbol, rate: "old", rateAgeMs: (at - (fxAt[slot] ?? Number.NaN)) / 1_000 };
   }
-  const rate = facts !== undefined && price !== undefined ? "missing" : undefined;
-  return { symbol, rate, rateAgeMs: Number.NaN };
+  if (facts === undefined || price === undefined) return { symbol, rate: undefined, rateAgeMs: Number.NaN };
+  return { symbol, rate: rates[slot] === undefined ? "missing" : "delta", rateAgeMs: Number.NaN };
 }
 
 /** Every symbol of the fund that has no value, by name. */

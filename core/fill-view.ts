@@ -8,21 +8,13 @@ import { heldAt } from "./broker-holdings.ts";
 import type { Books, FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
 import * as exact from "./exact.ts";
 import { worthless } from "./exact.ts";
-import { catchUp, firstUnpriced, type LineValue, lineValue, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
+import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
 import * as sheets from "./fund-sheet.ts";
-import {
-  glance,
-  headOf,
-  noRow,
-  noteSheetPlace,
-  pendingBuyAt,
-  pendingSellAt,
-  positionAt,
-  rowOf,
-  sumOf,
-} from "./fund-sheet.ts";
+import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fund-sheet.ts";
 import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
+import { type LineValue, lineValue } from "./line-value.ts";
 import { type FilledLimits, limitsOf, navOf, noLimits } from "./nav-limits.ts";
+import { fillOptions } from "./option-view.ts";
 import type { Hash, NameHashes } from "./order-hash.ts";
 import { ordersInSecond } from "./order-rate.ts";
 import { leaveOutPlainly } from "./plain-exposure.ts";
@@ -30,6 +22,7 @@ import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reser
 import type { SeenKeys } from "./seen-keys.ts";
 import { noTerms, readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
+import { touch } from "./touch.ts";
 import { lapsedQuantity } from "./unsent-approvals.ts";
 import { tableOf } from "./value-tables.ts";
 import type { FundView, Verdict } from "./view.ts";
@@ -132,6 +125,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     fxRate: undefined,
     fxAgeMs: Number.NaN,
     unitValue: undefined,
+    option: undefined,
     nav: undefined,
     navAgeMs: Number.NaN,
     grossOthers: worthless,
@@ -216,18 +210,6 @@ export function fillView(
   view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
-}
-
-/** Looks once at everything of a fund and its strategy that a check will need (`glance` says why). What it answers means nothing. */
-function touch(strategy: StrategyBook, slot: number): number {
-  const glanced = glance(strategy, slot);
-  const { id, pace, fund } = strategy;
-  if (fund === undefined) return 0;
-  noteSheetPlace(strategy, fund);
-  const { envelope } = fund;
-  const paces = (pace.cells[pace.base] ?? 0) + (fund.pace.cells[fund.pace.base] ?? 0);
-  const limits = envelope === undefined ? 0 : envelope.version + envelope.orderRateMaxPerS + envelope.croVetoTimeoutMs;
-  return glanced + paces + limits + fund.id.length + id.length;
 }
 
 /** All of what the order may close, and nothing of it elsewhere. */
@@ -316,6 +298,7 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   view.heldHigh = undefined;
   view.heldLow = undefined;
   view.lossBlock = undefined;
+  view.option = undefined;
   if (fund === undefined) return;
   if (fund.lossPending || at >= headOf(fund, sheets.lossesUntil)) {
     view.lossBlock = fund.lossPending ? "pending" : "not judged";
@@ -334,6 +317,7 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   }
   view.oldestPriceAgeMs = oldestMarkAgeMs(books, fund, slot, at, source.ages.mark);
   fillOthers(view, books, found, fund);
+  if (fund.options !== undefined || found.book?.option !== undefined) fillOptions(view, books, fund, found, at);
 }
 
 /** The fund's sums without the line of the order's symbol, and what that line itself is worth. */

@@ -5,9 +5,18 @@ import * as decimal from "../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import { engineRig, hold, moment, orderOf } from "../testkit/risk/engine-rig.ts";
 
-const symbols = ["AAPL", "MSFT", "XOM", "BTC-USD", "SPY-C500"] as const;
-const classes = { AAPL: "EQUITY", MSFT: "EQUITY", XOM: "EQUITY", "BTC-USD": "CRYPTO", "SPY-C500": "OPTION" } as const;
-const lots = { AAPL: "1", MSFT: "1", XOM: "1", "BTC-USD": "0.0001", "SPY-C500": "1" } as const;
+const symbols = ["AAPL", "MSFT", "XOM", "BTC-USD", "SPY", "SPY-C500", "SPY-P400"] as const;
+const options = { "SPY-C500": "OPTION", "SPY-P400": "OPTION" } as const;
+const classes = {
+  AAPL: "EQUITY",
+  MSFT: "EQUITY",
+  XOM: "EQUITY",
+  "BTC-USD": "CRYPTO",
+  SPY: "EQUITY",
+  ...options,
+} as const;
+const whole = { AAPL: "1", MSFT: "1", XOM: "1", SPY: "1", "SPY-C500": "1", "SPY-P400": "1" } as const;
+const lots = { ...whole, "BTC-USD": "0.0001" } as const;
 const strategies = { alpha: "trend", beta: "coins" } as const;
 
 const world = fc.record({

@@ -16,6 +16,7 @@ import type { Envelope } from "./envelope.ts";
 import * as exact from "./exact.ts";
 import { product, toExact, type Worth } from "./exact.ts";
 import { fillView } from "./fill-view.ts";
+import { endsOf } from "./option-sums.ts";
 import { namesOf } from "./order-hash.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "./valuation.ts";
 import type { FundView } from "./view.ts";
@@ -185,14 +186,21 @@ function limitsInForce(view: FundView, envelope: Envelope, nav: amounts.Amount, 
   const high = product(amounts.plus(view.position, view.pendingBuy), unitValue);
   const low = product(amounts.minus(view.position, view.pendingSell), unitValue);
   const position = exact.larger(exact.magnitude(high), exact.magnitude(low));
-  const netHigh = exact.magnitude(exact.plus(view.netHighOthers, high));
-  const net = exact.larger(netHigh, exact.magnitude(exact.plus(view.netLowOthers, low)));
+  const { option } = view;
+  const ends =
+    option?.netValue === undefined
+      ? { high, low }
+      : endsOf(view.position, view.pendingBuy, view.pendingSell, option.netValue);
+  const netHigh = exact.magnitude(exact.plus(view.netHighOthers, ends.high));
+  const net = exact.larger(netHigh, exact.magnitude(exact.plus(view.netLowOthers, ends.low)));
+  // Everything on one underlying counts together.
+  const group = option === undefined ? position : exact.plus(option.groupOthers, position);
   const sector = view.instrument?.sector ?? "";
   const sectorLimit = envelope.sectorLimits.get(sector);
   const { maxNotional, maxPosition, maxGrossExposure, maxNetExposure, sectorLimits } = envelope;
   const limits: Limit[] = [
     limit("max_notional", exact.worthless, product(maxNotional, decimal.one), { maxNotional }),
-    limit("max_position_pct", position, product(maxPosition, nav), { maxPosition }),
+    limit("max_position_pct", group, product(maxPosition, nav), { maxPosition }),
     limit("max_gross_exposure_pct", exact.plus(view.grossOthers, position), product(maxGrossExposure, nav), {
       maxGrossExposure,
     }),

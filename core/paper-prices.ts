@@ -13,7 +13,7 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { daysFromCivil, format, type Instant, toUnixMs, tryParse, tryParseDate } from "../contracts/src/instant.ts";
 import type { Quote } from "../contracts/src/records/market.ts";
 import type { AssetClass } from "../contracts/src/records/values.ts";
-import { type Greeks, greeksOf, impliedVolatility, type OptionTerms } from "./black-scholes.ts";
+import { type Greeks, greeksOf, impliedVolatility, interestRate, type OptionTerms } from "./black-scholes.ts";
 import { dayWalk, longWalk } from "./brownian.ts";
 import { exp } from "./elementary.ts";
 import { type MarketTime, marketTime, type SpeedChange } from "./market-time.ts";
@@ -78,7 +78,6 @@ const secondsPerYear = 31_557_600;
 const secondsPerDay = 86_400;
 /** How far a burst at full strength pushes the price, in years of the symbol's volatility: 0.5 % for 25 % a year. */
 const burstPushShare = 0.02;
-const interestRate = 0.04;
 const billion = decimal.fromInteger(1_000_000_000n);
 
 interface Listed {

@@ -56,7 +56,12 @@ function randomPlan(round: number): OrderPlan {
   const positions = new Map(lines.map(({ symbol, quantity }) => [symbol, quantity]));
   const allocationPct = chance.below(60) / 100;
   const input: StrategyInput = { closes, prices, instruments, positions, nav, allocationPct, at: 0 as Instant };
-  const room: FundRoom = { lines, prices, instruments, nav, envelope, share };
+  const deltas = new Map(
+    [...instruments.values()].flatMap(({ symbol, asset_class, right }) =>
+      asset_class === "OPTION" ? [[symbol, decimal.parse(right === "CALL" ? "0.5" : "-0.3")] as const] : [],
+    ),
+  );
+  const room: FundRoom = { lines, prices, deltas, instruments, nav, envelope, share };
   const quotes = new Map(
     [...prices].map(([symbol, price]) => [symbol, { bid: price, ask: decimal.add(price, decimal.parse("0.01")) }]),
   );
@@ -71,16 +76,15 @@ const plans = Array.from({ length: 100 }, (_, round) => randomPlan(round)).map((
   orders: strategyOrders(plan),
 }));
 
-/** What the fund would be worth of a symbol if everything that may fill did. */
-function worst({ prices, instruments: known }: FundRoom, line: HeldLine): Decimal {
+/** What the fund would count of a symbol if everything that may fill did. */
+function worst({ prices, deltas, instruments: known }: FundRoom, line: HeldLine): Decimal {
   const long = decimal.abs(decimal.add(line.quantity, line.openBuys));
   const short = decimal.abs(decimal.subtract(line.quantity, line.openSells));
-  const unit = decimal.multiply(
-    prices.get(line.symbol) ?? decimal.zero,
-    decimal.parse(known.get(line.symbol)?.multiplier ?? "1"),
-    "up",
-  );
-  return decimal.multiply(decimal.max(long, short), unit, "up");
+  const { multiplier = "1", underlying = "" } = known.get(line.symbol) ?? {};
+  const delta = decimal.abs(deltas.get(line.symbol) ?? decimal.zero);
+  const moved = decimal.multiply(delta, prices.get(underlying) ?? decimal.zero, "up");
+  const each = decimal.max(prices.get(line.symbol) ?? decimal.zero, moved);
+  return decimal.multiply(decimal.max(long, short), decimal.multiply(each, decimal.parse(multiplier), "up"), "up");
 }
 
 function withOrder(lines: readonly HeldLine[], symbol: string, signed: Decimal): readonly HeldLine[] {
@@ -134,7 +138,9 @@ describe("orders of strategies (seed 20261115)", () => {
         const { sector = "" } = instruments.get(order.symbol) ?? {};
         const sum = (of: readonly HeldLine[]): Decimal =>
           of.map((line) => worst(plan.room, line)).reduce(decimal.add, decimal.zero);
-        expect(decimal.compare(after, limit(envelope.max_position_pct))).toBeLessThanOrEqual(0);
+        const underlyingOf = (symbol: string): string => instruments.get(symbol)?.underlying ?? symbol;
+        const onSame = lines.filter(({ symbol }) => underlyingOf(symbol) === underlyingOf(order.symbol));
+        expect(decimal.compare(sum(onSame), limit(envelope.max_position_pct))).toBeLessThanOrEqual(0);
         expect(decimal.compare(sum(lines), limit(envelope.max_gross_exposure_pct))).toBeLessThanOrEqual(0);
         const inSector = lines.filter(({ symbol }) => instruments.get(symbol)?.sector === sector);
         const sectorLimit = envelope.sector_limits_pct[sector];

@@ -1,7 +1,19 @@
 // What one unit of each symbol is worth, once per currency that some fund has. A mark changes one number per currency and nothing per fund:
 // whoever is asked about adds up anew. Beside the exact value stand its digits as a plain number, for adding up many at once.
 import * as decimal from "../contracts/src/decimal.ts";
-import { type Amount, amountOf, isPositive, magnitude, oneUnit, simplified, toDecimal } from "./amount.ts";
+import {
+  type Amount,
+  amountOf,
+  isNegative,
+  isPositive,
+  larger,
+  magnitude,
+  negated,
+  oneUnit,
+  simplified,
+  timesUp,
+  toDecimal,
+} from "./amount.ts";
 import { type Books, type FundBook, type SymbolBook, type ValueTable, widened } from "./engine-books.ts";
 import { digitsMax, digitsOf, placeOf, unitsBetween } from "./plain.ts";
 import { unitValueAt } from "./valuation.ts";
@@ -18,6 +30,7 @@ function valueTable(books: Books, currency: string): ValueTable {
     table = {
       currency,
       values: [],
+      nets: [],
       rates: [],
       fxAt: new Float64Array(0),
       oldestFxAt: Number.POSITIVE_INFINITY,
@@ -33,7 +46,10 @@ function valueTable(books: Books, currency: string): ValueTable {
 
 /** The symbol is worth something else now, in every currency. */
 export function noteChange(books: Books, book: SymbolBook): void {
-  for (const table of books.tables.values()) evaluate(books, table, book);
+  for (const table of books.tables.values()) {
+    evaluate(books, table, book);
+    for (const option of book.derived) evaluate(books, table, option);
+  }
   books.changes += 1;
 }
 
@@ -51,19 +67,37 @@ function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
   table.rates[slot] = quote?.rate;
   table.fxAt[slot] = quote?.at ?? Number.NaN;
   if (quote !== undefined && quote.at < table.oldestFxAt) table.oldestFxAt = quote.at;
-  if (facts === undefined || quote === undefined || price === undefined) {
+  const risk = book.option === undefined || quote === undefined ? undefined : optionValue(book, quote.rate);
+  table.nets[slot] = risk;
+  if (facts === undefined || quote === undefined || price === undefined || (book.option && risk === undefined)) {
     table.values[slot] = undefined;
     table.digits[slot] = Number.NaN;
     scale(table, slot);
     return;
   }
   // What is worth less than nothing is still a risk of that size.
-  const value = simplified(unitValueAt(magnitude(price), facts, quote.rate));
+  const premium = unitValueAt(magnitude(price), facts, quote.rate);
+  const value = simplified(risk === undefined ? premium : larger(premium, magnitude(risk)));
   table.values[slot] = value;
   table.places[slot] = typeof value === "number" ? placeOf(value) : 0;
   table.digits[slot] = typeof value === "number" ? digitsOf(value) : Number.POSITIVE_INFINITY;
   scale(table, slot);
 }
+
+/**
+ * What one contract adds to net exposure: delta x the underlying's price x multiplier x rate, away from zero to a hundredth, so that sums with it
+ * stay plain. Undefined while the delta or the underlying's price is not known.
+ */
+function optionValue({ option, facts }: SymbolBook, rate: Amount): Amount | undefined {
+  const price = option?.underlying?.price;
+  if (option?.delta === undefined || price === undefined || facts === undefined) return undefined;
+  const size = timesUp(magnitude(option.delta), magnitude(price));
+  const value = toDecimal(unitValueAt(size, facts, rate));
+  const cents = amountOf((((value + hundredth - 1n) / hundredth) * hundredth) as decimal.Decimal);
+  return isNegative(option.delta) ? negated(cents) : cents;
+}
+
+const hundredth = decimal.one / 100n;
 
 /** The digits of every value at one place, for sums at that place. */
 export function scaledAt(table: ValueTable, place: number): Float64Array {

@@ -9,15 +9,15 @@ import { type Amount, toDecimal } from "./amount.ts";
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from "./byte-columns.ts";
 import { type Exact, toExact } from "./exact.ts";
 import { emptyView, noVerdict } from "./fill-view.ts";
-import type { FundView, InstrumentFacts, Verdict } from "./view.ts";
+import type { FundView, InstrumentFacts, OptionView, Verdict } from "./view.ts";
 
 /**
  * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
- * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes.
+ * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it.
  */
-const formVersion = 5;
+const formVersion = 6;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
-const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old"];
+const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
 const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
 const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
@@ -261,7 +261,7 @@ function writeRest(writer: ByteWriter, view: FundView): void {
   const isBlocked = view.symbolBlock !== undefined;
   const losses = lossBlocks.indexOf(view.lossBlock) << 6;
   writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3) | (isBlocked ? 32 : 0) | losses);
-  if (view.unpricedRate === "old") writer.number(view.unpricedRateAgeMs ?? Number.NaN);
+  if (rate >= 2) writer.number(view.unpricedRateAgeMs ?? Number.NaN);
   // Most are not, and then nothing is written: what was recorded before there were blocks reads as before.
   if (isBlocked) writer.text(view.symbolBlock);
   if (view.lossBlock === "not judged") writer.text(view.lossReason);
@@ -272,7 +272,7 @@ function readRest(reader: ByteReader, view: FundView): void {
   view.lowers = (set & 1) !== 0;
   view.amendRefusal = refusals[(set >> 1) & 3];
   view.unpricedRate = rateWords[(set >> 3) & 3];
-  if (view.unpricedRate === "old") view.unpricedRateAgeMs = reader.number();
+  if (((set >> 3) & 3) >= 2) view.unpricedRateAgeMs = reader.number();
   if ((set & 32) !== 0) view.symbolBlock = reader.text() ?? "";
   view.lossBlock = lossBlocks[set >> 6];
   if (view.lossBlock === "not judged") view.lossReason = reader.text() ?? "";
@@ -282,9 +282,12 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   const isWithoutAudit = view.auditBlock !== undefined;
   const lapsed = decimalOf(view.lapsed) ?? decimal.zero;
   const isLapsed = lapsed !== decimal.zero;
-  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | (view.heldAtBroker === true ? 4 : 0));
+  const { option } = view;
+  const held = view.heldAtBroker === true ? 4 : 0;
+  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | held | (option === undefined ? 0 : 8));
   if (isWithoutAudit) writer.text(view.auditBlock);
   if (isLapsed) writer.integer(lapsed);
+  if (option !== undefined) writeOption(writer, option);
 }
 
 function readBlocks(reader: ByteReader, view: FundView): void {
@@ -292,4 +295,23 @@ function readBlocks(reader: ByteReader, view: FundView): void {
   view.heldAtBroker = (set & 4) !== 0;
   if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
   if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
+  if ((set & 8) !== 0) view.option = readOption(reader);
+}
+
+function writeOption(writer: ByteWriter, option: OptionView): void {
+  writer.text(option.underlying);
+  writer.integer(decimalOf(option.delta));
+  writer.number(option.deltaAgeMs);
+  writer.integer(decimalOf(option.netValue));
+  writer.integer(toExact(option.groupOthers));
+}
+
+function readOption(reader: ByteReader): OptionView {
+  return {
+    underlying: reader.text() ?? "",
+    delta: reader.integer() as Decimal | undefined,
+    deltaAgeMs: reader.number(),
+    netValue: reader.integer() as Decimal | undefined,
+    groupOthers: (reader.integer() ?? 0n) as Exact,
+  };
 }

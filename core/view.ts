@@ -34,6 +34,20 @@ export interface InstrumentFacts {
   readonly restriction: string | undefined;
 }
 
+/** What options make of an order: of one in an option, or in an underlying that the fund has options on. */
+export interface OptionView {
+  /** Whose options and own line count together. */
+  readonly underlying: string;
+  /** Of the order's own symbol, and so is what follows: undefined and NaN where the order is in the underlying itself. */
+  readonly delta: Amount | undefined;
+  /** As old as the older of the delta and its underlying's price. */
+  readonly deltaAgeMs: number;
+  /** What one contract adds to net exposure, with its sign. */
+  readonly netValue: Amount | undefined;
+  /** What the other lines of the underlying count together. */
+  readonly groupOthers: Worth;
+}
+
 /** How the risk officer answered; "none" while nobody was asked. */
 export interface Verdict {
   readonly kind: "none" | "pass" | "veto" | "timeout" | "unreadable";
@@ -106,8 +120,13 @@ export interface FundView {
   /** Units of the fund's currency per unit of the instrument's; 1 when they are the same. */
   fxRate: Amount | undefined;
   fxAgeMs: number;
-  /** Price x multiplier x rate, rounded up: what one unit of the instrument is worth in the fund's currency. */
+  /**
+   * Price x multiplier x rate, rounded up: what one unit of the instrument counts in the fund's currency. Of an option the larger of that and |delta| x
+   * the underlying's price x multiplier x rate; undefined while its delta is not known.
+   */
   unitValue: Amount | undefined;
+  /** Undefined where no option is concerned, and in what was recorded before options counted as their underlying (decision 0049). */
+  option?: OptionView | undefined;
 
   // The fund, in the worst case over its open orders, this symbol left out.
   nav: Amount | undefined;
@@ -119,8 +138,8 @@ export interface FundView {
   sectorOthers: Worth;
   /** A symbol that is held or pending and has no price; undefined when all have one. */
   unpricedSymbol: string | undefined;
-  /** Set when that symbol has a price and only the exchange rate is missing or too old, with its age. */
-  unpricedRate?: "missing" | "old" | undefined;
+  /** Set when that symbol has a price and only the exchange rate is missing or too old, with its age; or an option's delta is, which has no age when it is missing. */
+  unpricedRate?: "missing" | "old" | "delta" | undefined;
   unpricedRateAgeMs?: number;
   /** The age of the oldest price in the sums above; zero when there are no others. */
   oldestPriceAgeMs: number;

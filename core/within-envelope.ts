@@ -4,7 +4,8 @@
 //  1. What may be approved and filled counts: open orders on the side that makes it worse.
 //  2. After the answer's quantity is added, every limit that the order touches is used to at most the given share.
 //  3. A quantity that only shrinks the fund's position is bounded by the size of one order alone.
-//  4. A side that would not fit the fund's position gets what of it fits.
+//  4. An option counts its underlying: the larger of its premium and |delta| x notional, together with everything else on that underlying.
+//  5. A side that would not fit the fund's position gets what of it fits.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { Instrument } from "../contracts/src/records/market.ts";
@@ -25,6 +26,8 @@ export interface HeldLine {
 export interface FundRoom {
   readonly lines: readonly HeldLine[];
   readonly prices: ReadonlyMap<string, Decimal>;
+  /** Of options; what has none is counted as if it moved with its underlying one to one. */
+  readonly deltas: ReadonlyMap<string, Decimal>;
   readonly instruments: ReadonlyMap<string, Instrument>;
   readonly nav: Decimal;
   readonly envelope: RiskEnvelope;
@@ -40,13 +43,16 @@ export function fitting(room: FundRoom, symbol: string, wanted: Decimal): Decima
   if (instrument === undefined || price === undefined || decimal.sign(price) <= 0) return decimal.zero;
   const unit = decimal.multiply(price, decimal.parse(instrument.multiplier), "up");
   const line = room.lines.find((held) => held.symbol === symbol) ?? emptyLine(symbol);
-  const inValue = (value: Decimal): Decimal =>
-    decimal.sign(value) <= 0 ? decimal.zero : decimal.divide(value, unit, "down");
+  const inValue = (value: Decimal, each = unit): Decimal =>
+    decimal.sign(value) <= 0 ? decimal.zero : decimal.divide(value, each, "down");
+  const counted = exposureOf(room, symbol);
   let most = decimal.abs(wanted);
   if (envelope.max_notional !== undefined) {
     most = decimal.min(most, inValue(share(room, decimal.fromNumber(envelope.max_notional))));
   }
-  if (!isReduction(line, wanted)) most = decimal.min(most, inValue(newRiskLeft(room, instrument, line, wanted, unit)));
+  if (!isReduction(line, wanted)) {
+    most = decimal.min(most, inValue(newRiskLeft(room, instrument, line, wanted, counted), counted));
+  }
   const lots = decimal.roundToIncrement(most, decimal.parse(instrument.lot_size), "down");
   return decimal.sign(wanted) < 0 ? decimal.negate(lots) : lots;
 }
@@ -96,15 +102,20 @@ function newRiskLeft(room: FundRoom, instrument: Instrument, line: HeldLine, wan
     "up",
   );
   const inSector = others.filter(({ symbol }) => room.instruments.get(symbol)?.sector === instrument.sector);
+  const underlying = underlyingOf(room, line.symbol);
+  const onSame = others.filter(({ symbol }) => underlyingOf(room, symbol) === underlying);
+  // Which way an option moves depends on its right: both ways count.
   const sideways = others.map((held) =>
-    worth(
-      room,
-      held.symbol,
-      decimal.max(decimal.zero, decimal.sign(wanted) > 0 ? longest(held) : decimal.negate(shortest(held))),
-    ),
+    underlyingOf(room, held.symbol) === held.symbol
+      ? worth(
+          room,
+          held.symbol,
+          decimal.max(decimal.zero, decimal.sign(wanted) > 0 ? longest(held) : decimal.negate(shortest(held))),
+        )
+      : worst(held),
   );
   const used: readonly (readonly [Decimal | undefined, Decimal])[] = [
-    [of(envelope.max_position_pct), here],
+    [of(envelope.max_position_pct), decimal.add(sum(onSame.map(worst)), here)],
     [of(envelope.max_gross_exposure_pct), decimal.add(sum(others.map(worst)), here)],
     [of(envelope.max_net_exposure_pct), decimal.add(sum(sideways), here)],
     [of(envelope.sector_limits_pct?.[instrument.sector]), decimal.add(sum(inSector.map(worst)), here)],
@@ -127,9 +138,21 @@ function worstQuantity(line: HeldLine): Decimal {
   return decimal.max(decimal.abs(longest(line)), decimal.abs(shortest(line)));
 }
 
-/** Without a price it counts as nothing here: the risk engine denies what it cannot value. */
+function underlyingOf({ instruments }: FundRoom, symbol: string): string {
+  return instruments.get(symbol)?.underlying ?? symbol;
+}
+
+/** What one unit counts. Without a price it counts as nothing here: the risk engine denies what it cannot value. */
+function exposureOf({ prices, deltas, instruments }: FundRoom, symbol: string): Decimal {
+  const instrument = instruments.get(symbol);
+  const multiplier = decimal.parse(instrument?.multiplier ?? "1");
+  const premium = decimal.multiply(prices.get(symbol) ?? decimal.zero, multiplier, "up");
+  if (instrument?.underlying === undefined) return premium;
+  const delta = decimal.abs(deltas.get(symbol) ?? decimal.one);
+  const notional = decimal.multiply(prices.get(instrument.underlying) ?? decimal.zero, multiplier, "up");
+  return decimal.max(premium, decimal.multiply(delta, notional, "up"));
+}
+
 function worth(room: FundRoom, symbol: string, quantity: Decimal): Decimal {
-  const price = room.prices.get(symbol) ?? decimal.zero;
-  const multiplier = decimal.parse(room.instruments.get(symbol)?.multiplier ?? "1");
-  return decimal.multiply(decimal.multiply(quantity, price, "up"), multiplier, "up");
+  return decimal.multiply(quantity, exposureOf(room, symbol), "up");
 }

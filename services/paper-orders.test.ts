@@ -2,11 +2,13 @@
 
 import { describe, expect, it } from "vitest";
 import { systemBlake3 } from "../adapters/system-hashing.ts";
+import * as decimal from "../contracts/src/decimal.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import { format, fromUnixMs } from "../contracts/src/instant.ts";
 import { createEngine } from "../core/engine.ts";
 import { compileEnvelope } from "../core/envelope.ts";
 import { inputAgesDefault } from "../core/gates/gate.ts";
+import { optionRiskOf } from "../core/option-risk.ts";
 import { paperCapital, paperEnvelopes, paperListings, paperPositions, paperReference } from "./paper-seeds.ts";
 
 const at = fromUnixMs(1_794_744_000_000);
@@ -27,8 +29,12 @@ function seededEngine() {
   for (const { fundId, currency, amount } of paperCapital) {
     engine.setNav({ fund_id: fundId, nav: amount, currency, as_of: format(at) });
   }
-  for (const { symbol, price } of paperListings) {
-    engine.setMark({ symbol, price, source: "paper", at: format(at) });
+  for (const { symbol, price, option } of paperListings) {
+    const instrument = reference.instruments.find((one) => one.symbol === symbol);
+    const under = paperListings.find((one) => one.symbol === option?.underlying);
+    const priced = (text: string) => ({ price: decimal.parse(text), at });
+    const risk = instrument && optionRiskOf(instrument, priced(price), under && priced(under.price), undefined);
+    engine.setMark({ symbol, price, source: "paper", ...(risk && { option_risk: risk }), at: format(at) });
   }
   for (const { fundId, strategyId, symbol, side, quantity, price } of paperPositions) {
     const ids = {
@@ -92,5 +98,40 @@ describe("alpha and AAPL", () => {
       (id) => engine.check(order("AAPL", { quantity: "900", order_id: id, idempotency_key: id }), at).code,
     );
     expect(codes).toEqual(["", "", "POSITION_LIMIT_EXCEEDED"]);
+  });
+});
+
+describe("gamma and its options", () => {
+  it("23.8: 340 short contracts, four times NAV of underlying, are denied", () => {
+    const write = { side: "SELL_SHORT", quantity: "340" };
+    const premium = { order_type: "LIMIT", limit_price: "31.4" };
+    const wide = paperEnvelopes.map((envelope) => ({ ...envelope, max_notional: 10_000_000 }));
+    const engine = seededEngine();
+    for (const envelope of wide) engine.setEnvelope(compileEnvelope({ ...envelope, version: 2 }));
+    // Their premium is 0.21 of NAV, what they move with 0.9, and what they are written on four times NAV.
+    const checked = engine.check(order("SPY 281215P00500000", { ...write, ...premium }), at);
+    expect([checked.code, checked.gate]).toEqual(["POSITION_LIMIT_EXCEEDED", "position_risk"]);
+  });
+
+  it("23.8: leaves its strategy a fifth of every limit, everything on SPY counted together, in the middle of rolling", () => {
+    const gamma = paperEnvelopes.find(({ fund_id }) => fund_id === "gamma");
+    const engine = seededEngine();
+    // As large as the strategy becomes: shares for 4 % of NAV, three calls on them, six puts, and as many again that are being rolled.
+    for (const [symbol, side, quantity] of [
+      ["SPY", "BUY", "137"],
+      ["SPY 281215C00650000", "SELL_SHORT", "2"],
+      ["SPY 281215C00700000", "SELL_SHORT", "2"],
+      ["SPY 281215P00500000", "SELL_SHORT", "2"],
+      ["SPY 281215P00550000", "SELL_SHORT", "6"],
+    ] as const) {
+      const ids = { fill_id: `more ${symbol}`, order_id: symbol, fund_id: "gamma", strategy_id: "gamma-income" };
+      engine.applyFill({ ...ids, symbol, side, quantity, price: "1", filled_at: format(at) });
+    }
+    const limits = engine.headroom({ fundId: "gamma", symbol: "SPY 281215P00500000", side: "SELL_SHORT" }, at).limits;
+    expect(limits.map(({ limit }) => limit)).toContain("max_position_pct");
+    for (const { limit, used, allowed } of limits) {
+      expect(Number(used) / Number(allowed), limit).toBeLessThanOrEqual(0.8);
+    }
+    expect(gamma?.max_position_pct).toBe(0.2);
   });
 });

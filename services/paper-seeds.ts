@@ -282,8 +282,9 @@ export const paperEnvelopes: readonly RiskEnvelope[] = [
     max_borrow_fee_pct: 0,
     strategy_loss_halt_pct: 0.05,
   }),
+  // Everything that gamma does is on SPY, and counts there together: shares, calls and puts, twice while they are rolled.
   envelope("gamma", ["OPTION", "EQUITY"], {
-    max_position_pct: 0.1,
+    max_position_pct: 0.2,
     max_notional: 150_000,
     max_gross_exposure_pct: 1,
     max_net_exposure_pct: 1,

@@ -47,6 +47,8 @@ export interface GroundInstrument {
   readonly ageMs?: number | "none";
   readonly borrow?: { readonly available: string; readonly fee: string; readonly ageMs?: number };
   readonly restricted?: string;
+  /** A call on another one, whose delta is one half and so old; "none" has none. */
+  readonly callOn?: { readonly underlying: string; readonly deltaAgeMs: number | "none"; readonly expiry?: string };
 }
 
 export interface GroundPlan {
@@ -92,7 +94,7 @@ export function ampleEnvelope(fundId: string, differs: Partial<RiskEnvelope> = {
     max_notional: 250_000,
     allowed_brokers: ["paper"],
     allowed_order_types: ["MARKET", "LIMIT", "STOP"],
-    allowed_asset_classes: ["EQUITY"],
+    allowed_asset_classes: ["EQUITY", "OPTION"],
     max_gross_exposure_pct: 1,
     max_net_exposure_pct: 1,
     sector_limits_pct: {},
@@ -312,11 +314,13 @@ async function mustBeOk(what: string, asked: Promise<{ readonly status: string; 
   if (status !== "OK") throw new Error(`${what} was refused: ${status} ${details}`);
 }
 
-function instrumentOf(symbol: string, { currency = "USD" }: GroundInstrument): Instrument {
+function instrumentOf(symbol: string, { currency = "USD", callOn }: GroundInstrument): Instrument {
+  const { underlying, expiry = "2099-12-18" } = callOn ?? {};
   return {
     symbol,
     name: symbol,
-    asset_class: "EQUITY",
+    asset_class: callOn === undefined ? "EQUITY" : "OPTION",
+    ...(underlying !== undefined && { underlying, expiry, strike: "100", right: "CALL" as const }),
     currency,
     tick_size: "0.01",
     lot_size: "1",
@@ -367,10 +371,18 @@ export function stepOf(order: Order, to: OrderTransition["to"]): OrderTransition
 function keepPriced({ instruments }: GroundPlan, { bus }: Hands): () => Promise<void> {
   const began = systemClock().now();
   const say = (): void => {
-    for (const [symbol, { ageMs = 0 }] of Object.entries(instruments)) {
+    for (const [symbol, { ageMs = 0, callOn }] of Object.entries(instruments)) {
       if (ageMs === "none") continue;
       const at = ageMs === 0 ? now() : format(minusMilliseconds(began, ageMs));
-      bus.broadcast(subjects.marketMarks, { symbol, price: "100", source: "ground", at });
+      const ageOfDelta = callOn?.deltaAgeMs ?? "none";
+      const risk = { delta: "0.5", stressed_up: "110", stressed_down: "90" };
+      bus.broadcast(subjects.marketMarks, {
+        symbol,
+        price: "100",
+        source: "ground",
+        ...(ageOfDelta !== "none" && { option_risk: { ...risk, at: now(ageOfDelta) } }),
+        at,
+      });
     }
   };
   say();

@@ -193,10 +193,13 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       ["AAPL", "232.5"],
       ["MSFT", "428"],
       ["BTC-USD", "91000"],
-      ["SPY 281215C00650000", "12.5"],
+      ["SPY", "592.4"],
     ] as const) {
       outside.bus.broadcast(subjects.marketMarks, { symbol, price, source: "rig", at });
     }
+    const option_risk = { delta: "0.25", stressed_up: "90", stressed_down: "1", at };
+    const option = { symbol: "SPY 281215C00650000", price: "12.5", source: "rig", option_risk, at };
+    outside.bus.broadcast(subjects.marketMarks, option);
     await time.timers.sleep(200);
   }
 

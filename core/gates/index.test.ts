@@ -78,6 +78,8 @@ const oneMistake: Readonly<Record<string, Row>> = {
   NAV_NOT_POSITIVE: view({ nav: d("0") }),
   MARK_MISSING: view({ unpricedSymbol: "MSFT" }),
   MARK_STALE: view({ oldestPriceAgeMs: 10_001 }),
+  DELTA_MISSING: view({ unpricedSymbol: "SPY-C500", unpricedRate: "delta", unpricedRateAgeMs: Number.NaN }),
+  DELTA_STALE: view({ unpricedSymbol: "SPY-C500", unpricedRate: "delta", unpricedRateAgeMs: 10_001 }),
   EXPOSURE_OVERFLOW: view({ grossOthers: usd("99999999999999999999") }),
 
   FIRM_HALTED: view({ halt: "FIRM_HALT", haltId: "halt-1", haltReason: "fire drill" }),
@@ -228,6 +230,7 @@ const houseTable: readonly HouseRow[] = [
   newRiskOnly("NAV above zero", "NAV_NOT_POSITIVE", view({ nav: d("-5") })),
   newRiskOnly("fresh NAV", "NAV_STALE", view({ navAgeMs: Number.NaN })),
   newRiskOnly("prices of all positions", "MARK_MISSING", view({ unpricedSymbol: "MSFT" })),
+  newRiskOnly("deltas of all options", "DELTA_MISSING", view({ unpricedSymbol: "SPY-C500", unpricedRate: "delta" })),
   newRiskOnly("position", "POSITION_LIMIT_EXCEEDED", envelope({ max_position_pct: 0 })),
   newRiskOnly("gross", "GROSS_EXPOSURE_EXCEEDED", view({ grossOthers: usd("20000000") })),
   newRiskOnly("net", "NET_EXPOSURE_EXCEEDED", view({ netHighOthers: usd("12000000") })),

@@ -5,6 +5,8 @@
 //  2. This order counts whole, and what it opens at the worse of the mark and its own worst price.
 //  3. An amendment counts with the larger of its old and its new open quantity.
 //  4. Exactly at a limit passes.
+//  5. An option counts its underlying: the larger of its premium and |delta| x notional, by itself and together with everything else on
+//     that underlying; net exposure goes by the signed delta. Without a fresh delta there is no new risk.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
@@ -14,6 +16,7 @@ import { openQuantityMax } from "../classify.ts";
 import type { Envelope } from "../envelope.ts";
 import * as exact from "../exact.ts";
 import { navLimits } from "../nav-limits.ts";
+import { optionCase } from "../option-case.ts";
 import { type WorstCase, worstCasePlainly } from "../plain-exposure.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
@@ -47,9 +50,12 @@ function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undef
     const reason = `The NAV is ${money(exact.product(nav, amounts.oneUnit), view.fundCurrency)}.`;
     return { code: "NAV_NOT_POSITIVE", reason };
   }
+  const blind = deltaDenial(order, view, notes);
+  if (blind !== undefined) return blind;
   const unpriced = view.unpricedSymbol ?? (isPriced(view) ? undefined : order.symbol);
   if (unpriced !== undefined) {
     notes.word("unpriced", unpriced);
+    if (view.unpricedRate === "delta") return deltaWords(unpriced, view.unpricedRateAgeMs ?? Number.NaN, view, notes);
     if (view.unpricedRate !== undefined) return rateDenial(unpriced, view, notes);
     return { code: "MARK_MISSING", reason: `${quoted(unpriced)} is held or ordered and has no price.` };
   }
@@ -58,6 +64,25 @@ function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undef
   notes.word("oldest_price", "too old", oldestAgeMs);
   const reason = `The oldest price of a position is ${seconds(oldestAgeMs)} old; ${seconds(ages.mark)} is the most.`;
   return { code: "MARK_STALE", reason };
+}
+
+/** Of the order's own symbol, if it is an option. What was recorded before options counted so has nothing to judge. */
+function deltaDenial({ symbol }: Order, view: FundView, notes: Notes): Denial | undefined {
+  const { option, instrument, ages } = view;
+  if (option === undefined || instrument?.assetClass !== "OPTION") return undefined;
+  if (option.netValue === undefined || option.delta === undefined) return deltaWords(symbol, Number.NaN, view, notes);
+  notes.decimal("delta", option.delta, option.deltaAgeMs);
+  return isFresh(option.deltaAgeMs, ages.mark) ? undefined : deltaWords(symbol, option.deltaAgeMs, view, notes);
+}
+
+function deltaWords(symbol: string, ageMs: number, { ages }: FundView, notes: Notes): Denial {
+  if (Number.isNaN(ageMs)) {
+    notes.word("option_delta", "missing");
+    return { code: "DELTA_MISSING", reason: `The option ${quoted(symbol)} has no delta, or its underlying no price.` };
+  }
+  notes.word("option_delta", "too old", ageMs);
+  const age = `${seconds(ageMs)} old; ${seconds(ages.mark)} is the most`;
+  return { code: "DELTA_STALE", reason: `The delta of ${quoted(symbol)}, or its underlying's price, is ${age}.` };
 }
 
 /** Of another symbol than the order's: its price is known, and cannot be turned into the fund's currency. */
@@ -87,7 +112,8 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   const unitValue = assured(view.unitValue, "a price");
   const own = ownValue(order, view, envelope, unitValue);
 
-  const { position, gross, net, inSector } = worstCasePlainly(view, own) ?? worstCase(view, own, unitValue);
+  const { position, gross, net, inSector } =
+    optionCase(view, own, unitValue) ?? worstCasePlainly(view, own) ?? worstCase(view, own, unitValue);
   // Every other exposure is at most the gross one, so what it can keep all of them can.
   if (exact.isTooLarge(gross)) {
     const reason = `The exposure of ${money(gross, view.fundCurrency)} has more digits than can be kept exactly.`;
@@ -102,6 +128,11 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   notes.share("max_position_pct", position, limits.position);
   if (exact.isMore(position, limits.position)) {
     return denialOf(positionLimit, order.symbol, position, envelope.maxPosition, view);
+  }
+  const group = view.option === undefined ? position : exact.plus(view.option.groupOthers, position);
+  if (view.option !== undefined) notes.exact("resulting_underlying", group);
+  if (exact.isMore(group, limits.position)) {
+    return denialOf(underlyingLimit, view.option?.underlying ?? "", group, envelope.maxPosition, view);
   }
   notes.share("max_gross_exposure_pct", gross, limits.gross);
   if (exact.isMore(gross, limits.gross)) return denialOf(grossLimit, "", gross, envelope.maxGrossExposure, view);
@@ -142,6 +173,10 @@ interface Limit {
 const positionLimit: Limit = {
   code: "POSITION_LIMIT_EXCEEDED",
   words: (symbol) => `The position in ${quoted(symbol)}`,
+};
+const underlyingLimit: Limit = {
+  code: "POSITION_LIMIT_EXCEEDED",
+  words: (underlying) => `The exposure to ${quoted(underlying)} with its options`,
 };
 const grossLimit: Limit = {
   code: "GROSS_EXPOSURE_EXCEEDED",

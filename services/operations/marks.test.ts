@@ -7,7 +7,7 @@ import type { Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 import { type ServiceRig, serviceRig } from "../../testkit/virtual/service-rig.ts";
-import { paperListings } from "../paper-seeds.ts";
+import { paperListings, paperReference } from "../paper-seeds.ts";
 import type { ServicePorts } from "../service.ts";
 import { markOf, startMarks } from "./marks.ts";
 
@@ -30,7 +30,10 @@ const instrument = {
 };
 
 async function list(rig: ServiceRig, version: number, symbols: readonly string[]): Promise<void> {
-  const content = symbols.map((symbol) => ({ ...instrument, symbol }));
+  const seeded = paperReference("").instruments.filter(({ asset_class }) => asset_class === "OPTION");
+  const content = symbols.map(
+    (symbol) => seeded.find((option) => option.symbol === symbol) ?? { ...instrument, symbol },
+  );
   const setAt = rig.time.clock.now();
   await rig
     .portsOf("treasury")
@@ -90,6 +93,25 @@ describe(`the feed of marks, seed ${seed}`, () => {
     const perSymbol = heard.length / symbols.length;
     expect(perSymbol).toBeGreaterThan(18);
     expect(perSymbol).toBeLessThanOrEqual(25);
+  });
+
+  it("23.8: tells the delta of every option with its mark, and of nothing else", async () => {
+    const { rig, heard } = await feed();
+    await list(
+      rig,
+      1,
+      paperListings.map(({ symbol }) => symbol),
+    );
+    await rig.time.timers.sleep(3_000);
+    for (const { symbol, option } of paperListings) {
+      const newest = heard.findLast((mark) => mark.symbol === symbol);
+      expect(newest?.option_risk === undefined, symbol).toBe(option === undefined);
+      if (newest?.option_risk === undefined) continue;
+      const delta = Number(newest.option_risk.delta) * (option?.right === "CALL" ? 1 : -1);
+      expect(delta).toBeGreaterThan(0);
+      expect(delta).toBeLessThan(1);
+      expect(newest.option_risk.at <= newest.at).toBe(true);
+    }
   });
 
   it("asks again when the instruments change, and only then", async () => {

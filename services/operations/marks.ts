@@ -5,9 +5,10 @@ import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
-import type { Mark, Quote } from "../../contracts/src/records/market.ts";
+import type { Instrument, Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { isAhead, isNewest } from "../../core/dated.ts";
+import { optionRiskOf, type PricedAt } from "../../core/option-risk.ts";
 import type { QuoteStream } from "../../ports/quotes.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
 import { setBackSentence, watchClock } from "../clock-steps.ts";
@@ -35,8 +36,9 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   const refused = ports.metrics.counter("portcullis_quotes_refused_total", "Quotes that no price can be made of.");
   /** What was heard since the last sending, newest per symbol; bounded by the instruments that were asked for. */
   const waiting = new Map<string, Mark>();
-  /** When the newest quote of each symbol was true. */
-  const newest = new Map<string, Instant>();
+  /** The newest price of each symbol and when it was true. */
+  const newest = new Map<string, PricedAt>();
+  let instruments: ReadonlyMap<string, Instrument> = new Map();
   let stream: QuoteStream | undefined;
   let pause: CancelTimer | undefined;
   let change = -1;
@@ -53,6 +55,7 @@ export function startMarks(ports: MarksPorts): MarksFeed {
 
   function hear(heard: readonly Quote[]): void {
     const now = clock.now();
+    const options = new Map<string, Quote>();
     if (heard.length > 0) heardAt = now;
     for (const quote of heard) {
       const mark = markOf(quote, quotes.name);
@@ -63,12 +66,23 @@ export function startMarks(ports: MarksPorts): MarksFeed {
         ahead = { quote, heardAt: now };
       }
       // A quote that comes late must not make the price older.
-      else if (isNewest(at, newest.get(quote.symbol), now)) {
-        newest.set(quote.symbol, at);
+      else if (isNewest(at, newest.get(quote.symbol)?.at, now)) {
+        newest.set(quote.symbol, { price: decimal.parse(mark.price), at });
         waiting.set(quote.symbol, mark);
+        options.set(quote.symbol, quote);
       }
     }
+    // Quotes of a moment come together, in any order: an option is looked at when its underlying's is known.
+    for (const quote of options.values()) addOptionRisk(quote);
     if (pause === undefined) send();
+  }
+
+  function addOptionRisk({ symbol, greeks }: Quote): void {
+    const instrument = instruments.get(symbol);
+    const [mark, own] = [waiting.get(symbol), newest.get(symbol)];
+    if (instrument?.asset_class !== "OPTION" || mark === undefined || own === undefined) return;
+    const risk = optionRiskOf(instrument, own, newest.get(instrument.underlying ?? ""), greeks?.delta);
+    if (risk !== undefined) waiting.set(symbol, { ...mark, option_risk: risk });
   }
 
   /** What is heard in a quiet moment goes out at once; what follows too soon is gathered, newest per symbol. */
@@ -102,6 +116,7 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   async function follow(): Promise<void> {
     const reference = await ports.referenceData.read();
     const listed = new Set(reference.instruments.map(({ symbol }) => symbol));
+    instruments = new Map(reference.instruments.map((instrument) => [instrument.symbol, instrument]));
     if (stream === undefined || !sameMembers(listed, asked)) {
       await stream?.stop();
       stream = undefined;

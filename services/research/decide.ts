@@ -144,24 +144,26 @@ async function ordersOf(given: {
   readonly decision: number;
 }): Promise<readonly Order[]> {
   const { strategy, ports, input, opinion, books, market, decision } = given;
+  const { instruments, nav } = input;
   const envelope = await ports.riskChecks.envelope(strategy.fundId);
   // Without limits nothing may be traded, and without the paper broker nothing is.
   if (envelope === undefined || !envelope.allowed_brokers.includes("paper")) return [];
   // Everything that the fund holds counts, also what other strategies watch.
-  const held = [...new Set([...books.lines.map(({ symbol }) => symbol), ...input.prices.keys()])];
+  const watched = [...books.lines.map(({ symbol }) => symbol), ...input.prices.keys()];
+  const held = [...new Set(watched.flatMap((symbol) => [symbol, instruments.get(symbol)?.underlying ?? symbol]))];
   const prices = new Map(held.map((symbol) => [symbol, market.price(symbol)?.price] as const));
   const unpriced = books.lines.filter(({ symbol, quantity }) => quantity !== 0n && prices.get(symbol) === undefined);
   if (unpriced.length > 0) return [];
   const known = new Map(
     [...prices].flatMap(([symbol, price]) => (price === undefined ? [] : [[symbol, price] as const])),
   );
+  const deltas = new Map([...known.keys()].flatMap((symbol) => deltaOf(market, symbol)));
   const quotes = new Map([...known.keys()].flatMap((symbol) => quoteOf(market, symbol)));
-  const { instruments, nav } = input;
   return strategyOrders({
     strategy,
     input,
     opinion,
-    room: { lines: books.lines, prices: known, instruments, nav, envelope, share: limitShare },
+    room: { lines: books.lines, prices: known, deltas, instruments, nav, envelope, share: limitShare },
     quotes,
     busy: books.busy,
     openCount: books.open.length,
@@ -169,6 +171,11 @@ async function ordersOf(given: {
     seed: ports.settings.market.seed,
     broker: "paper",
   });
+}
+
+function deltaOf(market: MarketView, symbol: string) {
+  const delta = market.price(symbol)?.delta;
+  return delta === undefined ? [] : [[symbol, delta] as const];
 }
 
 function quoteOf(market: MarketView, symbol: string) {

@@ -13,6 +13,8 @@ export interface SeenPrice {
   readonly price: decimal.Decimal;
   readonly bid: decimal.Decimal;
   readonly ask: decimal.Decimal;
+  /** Of an option. */
+  readonly delta: decimal.Decimal | undefined;
   readonly at: Instant;
 }
 
@@ -53,7 +55,8 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
     const price = decimal.parse(mark.price);
     const bid = mark.bid === undefined ? price : decimal.parse(mark.bid);
     const ask = mark.ask === undefined ? price : decimal.parse(mark.ask);
-    seen.set(mark.symbol, { price, bid, ask, at });
+    const delta = mark.option_risk === undefined ? undefined : decimal.parse(mark.option_risk.delta);
+    seen.set(mark.symbol, { price, bid, ask, delta, at });
   });
 
   function price(symbol: string): SeenPrice | undefined {

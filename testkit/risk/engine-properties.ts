@@ -8,7 +8,7 @@ import { compileEnvelope } from "../../core/envelope.ts";
 import { replayDecision } from "../../core/replay.ts";
 import { dice } from "../virtual/dice.ts";
 import { engineOptions } from "./engine-rig.ts";
-import { brokenLimits, type NaiveBooks, naiveExposure, naiveRules } from "./naive-model.ts";
+import { brokenLimits, type NaiveBooks, naiveExposure, naiveRules, sectorOf } from "./naive-model.ts";
 import { type Decided, type Life, randomLife, text } from "./random-life.ts";
 
 const pendingMaxForTrying = 9;
@@ -164,8 +164,10 @@ function staysWithin(order: Decided["order"], life: Life, books: NaiveBooks, see
   const pending = [...books.open.values()].filter((open) => open.order.fund_id === order.fund_id);
   if (pending.length > pendingMaxForTrying) return;
   seen.tried += 1;
-  const sector = life.world.reference.instruments.find(({ symbol }) => symbol === order.symbol)?.sector ?? "";
-  const own = [`position ${order.symbol}`, "gross", "net", `sector ${sector}`];
+  const sector = sectorOf(life.world, order.symbol);
+  const listed = life.world.reference.instruments.find(({ symbol }) => symbol === order.symbol);
+  const group = `underlying ${listed?.underlying ?? order.symbol}`;
+  const own = [`position ${order.symbol}`, group, "gross", "net", `sector ${sector}`];
   const broken = brokenLimits(books, life.world, order.fund_id).filter((limit) => own.includes(limit));
   expect(broken, `${order.order_id} could break`).toEqual([]);
 }

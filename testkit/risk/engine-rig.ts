@@ -1,9 +1,10 @@
-// A small world for tests of the engine: three funds, six instruments, envelopes, marks and valuations, and words to change them. Every
+// A small world for tests of the engine: three funds, eight instruments, envelopes, marks and valuations, and words to change them. Every
 // helper takes only what a test is about; the rest is ordinary.
 import { systemBlake3 } from "../../adapters/system-hashing.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
+import type { Mark, OptionRisk } from "../../contracts/src/records/market.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import { createEngine, type Engine, type EngineOptions } from "../../core/engine.ts";
@@ -30,6 +31,11 @@ function instrument(symbol: string, sector: string, more: Partial<ReferenceConte
   return { symbol, name: symbol, ...steps, ...rest, ...more };
 }
 
+function option(symbol: string, right: "CALL" | "PUT", strike: string) {
+  const terms = { underlying: "SPY", right, strike, expiry: "2028-12-15" };
+  return instrument(symbol, "options", { asset_class: "OPTION", multiplier: "100", ...terms });
+}
+
 export const reference: ReferenceContents = {
   instruments: [
     instrument("AAPL", "technology"),
@@ -37,7 +43,9 @@ export const reference: ReferenceContents = {
     instrument("XOM", "energy"),
     instrument("SAP", "technology", { currency: "EUR" }),
     instrument("BTC-USD", "crypto", { asset_class: "CRYPTO", lot_size: "0.0001" }),
-    instrument("SPY-C500", "options", { asset_class: "OPTION", multiplier: "100" }),
+    instrument("SPY", "index"),
+    option("SPY-C500", "CALL", "500"),
+    option("SPY-P400", "PUT", "400"),
   ],
   funds: [
     { fund_id: "alpha", name: "Alpha", mode: "PAPER", currency: "USD", calendar: "us", strategies: ["trend", "value"] },
@@ -45,7 +53,7 @@ export const reference: ReferenceContents = {
     { fund_id: "gamma", name: "Gamma", mode: "PAPER", currency: "EUR", calendar: "us", strategies: ["euro"] },
   ],
   fx: [{ base: "EUR", quote: "USD", rate: "1.08", as_of: instant.format(startOfDay) }],
-  borrow: ["AAPL", "MSFT", "XOM", "BTC-USD"].map((symbol) => ({
+  borrow: ["AAPL", "MSFT", "XOM", "BTC-USD", "SPY"].map((symbol) => ({
     symbol,
     available_quantity: "100000",
     fee_pct: "0.01",
@@ -61,8 +69,24 @@ export const prices: Readonly<Record<string, string>> = {
   XOM: "100",
   SAP: "150",
   "BTC-USD": "50000",
+  SPY: "480",
   "SPY-C500": "5",
+  "SPY-P400": "3",
 };
+
+/** What the marks of the options say beside their price. */
+export const optionRisks: Readonly<Record<string, Omit<OptionRisk, "at">>> = {
+  "SPY-C500": { delta: "0.25", stressed_up: "90", stressed_down: "0.5" },
+  "SPY-P400": { delta: "-0.125", stressed_up: "0.4", stressed_down: "35" },
+};
+
+/** A symbol's mark, an option's with its delta. */
+export function markOf(symbol: string, price: string, at: instant.Instant, delta?: string): Mark {
+  const risk = optionRisks[symbol];
+  const [source, when] = ["test", instant.format(at)];
+  const option_risk = risk && { ...risk, ...(delta !== undefined && { delta }), at: when };
+  return { symbol, price, source, ...(option_risk && { option_risk }), at: when };
+}
 
 export function envelopeRecord(fundId: string, more: Partial<RiskEnvelope> = {}): RiskEnvelope {
   return {
@@ -91,7 +115,7 @@ export function envelopeRecord(fundId: string, more: Partial<RiskEnvelope> = {})
 
 export function markAll(engine: Engine, at: instant.Instant, changes: Readonly<Record<string, string>> = {}): void {
   for (const [symbol, price] of Object.entries({ ...prices, ...changes })) {
-    engine.setMark({ symbol, price, source: "test", at: instant.format(at) });
+    engine.setMark(markOf(symbol, price, at));
   }
 }
 

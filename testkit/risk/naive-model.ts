@@ -14,6 +14,8 @@ export type Happening =
 export interface World {
   readonly reference: ReferenceContents;
   readonly prices: ReadonlyMap<string, string>;
+  /** Of options. */
+  readonly deltas: ReadonlyMap<string, string>;
   readonly navs: ReadonlyMap<string, string>;
   readonly envelopes: ReadonlyMap<string, RiskEnvelope>;
 }
@@ -153,6 +155,31 @@ function unitValue(world: World, fundId: string, symbol: string): bigint | undef
   return upwards(contract * rate, scale);
 }
 
+/** What one unit counts, and what it adds to net exposure: of an option by its delta and its underlying. */
+function counted(world: World, fundId: string, symbol: string): { value: bigint; net: bigint } | undefined {
+  const premium = unitValue(world, fundId, symbol);
+  const instrument = world.reference.instruments.find((candidate) => candidate.symbol === symbol);
+  if (premium === undefined || instrument?.asset_class !== "OPTION") {
+    return premium === undefined ? undefined : { value: premium, net: premium };
+  }
+  const delta = world.deltas.get(symbol);
+  const price = world.prices.get(instrument.underlying ?? "");
+  const fund = world.reference.funds.find((candidate) => candidate.fund_id === fundId);
+  const rate = rateBetween(world, instrument.currency, fund?.currency ?? "");
+  if (delta === undefined || price === undefined || rate === undefined) return undefined;
+  const share = upwards(magnitude(units(delta)) * units(price), scale);
+  const contract = upwards(upwards(share * units(instrument.multiplier), scale) * rate, scale);
+  const cents = upwards(contract, scale / 100n) * (scale / 100n);
+  return { value: largest([premium, cents]), net: units(delta) < 0n ? -cents : cents };
+}
+
+/** An option's sector is its underlying's. */
+export function sectorOf({ reference }: World, symbol: string): string {
+  const instrument = reference.instruments.find((candidate) => candidate.symbol === symbol);
+  const underlying = reference.instruments.find((candidate) => candidate.symbol === instrument?.underlying);
+  return (underlying ?? instrument)?.sector ?? "";
+}
+
 function rateBetween({ reference }: World, from: string, to: string): bigint | undefined {
   if (from === to) return scale;
   const direct = reference.fx.find(({ base, quote }) => base === from && quote === to);
@@ -185,16 +212,17 @@ export function naiveExposure(books: NaiveBooks, world: World, fundId: string): 
   const sectors = new Map<string, bigint>();
   const unpriced: string[] = [];
   for (const { symbol, position, buys, sells } of naiveLines(books, fundId)) {
-    const value = unitValue(world, fundId, symbol);
-    if (value === undefined) {
+    const unit = counted(world, fundId, symbol);
+    if (unit === undefined) {
       unpriced.push(symbol);
       continue;
     }
-    const worst = largest([magnitude(position + buys), magnitude(position - sells)]) * value;
-    const sector = world.reference.instruments.find((candidate) => candidate.symbol === symbol)?.sector ?? "";
+    const worst = largest([magnitude(position + buys), magnitude(position - sells)]) * unit.value;
+    const sector = sectorOf(world, symbol);
+    const ends = [(position + buys) * unit.net, (position - sells) * unit.net];
     gross += worst;
-    netHigh += (position + buys) * value;
-    netLow += (position - sells) * value;
+    netHigh += largest(ends);
+    netLow -= largest(ends.map((end) => -end));
     if (worst !== 0n) sectors.set(sector, (sectors.get(sector) ?? 0n) + worst);
   }
   const openOrders = [...books.open.values()].filter(({ order }) => order.fund_id === fundId).length;
@@ -234,13 +262,21 @@ function brokenBy(
   const broken: string[] = [];
   let [gross, net] = [0n, 0n];
   const sectors = new Map<string, bigint>();
+  const groups = new Map<string, bigint>();
   for (const [symbol, quantity] of positions) {
-    const value = quantity * (unitValue(world, envelope.fund_id, symbol) ?? 0n);
-    const sector = world.reference.instruments.find((candidate) => candidate.symbol === symbol)?.sector ?? "";
+    const unit = counted(world, envelope.fund_id, symbol) ?? { value: 0n, net: 0n };
+    const value = quantity * unit.value;
+    const sector = sectorOf(world, symbol);
+    const listed = world.reference.instruments.find((candidate) => candidate.symbol === symbol);
+    const group = listed?.underlying ?? symbol;
+    groups.set(group, (groups.get(group) ?? 0n) + magnitude(value));
     gross += magnitude(value);
-    net += value;
+    net += quantity * unit.net;
     sectors.set(sector, (sectors.get(sector) ?? 0n) + magnitude(value));
     if (magnitude(value) > fraction(envelope.max_position_pct)) broken.push(`position ${symbol}`);
+  }
+  for (const [group, value] of groups) {
+    if (value > fraction(envelope.max_position_pct)) broken.push(`underlying ${group}`);
   }
   if (gross > fraction(envelope.max_gross_exposure_pct)) broken.push("gross");
   if (magnitude(net) > fraction(envelope.max_net_exposure_pct)) broken.push("net");

@@ -13,7 +13,17 @@ import { compileEnvelope } from "../../core/envelope.ts";
 import { bytesOfHash } from "../../core/order-hash.ts";
 import type { Verdict } from "../../core/view.ts";
 import type { Dice } from "../virtual/dice.ts";
-import { envelopeRecord, fillOf, orderOf, prices, reference, startOfDay, transitionOf } from "./engine-rig.ts";
+import {
+  envelopeRecord,
+  fillOf,
+  markOf,
+  optionRisks,
+  orderOf,
+  prices,
+  reference,
+  startOfDay,
+  transitionOf,
+} from "./engine-rig.ts";
 import { type Happening, lowersNaively, type NaiveBooks, naiveBooks, remaining, type World } from "./naive-model.ts";
 
 /** One decision with all that its record would hold. */
@@ -47,6 +57,7 @@ export interface Life {
   readonly world: World & {
     reference: ReferenceContents;
     readonly prices: Map<string, string>;
+    readonly deltas: Map<string, string>;
     readonly navs: Map<string, string>;
     readonly envelopes: Map<string, RiskEnvelope>;
   };
@@ -91,6 +102,7 @@ export function randomLife(dice: Dice): Life {
     world: {
       reference,
       prices: new Map(Object.entries(prices)),
+      deltas: new Map(Object.entries(optionRisks).map(([symbol, { delta }]) => [symbol, delta])),
       navs: new Map(funds.map(([fund]) => [fund, "1000000"])),
       envelopes: new Map(funds.map(([fund]) => [fund, startEnvelope(fund)])),
     },
@@ -126,8 +138,8 @@ export function randomLife(dice: Dice): Life {
   }
 
   function tellMark(engine: Engine, symbol: string): void {
-    const at = instant.format(markedAt.get(symbol) ?? startOfDay);
-    engine.setMark({ symbol, price: life.world.prices.get(symbol) ?? "1", source: "test", at });
+    const { prices: now, deltas } = life.world;
+    engine.setMark(markOf(symbol, now.get(symbol) ?? "1", markedAt.get(symbol) ?? startOfDay, deltas.get(symbol)));
   }
 
   function tellNavs(engine: Engine): void {
@@ -210,7 +222,7 @@ export function randomLife(dice: Dice): Life {
       quantity: coin ? (dice.below(30_000) / 10_000).toFixed(4) : String(dice.below(6) === 0 ? dice.below(2_000) : 50),
       order_type: orderType,
       limit_price: orderType === "LIMIT" ? near : undefined,
-      asset_class: coin ? "CRYPTO" : symbol === "SPY-C500" ? "OPTION" : "EQUITY",
+      asset_class: coin ? "CRYPTO" : symbol.startsWith("SPY-") ? "OPTION" : "EQUITY",
       reduce_only: dice.chance(0.2) ? true : undefined,
       dry_run: dice.chance(0.05) ? true : undefined,
     });
@@ -291,6 +303,8 @@ export function randomLife(dice: Dice): Life {
     const before = Number(life.world.prices.get(symbol));
     life.world.prices.set(symbol, (before * (0.9 + dice.below(21) / 100)).toFixed(2));
     markedAt.set(symbol, life.at);
+    const delta = (dice.below(1_000_001) / 1_000_000).toFixed(6).replace(/\.?0+$/, "");
+    if (life.world.deltas.has(symbol)) life.world.deltas.set(symbol, symbol === "SPY-P400" ? `-${delta}` : delta);
     for (const engine of engines) tellMark(engine, symbol);
   }
 

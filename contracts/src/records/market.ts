@@ -33,6 +33,18 @@ export const quote = z.object({
 });
 export type Quote = z.infer<typeof quote>;
 
+/** How an option's worth follows its underlying, by a model: what its exposure and its stress are counted by. */
+export const optionRisk = z.object({
+  /** How much its price moves when its underlying's moves by one; negative for a put. Six digits. */
+  delta: decimalText,
+  /** Its price if the underlying stood 20 % higher, or lower, and its volatility half as high again. */
+  stressed_up: decimalText,
+  stressed_down: decimalText,
+  /** When it was true: as old as the older of the two prices that it was computed from. */
+  at: instantText,
+});
+export type OptionRisk = z.infer<typeof optionRisk>;
+
 /** The price that positions are valued at; conflated on the bus, where only the newest per symbol matters. */
 export const mark = z.object({
   symbol: symbolText,
@@ -42,6 +54,8 @@ export const mark = z.object({
   currency: currencyText.optional(),
   /** The feed that said so. */
   source: nameText,
+  /** Of an option; without it no new risk is taken in it. */
+  option_risk: optionRisk.optional(),
   /** When the price was true at its source; ages are counted from here. */
   at: instantText,
 });

@@ -1,0 +1,35 @@
+// What a fund could reach with an order in an option: gross and by sector as with any symbol, net by the signed delta.
+
+import type { Amount } from "./amount.ts";
+import * as amounts from "./amount.ts";
+import { openQuantityMax } from "./classify.ts";
+import type { Worth } from "./exact.ts";
+import * as exact from "./exact.ts";
+import { endsOf } from "./option-sums.ts";
+import type { WorstCase } from "./plain-exposure.ts";
+import type { FundView } from "./view.ts";
+
+/** Undefined for an order in anything but an option. The order adds `own` to one end of its line. */
+export function optionCase(view: FundView, own: Worth, unitValue: Amount): WorstCase | undefined {
+  const netValue = view.option?.netValue;
+  if (netValue === undefined) return undefined;
+  const buys = view.terms.direction === 1;
+  const { position: held, pendingBuy, pendingSell } = view;
+  let high = exact.product(amounts.plus(held, pendingBuy), unitValue);
+  let low = exact.product(amounts.minus(held, pendingSell), unitValue);
+  if (buys) high = exact.plus(high, own);
+  else low = exact.minus(low, own);
+  const position = exact.larger(exact.magnitude(high), exact.magnitude(low));
+  const added = openQuantityMax(view);
+  const allBuys = buys ? amounts.plus(pendingBuy, added) : pendingBuy;
+  const allSells = buys ? pendingSell : amounts.plus(pendingSell, added);
+  const ends = endsOf(held, allBuys, allSells, netValue);
+  const netHigh = exact.magnitude(exact.plus(view.netHighOthers, ends.high));
+  const netLow = exact.magnitude(exact.plus(view.netLowOthers, ends.low));
+  return {
+    position,
+    gross: exact.plus(view.grossOthers, position),
+    net: exact.larger(netHigh, netLow),
+    inSector: exact.plus(view.sectorOthers, position),
+  };
+}
