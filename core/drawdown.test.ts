@@ -404,7 +404,7 @@ describe("losses", () => {
   test("of a value that was not above zero every loss is too much", () => {
     const life = lossLife({ confirmations: 1 });
     life.value("2026-11-18T10:00:00Z", "0");
-    expect(life.value("2026-11-18T10:00:01Z", "-0.01")).toEqual(["daily", "weekly", "monthly"]);
+    expect(life.value("2026-11-18T10:00:01Z", "-0.01")).toEqual(["daily", "weekly", "monthly", "equity"]);
   });
 });
 

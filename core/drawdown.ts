@@ -14,9 +14,12 @@
 //  7. What has halted halts once for its limit, period and version while that halt is in force. After a person lifted it and kept the
 //     baseline, it halts again when the loss has grown by a tenth of the limit beyond what it was then, or when it had fallen below
 //     nine tenths of the limit and reaches the limit anew.
-//  8. A valuation that is not newer changes nothing, unless the newest is from the future because the clock was set back; and neither does one
-//     that was made from old prices: what those would halt is only told.
+//  8. A valuation that is not newer changes nothing, unless the newest is from the future because the clock was set back. One that was made from
+//     old prices is judged like any other, by the last price of what is not traded: it is the best that is known.
 //  9. What is remembered is bounded, and the same calls give the same state.
+// 10. A breach that was seen does not go away because the fund is valued in another currency, because somebody rebases with the lifting of another
+//     halt, or because of a restart: it is judged on, from where it was found (loss-currency.ts).
+// 11. A fund that holds positions and is worth nothing, or less, is halted whatever it was worth before, and again whenever that is lifted.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import {
@@ -29,6 +32,7 @@ import {
 import type { Baseline, FundValuation, LossSample, LossState, PendingLoss } from "../contracts/src/losses.ts";
 import { isAhead } from "./dated.ts";
 import { redate, roll } from "./loss-baselines.ts";
+import { inCurrencyOf } from "./loss-currency.ts";
 import {
   always,
   baselinesAt,
@@ -84,7 +88,7 @@ export function judgeValuation(
 ): LossOutcome | undefined {
   if (known === undefined) return begin(heard, rules);
   if (heard.at <= known.newest.at && !isAhead(known.newest.at, rules.at)) return undefined;
-  if (heard.currency !== known.newest.currency) return beginAnew(known, heard, rules);
+  if (heard.currency !== known.newest.currency) return judgeInOther(known, heard, rules);
   const redated = redate(known, rules.dayAt(rules.at), rules.at);
   const counted = countUnits(redated.state, heard, rules.fractions.daily);
   if (counted === undefined) return undefined;
@@ -104,19 +108,21 @@ export function judgeValuation(
   };
 }
 
-/** The limits that a valuation made from old prices would break: nothing to halt for, and nothing to be silent about (invariant 8). */
-export function suspectedLosses(known: LossState, heard: FundValuation, rules: LossRules): readonly LossFigure[] {
-  if (heard.currency !== known.newest.currency) return [];
-  if (heard.at <= known.newest.at && !isAhead(known.newest.at, rules.at)) return [];
-  const counted = countUnits(known, heard, rules.fractions.daily);
-  if (counted === undefined) return [];
-  const { state, valuation } = counted;
-  return baselinesAt(state, rules.dayAt(valuation.at), rules.windows).flatMap((judged) => {
-    const figure = figureOf(judged, valuation, rules.fractions);
-    if (figure?.isBreach !== true) return [];
-    const trip = state.trips.find((one) => lossKey(one) === lossKey(judged.baseline));
-    return trip === undefined || hasGrown(trip, figure, rules.haltsInForce) ? [figure] : [];
-  });
+/** In another currency than before: restated, and judged (invariant 10). */
+function judgeInOther(known: LossState, heard: FundValuation, rules: LossRules): LossOutcome | undefined {
+  const restated = inCurrencyOf(known, heard, rules.windows, rules.at);
+  if (restated === undefined) return beginAnew(known, heard, rules);
+  const { state, sample } = restated;
+  const { rolling_24h: day, rolling_5d: days } = rules.windows;
+  const windows = {
+    ...(day !== undefined && { rolling_24h: sample }),
+    ...(days !== undefined && { rolling_5d: sample }),
+  };
+  const outcome = judgeValuation(state, heard, { ...rules, windows });
+  if (outcome === undefined) return undefined;
+  // What the same valuation replaces again needs no version of its own.
+  const isKept = (one: Baseline): boolean => outcome.state.baselines.some((kept) => lossKey(kept) === lossKey(one));
+  return { ...outcome, baselines: [...restated.baselines.filter(isKept), ...outcome.baselines], sample };
 }
 
 /** What the passing of time makes of it: another period, a breach that nobody contradicted; undefined when nothing does. */
@@ -154,7 +160,7 @@ export interface Rebase {
   readonly at: Instant;
 }
 
-/** A person's choice to count losses anew, from the last steady valuation on. */
+/** A person's choice to count losses anew, from the last steady valuation on; what waits is judged on from where it was found (invariant 10). */
 export function rebase(known: LossState, { strategyId, setBy, reason, at }: Rebase): LossOutcome {
   const { steady } = known;
   const isMeant = (of: { readonly strategyId?: string }): boolean =>
@@ -169,13 +175,11 @@ export function rebase(known: LossState, { strategyId, setBy, reason, at }: Reba
     return { ...withoutUnits(baseline), version: baseline.version + 1, ...from, ...by };
   };
   const baselines = known.baselines.map((baseline) => (isMeant(baseline) ? anew(baseline) : baseline));
-  const pending = known.pending.filter(({ baseline }) => !isMeant(baseline));
   const trips = known.trips.filter((trip) => !isMeant(trip));
   const written = baselines.filter(isMeant);
   const state: LossState = {
     ...known,
     baselines,
-    pending,
     trips,
     before: known.before.filter((baseline) => !isMeant(baseline)),
   };
@@ -205,19 +209,34 @@ function begin(valuation: FundValuation, rules: LossRules): LossOutcome {
     ...{ sampledAt: valuation.at, windowsFrom: valuation.at, windowsVersion: 0, pending: [], trips: [] },
     datedBy: rules.dayAt(rules.at).by,
   };
-  const { state, baselines } = roll(empty, rules.dayAt(valuation.at), valuation, rules.at);
-  return { state, baselines: [highWater, ...baselines], sample: sampleOf(valuation), breaches: [] };
+  const rolled = roll(empty, rules.dayAt(valuation.at), valuation, rules.at);
+  const { state, breaches } = judgeAll(rolled.state, valuation, rules, equityOf(rolled.state, valuation, rules));
+  return { state, baselines: [highWater, ...rolled.baselines], sample: sampleOf(valuation), breaches };
 }
 
-/** Values in two currencies cannot be compared: everything is counted from the first in the new one. */
+/** Where no ratio restates it: everything is counted from the first value in the new currency, and what was breached halts now. */
 function beginAnew(known: LossState, valuation: FundValuation, rules: LossRules): LossOutcome {
   const redated = redate(known, rules.dayAt(rules.at), rules.at);
-  const moved = without({ ...redated.state, newest: valuation, steady: valuation }, "jump");
+  const { pending, trips, newest } = redated.state;
+  const lifted = trips.filter(({ haltId }) => !rules.haltsInForce.has(haltId)).map(lossKey);
+  const counted = baselinesAt(redated.state, rules.dayAt(newest.at), rules.windows);
+  const breached = [...pending, ...counted.filter(({ baseline }) => lifted.includes(lossKey(baseline)))];
+  const breaches = breached.flatMap((one): LossBreach[] => {
+    const figure = figureOf(one, newest, rules.fractions);
+    return figure === undefined ? [] : [{ figure, haltId: rules.newHaltId(), valuation: newest }];
+  });
+  const moved = without({ ...redated.state, newest: valuation, steady: valuation, pending: [] }, "jump");
   const reason = `The fund is valued in ${valuation.currency} from now on.`;
   const rebased = rebase(moved, { setBy: machine, reason, at: rules.at });
   const rolled = roll(rebased.state, rules.dayAt(valuation.at), valuation, rules.at);
+  const judged = judgeAll(rolled.state, valuation, rules, equityOf(rolled.state, valuation, rules));
   const baselines = [...redated.baselines, ...rebased.baselines, ...rolled.baselines];
-  return { ...rebased, state: rolled.state, baselines };
+  return { ...rebased, state: judged.state, baselines, breaches: [...breaches, ...judged.breaches] };
+}
+
+/** The only limit that the first valuation of a count can break. */
+function equityOf(state: LossState, { at }: FundValuation, { dayAt }: LossRules): readonly Counted[] {
+  return baselinesAt(state, dayAt(at), {}).filter(({ baseline }) => baseline.limit === "equity");
 }
 
 /** Every baseline, and every breach that waits, against one valuation; those in `overdue` are confirmed by the time alone. */

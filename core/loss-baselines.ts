@@ -30,8 +30,8 @@ export function redate(state: LossState, day: LossDay, at: Instant): Rolled {
   const moved = new Map<Baseline, Baseline>();
   for (const baseline of state.baselines) {
     const { limit } = baseline;
-    if (limit === "high_water" || limit === "rolling_24h" || limit === "rolling_5d") continue;
-    const kind = limit === "strategy" ? "daily" : limit;
+    const kind = limit === "strategy" ? "daily" : calendarLimits.find((one) => one === limit);
+    if (kind === undefined) continue;
     const isYoung = millisecondsBetween(baseline.valuedAt, at) <= ageMsMax[kind];
     if (baseline.period >= day[kind] || !isYoung) continue;
     moved.set(baseline, { ...baseline, period: day[kind], version: 0, setBy: "riskengine", reason, setAt: at });

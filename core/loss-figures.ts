@@ -2,7 +2,14 @@
 // the baseline is restated with those since then before the two values are compared.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
-import type { Baseline, FundValuation, LossLimit, LossSample, LossState } from "../contracts/src/losses.ts";
+import type {
+  Baseline,
+  EnvelopeLossLimit,
+  FundValuation,
+  LossLimit,
+  LossSample,
+  LossState,
+} from "../contracts/src/losses.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import { daysBetween, type LossPeriods } from "./loss-periods.ts";
 import { unitCount, withFlows } from "./loss-units.ts";
@@ -42,7 +49,7 @@ export const always = "always";
 
 export function lossFractions(envelope: RiskEnvelope | undefined): LossFractions {
   if (envelope === undefined) return {};
-  const fields: Readonly<Record<LossLimit, number | undefined>> = {
+  const fields: Readonly<Record<EnvelopeLossLimit, number | undefined>> = {
     daily: envelope.daily_loss_halt_pct,
     weekly: envelope.weekly_loss_halt_pct,
     monthly: envelope.monthly_loss_halt_pct,
@@ -62,6 +69,7 @@ export function figureOf(
   valuation: FundValuation,
   fractions: LossFractions,
 ): LossFigure | undefined {
+  if (baseline.limit === "equity") return equityFigure(baseline, valuation);
   const isStrategy = baseline.limit === "strategy";
   const profit = valuation.strategies?.find(({ strategyId }) => strategyId === baseline.strategyId)?.profit;
   if (isStrategy && (profit === undefined || shareOf === undefined)) return undefined;
@@ -79,6 +87,14 @@ export function figureOf(
     // Of a value that was not above zero every loss is too much.
     isBreach: bound !== undefined && loss > 0n && loss >= bound,
   };
+}
+
+/** A fund that holds positions and is worth nothing, or less. Where nobody says what is held, a debt is evidence enough. */
+function equityFigure(baseline: Baseline, { value, holds }: FundValuation): LossFigure {
+  const isBreach = holds === true ? value <= 0n : holds === undefined && value < 0n;
+  const loss = decimal.max(decimal.negate(value), decimal.zero);
+  const zero = decimal.zero;
+  return { baseline, base: zero, value, loss, whole: zero, fraction: undefined, bound: zero, isBreach };
 }
 
 /** Strategies lose money and not units: a deposit lets them lose more of it, and a withdrawal does not make more of what they have lost. */
@@ -132,7 +148,21 @@ export function baselinesAt(state: LossState, periods: LossPeriods, windows: Win
     const sample = windows[limit];
     return sample === undefined ? [] : [{ baseline: windowBaseline(state, limit, sample) }];
   });
-  return [...calendar, ...moving, { baseline: peakBaseline(state) }, ...strategies];
+  return [
+    ...calendar,
+    ...moving,
+    { baseline: peakBaseline(state) },
+    ...strategies,
+    { baseline: equityBaseline(state) },
+  ];
+}
+
+/** What the fund must stay above while it holds anything. */
+function equityBaseline({ windowsVersion, windowsFrom }: LossState): Baseline {
+  return {
+    ...{ limit: "equity", period: always, version: windowsVersion, value: decimal.zero, netFlows: decimal.zero },
+    ...{ valuedAt: windowsFrom, setBy: "riskengine", reason: "", setAt: windowsFrom },
+  };
 }
 
 function windowBaseline(state: LossState, limit: LossLimit, sample: LossSample): Baseline {

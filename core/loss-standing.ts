@@ -5,7 +5,8 @@
 //  1. Every limit of the envelope has a standing. It is judged, or new risk is denied: nothing is off in silence.
 //  2. BREACHED means that its halt is in force. A loss above its limit without one is PENDING, or RESUMED after people lifted the halt and kept
 //     the baseline; then `haltsAgainAt` is the value with which it halts again.
-//  3. A limit is judged from a baseline of its period, by a value that is neither too old nor dated ahead, under the calendar that dated the baseline.
+//  3. A limit is judged in full from a baseline of its period, by a value that is neither too old nor dated ahead nor made from old prices of what is
+//     in session, under the calendar that dated the baseline. What such a value breaches is PENDING or BREACHED all the same.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import {
@@ -35,6 +36,7 @@ import {
   type WindowSamples,
 } from "./loss-figures.ts";
 import type { LossDay, LossPeriods } from "./loss-periods.ts";
+import type { PriceStanding } from "./loss-prices.ts";
 import { hasGrown, lossThatHaltsAgain, tripAfter } from "./loss-trips.ts";
 
 export type LossStateName = "JUDGED" | "PENDING" | "BREACHED" | "RESUMED" | "NOT_JUDGED";
@@ -53,8 +55,8 @@ export interface LossLook {
   readonly at: Instant;
   /** Why the newest valuation that was heard could not be judged, and what ends that; absent when it was. */
   readonly trouble?: string | undefined;
-  /** By name, what that valuation would break. */
-  readonly suspected?: ReadonlySet<string> | undefined;
+  /** Of the newest valuation; absent while its prices are not known. */
+  readonly prices?: PriceStanding | undefined;
 }
 
 export interface LimitStanding {
@@ -97,7 +99,10 @@ export function lossStandings(look: LossLook): readonly LimitStanding[] {
   const keys = new Set(current.map(({ baseline }) => lossKey(baseline)));
   // A breach that waits may be counted from a period that is over.
   const older = known.pending.filter(({ baseline }) => !keys.has(lossKey(baseline)));
-  const standings = [...current, ...older].flatMap((counted) => standingOf(counted, known, look, common));
+  // That a fund is worth something is said only where it is not.
+  const standings = [...current, ...older]
+    .flatMap((counted) => standingOf(counted, known, look, common))
+    .filter(({ limit, figure }) => limit !== "equity" || figure?.isBreach === true);
   const missing = lossLimits.filter(
     (limit) => isOn(limit) && limit !== "strategy" && !current.some(({ baseline }) => baseline.limit === limit),
   );
@@ -117,10 +122,23 @@ export function lossBlock(standings: readonly LimitStanding[], look: LossLook): 
   const { known, day, fractions, valueAgeMsMax } = look;
   const isNone = lossLimits.every((limit) => fractions[limit] === undefined);
   if (isNone || known === undefined || day === undefined) return { isPending, judgedUntil: forever, reason: "" };
-  const until = earlier(day.until, tooOldAt(known.newest, valueAgeMsMax));
+  const tooOldFrom = tooOldAt(known.newest, valueAgeMsMax);
+  const pricedUntil = look.prices?.until ?? tooOldFrom;
+  const until = earlier(earlier(day.until, tooOldFrom), pricedUntil);
   const why =
-    until === day.until ? `the period that begins at ${format(until)} has no baseline yet` : tooOld(known.newest, look);
+    until === day.until
+      ? `the period that begins at ${format(until)} has no baseline yet`
+      : until === tooOldFrom
+        ? tooOld(known.newest, look)
+        : "a price in the newest value has become too old; this ends with a fresh one";
   return { isPending, judgedUntil: until, reason: why };
+}
+
+/** Why the limits cannot be judged in full although everything else is known: the value, or a price in it, is old. Undefined where none is set. */
+export function whyOld(look: LossLook): string | undefined {
+  const { known, fractions, at, valueAgeMsMax } = look;
+  if (known === undefined || lossLimits.every((limit) => fractions[limit] === undefined)) return undefined;
+  return at >= tooOldAt(known.newest, valueAgeMsMax) ? tooOld(known.newest, look) : look.prices?.why;
 }
 
 /** What keeps every limit from being judged. */
@@ -138,7 +156,7 @@ function whyNone(look: LossLook): string | undefined {
   if (isAhead(newest.at, at)) {
     return `the newest value is dated ${format(newest.at)}, ahead of our clock; this ends with the next valuation`;
   }
-  return at >= tooOldAt(newest, valueAgeMsMax) ? tooOld(newest, look) : undefined;
+  return at >= tooOldAt(newest, valueAgeMsMax) ? tooOld(newest, look) : look.prices?.why;
 }
 
 function tooOldAt(newest: FundValuation, valueAgeMsMax: number): Instant {
@@ -157,7 +175,7 @@ function standingOf(
 ): readonly LimitStanding[] {
   const { limit, strategyId } = counted.baseline;
   const named = { limit, strategyId };
-  const isOn = look.fractions[limit] !== undefined;
+  const isOn = limit === "equity" || look.fractions[limit] !== undefined;
   const figure = figureOrWhy(counted, known.newest, look.fractions);
   if (typeof figure === "string") return isOn ? [{ ...named, state: "NOT_JUDGED", why: common ?? figure }] : [];
   if (!isOn) return [{ ...named, state: "JUDGED", figure }];
@@ -168,9 +186,7 @@ function standingOf(
   const kept = trip && tripAfter(trip, figure, haltsInForce);
   const isNew = figure.isBreach && (kept === undefined || hasGrown(kept, figure, haltsInForce));
   const isWaiting = known.pending.some(({ baseline }) => lossKey(baseline) === key);
-  if (isNew || isWaiting || look.suspected?.has(limitName(named)) === true) {
-    return [{ ...named, state: "PENDING", figure }];
-  }
+  if (isNew || isWaiting) return [{ ...named, state: "PENDING", figure }];
   if (common !== undefined) return [{ ...named, state: "NOT_JUDGED", figure, why: common }];
   if (kept === undefined) return [{ ...named, state: "JUDGED", figure }];
   const haltsAgainAt = decimal.subtract(figure.base, lossThatHaltsAgain(kept, figure));

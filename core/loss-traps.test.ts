@@ -1,11 +1,6 @@
 // The traps of time, peaks and days, each under its own name: what has fooled loss limits elsewhere must not fool these.
 import { describe, expect, test } from "vitest";
-import { parse as decimalOf } from "../contracts/src/decimal.ts";
-import { parse } from "../contracts/src/instant.ts";
-import type { LossState } from "../contracts/src/losses.ts";
 import { lossLife, newYork, secondsAfter } from "../testkit/risk/loss-life.ts";
-import { suspectedLosses } from "./drawdown.ts";
-import { lossFractions } from "./loss-figures.ts";
 
 describe("days", () => {
   test("the day's loss is realised and unrealised together, fees and borrow fees included: it is the value's", () => {
@@ -111,38 +106,5 @@ describe("peaks", () => {
     life.value("2026-11-18T12:00:01Z", "100");
     expect(life.value("2026-11-18T12:00:02Z", "92", { flows: "-8" })).toEqual([]);
     expect(life.value("2026-11-18T12:00:03Z", "90.16", { flows: "-8" })).toEqual(["daily", "high_water"]);
-  });
-});
-
-describe("old prices", () => {
-  const rules = (state: LossState, at: string) => ({
-    fractions: lossFractions({ daily_loss_halt_pct: 0.02 } as never),
-    ...{ confirmations: 1, confirmMs: 0, at: parse(at), hearingSince: parse(at), windows: {} },
-    dayAt: () => ({
-      daily: "2026-11-18",
-      weekly: "2026-11-16",
-      monthly: "2026-11-01",
-      until: parse(at),
-      by: "a calendar",
-    }),
-    haltsInForce: new Set(state.trips.map(({ haltId }) => haltId)),
-    newHaltId: () => "h",
-  });
-  const suspected = (state: LossState, value: string, netFlows = "0") => {
-    const at = "2026-11-18T12:01:00Z";
-    const heard = { at: parse(at), currency: "USD", value: decimalOf(value), netFlows: decimalOf(netFlows) };
-    return suspectedLosses(state, heard, rules(state, at)).map(({ baseline }) => baseline.limit);
-  };
-
-  test("say what they would halt, and change nothing: what has halted already is not said again", () => {
-    const life = lossLife({ confirmations: 1 });
-    life.value("2026-11-18T12:00:00Z", "100");
-    const fresh = life.state() as LossState;
-    expect(suspected(fresh, "98.1")).toEqual([]);
-    expect(suspected(fresh, "98")).toEqual(["daily"]);
-    expect(suspected(fresh, "48", "-50")).toEqual(["daily"]);
-    expect(suspected(fresh, "50", "-50")).toEqual([]);
-    life.value("2026-11-18T12:00:01Z", "97");
-    expect(suspected(life.state() as LossState, "96")).toEqual([]);
   });
 });

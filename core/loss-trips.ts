@@ -19,13 +19,16 @@ export function isRemembered(trip: LossTrip, state: LossState, haltsInForce: Rea
 /** Under its halt it follows the loss; after that it stays, until the loss is well below the limit. */
 export function tripAfter(trip: LossTrip, figure: LossFigure, haltsInForce: ReadonlySet<string>): LossTrip | undefined {
   if (haltsInForce.has(trip.haltId)) return { ...trip, loss: figure.loss };
+  if (trip.limit === "equity") return figure.isBreach ? trip : undefined;
   if (figure.bound === undefined) return undefined;
   const tenth = decimal.multiply(step, figure.bound, "ceiling");
   return figure.loss < decimal.subtract(figure.bound, tenth) ? undefined : trip;
 }
 
 export function hasGrown(trip: LossTrip, figure: LossFigure, haltsInForce: ReadonlySet<string>): boolean {
-  return !haltsInForce.has(trip.haltId) && figure.loss >= lossThatHaltsAgain(trip, figure);
+  if (haltsInForce.has(trip.haltId)) return false;
+  // Nobody may lift that a fund trades on with nothing left.
+  return trip.limit === "equity" || figure.loss >= lossThatHaltsAgain(trip, figure);
 }
 
 /** Of a limit whose halt was lifted with its baseline kept: a tenth of the limit more than what was lost then. */

@@ -98,7 +98,7 @@ describe("flows where no share can be told", () => {
   test("more than all of it is withdrawn from a fund that loses: that is no empty fund", () => {
     const { value } = begin();
     value("100");
-    expect(value("-30.5", "-100.5")).toEqual(["daily", "weekly", "monthly"]);
+    expect(value("-30.5", "-100.5")).toEqual(["daily", "weekly", "monthly", "equity"]);
   });
 
   test("a fund that owes is not healed by money", () => {

@@ -3,15 +3,19 @@
 //
 // A value x of the past is worth (x - shift) * units now / units then + shift now. Flows of a fund that is worth something scale the units; of
 // one that is worth nothing no share can be told, and they are added as plain money. What comes in between two valuations counts as there from the
-// first on, what goes as there until the second, so neither makes more of the market's moves in between than they were.
+// first on, what goes as there until the second, so neither makes more of the market's moves in between than they were. When more than 10 s lie between
+// them, money that comes counts as of the lower of the two, so that no deposit hides what was lost while nobody could value the fund.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
+import { millisecondsBetween } from "../contracts/src/instant.ts";
 import type { FundValuation, LossState, LossTrip, UnitCount } from "../contracts/src/losses.ts";
 
 /** Many, so that a fund that shrinks to a small part of itself still has digits to count with. */
 const unitsFirst = decimal.fromInteger(1_000_000n);
 /** Of a value that flows have scaled; what none has stays exact. */
 const scaledPlaces = 8;
+/** Valuations come every second. What happened in a longer time without one happened before the money came. */
+const apartMsMax = 10_000;
 
 interface Counted extends UnitCount {
   readonly value: Decimal;
@@ -42,7 +46,7 @@ export function countUnits(known: LossState, heard: FundValuation, jump: Decimal
   if (flow === decimal.zero) return { state: known, valuation: { ...heard, ...unitCount(newest) } };
   const before = worthBefore(known, heard, flow, jump ?? decimal.zero);
   const after = decimal.add(before, flow);
-  if (before > 0n && after === heard.value && after <= 0n) return undefined;
+  if (before > 0n && after === heard.value && after <= 0n && heard.holds !== true) return undefined;
   const [units, shift] = [unitsOf(newest), shiftOf(newest)];
   if (before <= 0n || after <= 0n) {
     return { state: known, valuation: { ...heard, units, shift: decimal.add(shift, flow) } };
@@ -74,12 +78,14 @@ function worthBefore(
   const distance = (value: Decimal): Decimal => decimal.abs(decimal.subtract(value, meant));
   const calm = withFlows(steady, newest);
   const before = jump !== undefined && distance(calm) < distance(newest.value) ? calm : newest.value;
+  const isLong = millisecondsBetween(newest.at, heard.at) > apartMsMax;
+  if (flow > 0n && isLong) return decimal.min(before, meant);
   const isNear = distance(before) < decimal.multiply(share, before, "half-even");
   return flow < 0n && isNear ? meant : before;
 }
 
 /** Rounded once, to the nearest; the product may have more digits than a decimal. */
-function scaled(value: Decimal, numerator: Decimal, denominator: Decimal): Decimal {
+export function scaled(value: Decimal, numerator: Decimal, denominator: Decimal): Decimal {
   const product = 2n * value * numerator;
   const half = product < 0n ? -denominator : denominator;
   // A sum is checked for its size.
@@ -90,6 +96,6 @@ function unitsOf({ units }: UnitCount): Decimal {
   return units ?? unitsFirst;
 }
 
-function shiftOf({ shift, netFlows }: Counted): Decimal {
+export function shiftOf({ shift, netFlows }: Counted): Decimal {
   return shift ?? netFlows;
 }

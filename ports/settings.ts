@@ -29,6 +29,8 @@ export interface MarketSettings {
   readonly seed: number;
   /** How often a symbol's quote moves. */
   readonly quoteEveryMs: number;
+  /** Whether the paper market trades around the clock, which it does when this is absent, or as the instruments' calendars say. */
+  readonly sessions?: "always" | "real";
 }
 
 export interface AuditSettings {

@@ -1,5 +1,6 @@
 // Writes down what became of a fund's losses: new baselines with the event that tells of each, the sample for the windows, the state.
 import * as decimal from "../contracts/src/decimal.ts";
+import { Defect } from "../contracts/src/fault.ts";
 import { format, minusMilliseconds } from "../contracts/src/instant.ts";
 import type { Baseline } from "../contracts/src/losses.ts";
 import type { LossBaseline } from "../contracts/src/records/halt.ts";
@@ -26,6 +27,7 @@ export async function writeLosses(unit: UnitOfWork, fundId: string, outcome: Los
 
 function recordOf(fundId: string, baseline: Baseline): LossBaseline {
   const { limit, strategyId, period, version, value, netFlows, valuedAt, setBy, reason, setAt } = baseline;
+  if (limit === "equity") throw new Defect("that a fund is worth something is counted from nothing, and has no baseline");
   return {
     fund_id: fundId,
     ...(strategyId !== undefined && { strategy_id: strategyId }),

@@ -44,7 +44,7 @@ export interface HaltHistory {
 }
 
 export const baselineKey = (
-  of: Pick<LossBaseline, "fund_id" | "strategy_id" | "limit" | "period" | "version">,
+  of: Pick<LossBaseline, "fund_id" | "strategy_id" | "period" | "version"> & { readonly limit: string },
 ): string => `${of.fund_id} ${of.strategy_id ?? ""} ${of.limit} ${of.period} ${of.version}`;
 const navsKept = 12;
 

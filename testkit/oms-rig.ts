@@ -234,6 +234,12 @@ export async function omsRig(options: { readonly seed: number; readonly faults?:
         return latched;
       });
     },
+    /** The risk engine says that a fund's losses could not be judged for a minute. */
+    unjudged(fundId: string, reason: string): Promise<string> {
+      const at = format(clock.now());
+      const record = { fund_id: fundId, since: at, reason, at };
+      return outside.transact("risk.unjudged", (unit) => unit.events.publish(subjects.lossesUnjudged, record));
+    },
     mark(symbol: string, price: string): void {
       outsideBus.broadcast(subjects.marketMarks, { symbol, price, source: "rig", at: format(clock.now()) });
     },

@@ -47,6 +47,8 @@ export interface RiskEngineRigOptions {
   readonly seed: number;
   readonly settings?: Partial<RiskSettings>;
   readonly askRiskOfficer?: AskRiskOfficer;
+  /** When paper instruments trade: around the clock when absent. */
+  readonly sessions?: "always" | "real";
   /** When it begins, where that matters. */
   readonly startAt?: Instant;
 }
@@ -151,7 +153,10 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       settings: {
         ...testSettings,
         risk: { ...settingsDefault, ...options.settings },
-        market: { seed: 1, quoteEveryMs: 500 },
+        market: {
+          ...{ seed: 1, quoteEveryMs: 500 },
+          ...(options.sessions !== undefined && { sessions: options.sessions }),
+        },
         seedPaperPlatform: true,
       },
     };

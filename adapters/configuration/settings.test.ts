@@ -37,7 +37,7 @@ describe("settings", () => {
     };
     const { risk, market } = settings(given, true);
     expect([risk.markAgeMsMax, risk.haltPollMs, risk.openOrdersPerFundMax]).toEqual([3_000, 100, 7]);
-    expect(market).toEqual({ seed: 42, quoteEveryMs: 250 });
+    expect(market).toEqual({ seed: 42, quoteEveryMs: 250, sessions: "always" });
   });
 
   it.each<[string | undefined, boolean, boolean]>([

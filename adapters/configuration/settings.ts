@@ -41,7 +41,7 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
       lossConfirmMs: risk.loss_confirm_ms,
       snapshotEveryEntries: risk.snapshot_every_entries,
     },
-    market: { seed: market.seed, quoteEveryMs: market.quote_every_ms },
+    market: { seed: market.seed, quoteEveryMs: market.quote_every_ms, sessions: market.sessions },
     research: { decideEveryMs: research.decide_every_s * 1_000 },
     seedPaperPlatform: isPaper,
     seedPaperHistory: isPaper && paper.history,

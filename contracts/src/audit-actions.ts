@@ -116,6 +116,7 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   gateFailed: { notAudited: insideDecision },
   riskHaltRequested: audited("riskHaltRequested", "halt.latched", byScope, requestedBy),
   lossBaseline: audited("lossBaseline", "loss.baseline", byScope, (of) => of.set_by),
+  lossesUnjudged: audited("lossesUnjudged", "loss.unjudged", byFund),
   decisionMade: audited("decisionMade", "order.decided", (of) => of.decision.order_id),
   throttleReleased: audited("throttleReleased", "throttle.released", (of) => of.strategy_id, (of) => of.released_by),
   approvalExpired: audited("approvalExpired", "approval.expired", (of) => of.order_id, (of) => of.released_by),

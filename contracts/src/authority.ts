@@ -240,6 +240,7 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   gateFailed: ["riskengine"],
   riskHaltRequested: ["riskengine"],
   lossBaseline: ["riskengine", "operations"],
+  lossesUnjudged: ["riskengine"],
   decisionMade: ["riskengine"],
   // The risk engine's two workers run beside operations, so that the engine's event loop is its own.
   stopTriggered: ["operations"],

@@ -3,7 +3,7 @@
 import type { Decimal } from "./decimal.ts";
 import type { Instant } from "./instant.ts";
 
-/** The calendar's three, the windows that move along, the distance from the highest value, and a strategy's own loss of the day. */
+/** The limits of the envelope: the calendar's three, the windows that move along, the distance from the highest value, and a strategy's own loss of the day. */
 export const lossLimits = [
   "daily",
   "weekly",
@@ -13,7 +13,9 @@ export const lossLimits = [
   "high_water",
   "strategy",
 ] as const;
-export type LossLimit = (typeof lossLimits)[number];
+export type EnvelopeLossLimit = (typeof lossLimits)[number];
+/** `equity` is in no envelope and always on: a fund that holds positions is worth more than nothing. */
+export type LossLimit = EnvelopeLossLimit | "equity";
 
 /** A strategy's profit or loss since the fund began. */
 export interface StrategyProfit {
@@ -33,6 +35,8 @@ export interface FundValuation extends UnitCount {
   readonly currency: string;
   readonly value: Decimal;
   readonly netFlows: Decimal;
+  /** Whether positions are held; absent when nobody said. */
+  readonly holds?: boolean;
   /** Absent when nobody said what the strategies made. */
   readonly strategies?: readonly StrategyProfit[];
 }

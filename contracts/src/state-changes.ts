@@ -86,6 +86,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "risk.approval": tells("approvalExpired", "approvalSent"),
   "risk.attempt": tells("operatorAttempted"),
   "risk.alarm": tells("alarmRaised"),
+  "risk.unjudged": tells("lossesUnjudged"),
   "risk.nav": tells("lossBaseline", "riskHaltRequested"),
   "risk.roll": tells("lossBaseline", "riskHaltRequested"),
   "audit.key": tells("operatorAttempted"),

@@ -91,6 +91,23 @@ describe(`halts, seed ${seed}`, () => {
   });
 });
 
+it("23.6: when a fund's losses are not judged for a minute what rests and adds risk is cancelled, and exits stay", async () => {
+  const rig = await rigged();
+  const oms = await rig.start();
+  await adjust(oms, "a-1", "0", "100");
+  await submit(oms, "o-1");
+  await submit(oms, "o-2", { strategy_id: "alpha-meanrev" });
+  await submit(oms, "o-3", exit);
+  await submit(oms, "o-4", { fund_id: "beta", strategy_id: "beta-trend" });
+  await rig.unjudged("alpha", "AAPL is not traded.");
+  for (const id of ["o-1", "o-2"]) {
+    await becomes(rig, id, "CANCELLED");
+    expect((await rig.order(id))?.reason).toBe("AAPL is not traded.");
+  }
+  expect((await rig.order("o-3"))?.state).toBe("WORKING");
+  expect((await rig.order("o-4"))?.state).toBe("WORKING");
+});
+
 describe("amendments", () => {
   const amend = (oms: OmsLife, terms: object) =>
     oms.call<OrderStatus & DeniedAnswer>("AmendOrder", {

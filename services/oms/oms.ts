@@ -25,6 +25,7 @@ import { seedPositions } from "./seed-positions.ts";
 import { createSlicing, type Slicing } from "./slicing.ts";
 import { createSubmitting } from "./submitting.ts";
 import { trimKeys } from "./trim-keys.ts";
+import { sweepUnjudged } from "./unjudged-sweep.ts";
 
 export const oms: Service = {
   name: "oms",
@@ -59,6 +60,8 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const cancelling = createCancelling(ports, bells);
   const sweep = await sweepHalts(ports, cancelling);
   stops.push(sweep.stop);
+  const unjudged = await sweepUnjudged(ports, cancelling);
+  stops.push(() => unjudged.close());
   const check = createChecking(ports);
   const routing = createRouting(ports, bells, sweep.halts);
   const slicing = createSlicing({ ports, instruments, cancelling, bells });

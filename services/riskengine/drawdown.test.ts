@@ -150,29 +150,6 @@ test("a restart exactly at midnight, before anything of the day was written, cou
   expect(next.deaths).toEqual([]);
 });
 
-test("a value made from old prices halts nothing, clears nothing and is not silent; a fresh one decides", async () => {
-  const [rig, life] = await begin({ settings: { navAgeMsMax: 60_000 } });
-  const old = { oldest_price_age_ms: 60_001 };
-  const pendings = () => rig.published(subjects.alarmRaised).filter(({ code }) => code === "LOSS_PENDING");
-  for (let times = 0; times < 3; times += 1) await value(rig, "9700000", old);
-  await rig.pass(10_000);
-  expect(halts(rig)).toEqual([]);
-  expect(["LOSS_CONFIRMATION_PENDING", "NAV_STALE"]).toContain(await endOf(rig, life));
-  expect(pendings()).toMatchObject([{ sentence: expect.stringContaining("old prices: daily") }]);
-  const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
-  expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({ value: "10000000", state: "PENDING" });
-  expect(losses.find(({ limit }) => limit === "monthly")).toMatchObject({
-    ...{ state: "NOT_JUDGED", reason: expect.stringContaining("60 s old, and 60 s are allowed") },
-  });
-  await value(rig, "9990000");
-  expect(await endOf(rig, life)).toBe("approved");
-  // A fresh loss is not taken back by old prices, and its time runs on.
-  await value(rig, "9700000");
-  await value(rig, "10000000", old);
-  await rig.pass(6_000);
-  expect(halts(rig)).toMatchObject([{ evidence: { limit: "daily", value: "9700000" } }]);
-});
-
 test("a value dated ahead is not believed: it begins no day, shuts out nothing that is true, and alarms", async () => {
   const [rig, life] = await begin();
   const written = rig.published(subjects.lossBaseline).length;

@@ -5,8 +5,7 @@
 //     is what was committed.
 //  2. Whoever may latch locks the halts first.
 //  3. One fund at a time: what is told to the engine is told in the order in which it was committed.
-//  4. A valuation that was made from prices older than new risk may be decided on is kept and not judged: it halts nothing and confirms or
-//     clears nothing. What it would halt is alarmed, and until a fresh one comes the fund takes no new risk.
+//  4. A valuation that was made from old prices is judged by them, and halts. Until a fresh one comes the fund takes no new risk, also after a restart.
 //  5. Nothing is counted before the fund's calendar is known. A valuation that is heard before is kept, and judged as soon as it is.
 //  6. What keeps a valuation from being judged is told to the engine, which denies new risk meanwhile (loss-watch.ts).
 import * as decimal from "../../contracts/src/decimal.ts";
@@ -17,14 +16,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { believedUntil, isAhead } from "../../core/dated.ts";
-import {
-  judgeValuation,
-  type LossOutcome,
-  type LossRules,
-  nextDeadline,
-  passTime,
-  suspectedLosses,
-} from "../../core/drawdown.ts";
+import { judgeValuation, type LossOutcome, type LossRules, nextDeadline, passTime } from "../../core/drawdown.ts";
 import type { Engine } from "../../core/engine.ts";
 import {
   type LossFractions,
@@ -34,7 +26,7 @@ import {
   windowMs,
 } from "../../core/loss-figures.ts";
 import type { LossDay } from "../../core/loss-periods.ts";
-import { type LossLook, limitName } from "../../core/loss-standing.ts";
+import type { LossLook } from "../../core/loss-standing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { transactToKnownEnd } from "../known-end.ts";
 import { writeLosses } from "../loss-writing.ts";
@@ -45,6 +37,7 @@ import type { HaltWatch } from "./halt-watch.ts";
 import { haltOf } from "./loss-halt.ts";
 import { type KnownLosses, watchLosses } from "./loss-watch.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
+import { createUnjudgedLosses } from "./unjudged-losses.ts";
 
 /** Between two looks at the clock; a period's end and a deadline are met more closely. */
 const lookEveryMs = 1_000;
@@ -56,7 +49,7 @@ export interface DrawdownOptions {
   >;
   readonly engine: Engine;
   readonly envelopes: Pick<Envelopes, "current" | "onTaken">;
-  readonly reference: Pick<ReferenceWatch, "calendarOf" | "fund">;
+  readonly reference: Pick<ReferenceWatch, "calendarOf" | "fund" | "tradingCalendarOf">;
   readonly watch: Pick<HaltWatch, "latched" | "inForce">;
   readonly alarms: Alarms;
 }
@@ -82,9 +75,10 @@ interface Judged {
 export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown> {
   const { ports, engine, envelopes, reference, watch, alarms } = options;
   const { clock, timers, log, random } = ports;
-  const { lossConfirmations: confirmations, lossConfirmMs: confirmMs, navAgeMsMax } = ports.settings.risk;
+  const { lossConfirmations: confirmations, lossConfirmMs: confirmMs } = ports.settings.risk;
   const hearingSince = clock.now();
   const losses = watchLosses({ ports, engine, envelopes, reference, halts: watch, alarms });
+  const unjudged = createUnjudgedLosses(ports);
   const lanes = new Map<string, Promise<unknown>>();
   /** The newest valuation of each fund that waits for its calendar. */
   const kept = new Map<string, NavUpdated>();
@@ -118,18 +112,8 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     const rules = rulesOf(fundId, at, fractions, windows);
     const before = losses.known(fundId);
     // Without a valuation nothing has become of the trouble with the last one.
-    const unchanged: KnownLosses = { ...(nav === undefined ? before : {}), ...(state && { state }), windows };
+    const unchanged: KnownLosses = { ...(nav === undefined ? before : { nav }), ...(state && { state }), windows };
     if (rules === undefined) return { isNewer: true, known: unchanged, latched: [], isKept: nav !== undefined };
-    const priceAgeMs = nav?.oldest_price_age_ms ?? 0;
-    if (nav !== undefined && valuation !== undefined && priceAgeMs > navAgeMsMax) {
-      const suspected = state === undefined ? [] : suspectedLosses(state, valuation, rules);
-      const names = new Set(suspected.map(({ baseline }) => limitName(baseline)));
-      return {
-        isNewer: true,
-        known: { ...unchanged, suspected: names, trouble: oldPrices(nav, navAgeMsMax) },
-        latched: [],
-      };
-    }
     const { outcome, trouble } = outcomeOf(state, valuation, rules);
     if (outcome === undefined) {
       return { isNewer: true, known: { ...unchanged, ...(trouble !== undefined && { trouble }) }, latched: [] };
@@ -258,17 +242,30 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     }
   }
 
-  /** Beside the other: this one waits for no store. */
+  /** Beside the other, which waits for the store: this one hands on what it has to tell. */
   async function watchStandings(): Promise<void> {
+    let telling = Promise.resolve();
+    let isTelling = false;
     while (!ending.signal.aborted) {
       losses.looks();
+      if (!isTelling) {
+        isTelling = true;
+        telling = unjudged.look(losses.oldSpells()).finally(() => {
+          isTelling = false;
+        });
+      }
       await timers.sleep(lookEveryMs, ending.signal);
     }
+    await telling;
   }
 
-  for (const { fundId, ...read } of await readAll(ports, envelopes)) losses.learns(fundId, read);
+  const navs = await ports.riskStore.navs();
+  for (const { fundId, ...read } of await readAll(ports, envelopes)) {
+    const nav = navs.find(({ fund_id: id }) => id === fundId);
+    losses.learns(fundId, { ...read, ...(nav !== undefined && { nav }) });
+  }
   // A valuation that nobody judged: losses are counted from it on, or it is judged now.
-  for (const nav of await ports.riskStore.navs()) {
+  for (const nav of navs) {
     const { state } = losses.known(nav.fund_id);
     const isNewer = state === undefined || parse(nav.as_of) > state.newest.at;
     if (isNewer && !isAhead(parse(nav.as_of), clock.now())) await look(nav.fund_id, nav);
@@ -316,11 +313,6 @@ function outcomeOf(
   }
 }
 
-function oldPrices({ as_of: asOf, oldest_price_age_ms: ageMs = 0 }: NavUpdated, navAgeMsMax: number): string {
-  const seconds = Math.floor(ageMs / 1_000);
-  return `the newest value, of ${asOf}, is made from a price that was ${seconds} s old, and ${navAgeMsMax / 1_000} s are allowed; this ends with a fresh one`;
-}
-
 /** What the windows that are on begin with. */
 async function windowsOf(
   unit: UnitOfWork,
@@ -340,11 +332,13 @@ async function windowsOf(
 
 function valuationOf(nav: NavUpdated): FundValuation {
   const profits = nav.strategy_pnl;
+  const holds = isHolding(nav);
   return {
     at: parse(nav.as_of),
     currency: nav.currency,
     value: decimal.parse(nav.nav),
     netFlows: decimal.parse(nav.net_flows ?? "0"),
+    ...(holds !== undefined && { holds }),
     ...(profits !== undefined && {
       strategies: Object.entries(profits).map(([strategyId, profit]) => ({
         strategyId,
@@ -352,4 +346,10 @@ function valuationOf(nav: NavUpdated): FundValuation {
       })),
     }),
   };
+}
+
+/** Undefined when the valuation does not say. Positions can be worth nothing together, so their value alone denies nothing. */
+function isHolding({ prices, positions_value: value }: NavUpdated): boolean | undefined {
+  if (value !== undefined && decimal.parse(value) !== decimal.zero) return true;
+  return prices && Object.values(prices).some(({ quantity }) => decimal.parse(quantity) !== decimal.zero);
 }

@@ -15,6 +15,7 @@ const words: Readonly<Record<LossLimit, string>> = {
   rolling_5d: "The loss of the last 5 days",
   high_water: "The distance from the highest value",
   strategy: "The strategy's loss of the day",
+  equity: "The fund's equity",
 };
 
 /** The loss as a fraction of what its limit is a fraction of. */
@@ -34,7 +35,10 @@ export function haltOf(fundId: string, { figure, haltId, valuation }: LossBreach
     severity: strategyId === undefined ? "FUND_HALT" : "STRATEGY_HALT",
     fund_id: fundId,
     ...(strategyId !== undefined && { strategy_id: strategyId }),
-    reason: `${words[limit]} is ${money(loss)}, ${percent(lossShare(figure))} of ${money(whole)}; the limit is ${limitText}.`,
+    reason:
+      limit === "equity"
+        ? `${words[limit]} is ${money(value)}, and it holds positions.`
+        : `${words[limit]} is ${money(loss)}, ${percent(lossShare(figure))} of ${money(whole)}; the limit is ${limitText}.`,
     requested_by: "riskengine",
     evidence: {
       limit,

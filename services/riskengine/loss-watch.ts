@@ -4,12 +4,23 @@
 //  1. Every fund with an envelope has been told to the engine before its first order is checked.
 //  2. A valuation that was heard is judged within four seconds, or the engine denies new risk by itself until it is.
 //  3. A limit that is not judged for three seconds is alarmed; the alarm ends by itself.
+//  4. How long a fund's losses could not be judged in full because its value or a price in it is old is known here (unjudged-losses.ts acts on it).
+import { isOpen, type TradingCalendar } from "../../contracts/src/calendar.ts";
 import { type Instant, millisecondsBetween, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { LossState } from "../../contracts/src/losses.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Engine } from "../../core/engine.ts";
 import { lossFractions, type WindowSamples } from "../../core/loss-figures.ts";
 import { createLossClock, type LossDay } from "../../core/loss-periods.ts";
-import { type LossBlock, type LossLook, limitName, lossBlock, lossStandings } from "../../core/loss-standing.ts";
+import { type PriceStanding, priceStanding } from "../../core/loss-prices.ts";
+import {
+  type LossBlock,
+  type LossLook,
+  limitName,
+  lossBlock,
+  lossStandings,
+  whyOld,
+} from "../../core/loss-standing.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Envelopes } from "./envelopes.ts";
@@ -19,22 +30,31 @@ import type { ReferenceWatch } from "./reference-watch.ts";
 const judgeMsMax = 4_000;
 const alarmAfterMs = 3_000;
 
+/** For how long the losses of a fund cannot be judged in full because its value or a price in it is old. */
+export interface OldSpell {
+  readonly since: Instant;
+  readonly why: string;
+  /** It has not ended since this process began: prices come in one by one after a start. */
+  readonly isFromStart: boolean;
+}
+
 /** What is known of a fund's losses in this process. */
 export interface KnownLosses {
   /** As it was committed last. */
   readonly state?: LossState;
   /** What the windows begin with, as of its newest valuation. */
   readonly windows: WindowSamples;
-  /** Why the newest valuation was not judged, and what it would break. */
+  /** Why the newest valuation was not judged. */
   readonly trouble?: string;
-  readonly suspected?: ReadonlySet<string>;
+  /** The newest valuation that was heard, whose prices have ages. */
+  readonly nav?: NavUpdated;
 }
 
 export interface LossWatchOptions {
   readonly ports: Pick<ServicePorts, "clock" | "settings">;
   readonly engine: Engine;
   readonly envelopes: Pick<Envelopes, "current" | "onTaken">;
-  readonly reference: Pick<ReferenceWatch, "calendarOf" | "fund">;
+  readonly reference: Pick<ReferenceWatch, "calendarOf" | "fund" | "tradingCalendarOf">;
   readonly halts: Pick<HaltWatch, "inForce">;
   readonly alarms: Alarms;
 }
@@ -56,6 +76,8 @@ export interface LossWatch {
   tells(fundId: string): void;
   /** Looks at the clock: tells whatever time or another calendar has changed. */
   looks(): void;
+  /** By fund. */
+  oldSpells(): ReadonlyMap<string, OldSpell>;
 }
 
 interface Told extends LossBlock {
@@ -72,6 +94,9 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
   const clockOf = createLossClock();
   const knowledge = new Map<string, KnownLosses>();
   const told = new Map<string, Told>();
+  const spells = new Map<string, OldSpell>();
+  /** Funds whose losses were judged in full once since this process began. */
+  const wereFresh = new Set<string>();
   /** By fund: since when a valuation waits to be judged. */
   const waiting = new Map<string, Instant>();
 
@@ -88,15 +113,30 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
   }
 
   function lookAt(fundId: string, known: KnownLosses, haltsInForce: ReadonlySet<string>): LossLook {
-    const { state, windows, trouble, suspected } = known;
+    const { state, windows, trouble, nav } = known;
     const at = clock.now();
     return {
       known: state,
       fractions: lossFractions(envelopes.current(fundId)),
       day: dayOf(fundId, at),
       valueAgeMsMax: navAgeMsMax,
-      ...{ windows, haltsInForce, at, trouble, suspected },
+      ...{ windows, haltsInForce, at, trouble },
+      ...(nav !== undefined && { prices: pricesOf(fundId, nav, at) }),
     };
+  }
+
+  function pricesOf(fundId: string, nav: NavUpdated, at: Instant): PriceStanding {
+    const isAlways = reference.fund(fundId)?.mode === "PAPER" && ports.settings.market.sessions !== "real";
+    // What time it is elsewhere is costly to ask, and mostly the same for all.
+    const open = new Map<TradingCalendar, boolean>();
+    const isInSession = (symbol: string): boolean => {
+      const calendar = isAlways ? undefined : reference.tradingCalendarOf(symbol);
+      if (calendar === undefined) return true;
+      const known = open.get(calendar) ?? isOpen(calendar, at);
+      open.set(calendar, known);
+      return known;
+    };
+    return priceStanding(nav, { isInSession, ageMsMax: navAgeMsMax, at });
   }
 
   const knownOf = (fundId: string): KnownLosses => knowledge.get(fundId) ?? nothing;
@@ -111,9 +151,16 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     const since = isQuiet ? undefined : (told.get(fundId)?.notJudgedSince ?? look.at);
     told.set(fundId, { ...block, by: look.day?.by, notJudgedSince: since });
     tellEngine(fundId);
+    noteSpell(fundId, whyOld(look), isJudged, look.at);
     alarmNotJudged(fundId, look.at);
     const names = standings.flatMap((one) => (one.state === "PENDING" ? [limitName(one)] : []));
-    alarmPending(fundId, names, look.suspected !== undefined && look.suspected.size > 0);
+    alarmPending(fundId, names);
+  }
+
+  function noteSpell(fundId: string, why: string | undefined, isJudged: boolean, at: Instant): void {
+    if (isJudged) wereFresh.add(fundId);
+    if (why === undefined) spells.delete(fundId);
+    else spells.set(fundId, { since: spells.get(fundId)?.since ?? at, why, isFromStart: !wereFresh.has(fundId) });
   }
 
   /** A valuation that waits shortens what is known. */
@@ -144,13 +191,12 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     alarms.raise("LOSS_LIMIT_NOT_JUDGED", fundId, sentence);
   }
 
-  function alarmPending(fundId: string, names: readonly string[], isDoubted: boolean): void {
+  function alarmPending(fundId: string, names: readonly string[]): void {
     if (names.length === 0) {
       alarms.clear("LOSS_PENDING", fundId);
       return;
     }
-    const why = isDoubted ? "waits, because its newest valuation is made from old prices" : "waits";
-    const sentence = `A loss of ${fundId} is above its limit and ${why}: ${[...new Set(names)].join(", ")}.`;
+    const sentence = `A loss of ${fundId} is above its limit and waits: ${[...new Set(names)].join(", ")}.`;
     alarms.raise("LOSS_PENDING", fundId, sentence);
   }
 
@@ -181,6 +227,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
       tells(fundId);
     },
     tells,
+    oldSpells: () => spells,
     looks() {
       const at = clock.now();
       for (const [fundId, one] of told) if (isOver(fundId, one, at)) tells(fundId);

@@ -15,6 +15,8 @@ export interface ReferenceWatch {
   fundOfStrategy(strategyId: string): FundReference | undefined;
   /** The calendar that a fund's trading day follows; undefined for a fund or a calendar that is not known. */
   calendarOf(fundId: string): TradingCalendar | undefined;
+  /** The calendar that an instrument is traded by; undefined for an instrument or a calendar that is not known. */
+  tradingCalendarOf(symbol: string): TradingCalendar | undefined;
   stop(): Promise<void>;
 }
 
@@ -27,6 +29,8 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
   let owners: ReadonlyMap<string, FundReference> = new Map();
   /** By name, with what each was made of: one that has not changed stays the same object. */
   let calendars: ReadonlyMap<string, { readonly content: string; readonly calendar: TradingCalendar }> = new Map();
+  /** The name of each instrument's calendar. */
+  let calendarNames: ReadonlyMap<string, string> = new Map();
   let change = 0;
   let troubled = false;
 
@@ -34,6 +38,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     engine.setReference(reference);
     funds = new Map(reference.funds.map((fund) => [fund.fund_id, fund]));
     owners = new Map(reference.funds.flatMap((fund) => fund.strategies.map((strategy) => [strategy, fund] as const)));
+    calendarNames = new Map(reference.instruments.map(({ symbol, calendar }) => [symbol, calendar]));
     calendars = new Map(
       reference.calendars.map((definition) => {
         const content = JSON.stringify(definition);
@@ -73,6 +78,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     funds: () => funds.values(),
     fundOfStrategy: (strategyId) => owners.get(strategyId),
     calendarOf: (fundId) => calendars.get(funds.get(fundId)?.calendar ?? "")?.calendar,
+    tradingCalendarOf: (symbol) => calendars.get(calendarNames.get(symbol) ?? "")?.calendar,
     stop: async () => {
       ending.abort();
       await watching;

@@ -40,6 +40,7 @@ export interface Said {
   /** When it is heard, if not at its own moment. */
   readonly heard?: string;
   readonly currency?: string;
+  readonly holds?: boolean;
 }
 
 /** What a test asks of it; the newest come last. */
@@ -103,6 +104,7 @@ export function lossLife(options: LifeOptions = {}) {
         currency: said.currency ?? "USD",
         value: decimal.parse(value),
         netFlows: decimal.parse(said.flows ?? "0"),
+        ...(said.holds !== undefined && { holds: said.holds }),
         ...(said.strategies !== undefined && {
           strategies: Object.entries(said.strategies).map(([strategyId, profit]) => ({
             strategyId,

@@ -257,3 +257,13 @@ export const lossBaseline = z.object({
   at: instantText,
 });
 export type LossBaseline = z.infer<typeof lossBaseline>;
+
+/** A fund's losses could not be judged in full for a minute, because its value or a price in it is old. */
+export const lossesUnjudged = z.object({
+  fund_id: idText,
+  /** Since when. */
+  since: instantText,
+  reason: reasonText,
+  at: instantText,
+});
+export type LossesUnjudged = z.infer<typeof lossesUnjudged>;
