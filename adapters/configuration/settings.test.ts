@@ -19,6 +19,7 @@ describe("settings", () => {
     expect(settings({}, true)).toEqual({
       ...testSettings,
       audit: { ...testSettings.audit, behindMaxMs: 30_000 },
+      market: { ...testSettings.market, sessions: "always" },
       seedPaperHistory: true,
     }));
 

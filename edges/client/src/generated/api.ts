@@ -6594,7 +6594,7 @@ export interface operations {
                     "application/json": {
                         fund_id: string;
                         strategy_id?: string;
-                        /** @description daily, weekly, monthly, rolling_24h, rolling_5d, high_water or strategy. */
+                        /** @description daily, weekly, monthly, rolling_24h, rolling_5d, high_water, strategy or equity. */
                         limit: string;
                         period: string;
                         /** @description Absent, like the figures, where nothing can be counted. */

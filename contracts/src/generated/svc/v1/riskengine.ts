@@ -101,7 +101,7 @@ export interface Loss {
   strategy_id?:
     | string
     | undefined;
-  /** daily, weekly, monthly, rolling_24h, rolling_5d, high_water or strategy. */
+  /** daily, weekly, monthly, rolling_24h, rolling_5d, high_water, strategy or equity. */
   limit: string;
   /**
    * The period that the baseline is for: a trading day, its week's Monday or its month's first; for windows and the highest value the moment
