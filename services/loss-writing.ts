@@ -27,7 +27,8 @@ export async function writeLosses(unit: UnitOfWork, fundId: string, outcome: Los
 
 function recordOf(fundId: string, baseline: Baseline): LossBaseline {
   const { limit, strategyId, period, version, value, netFlows, valuedAt, setBy, reason, setAt } = baseline;
-  if (limit === "equity") throw new Defect("that a fund is worth something is counted from nothing, and has no baseline");
+  if (limit === "equity")
+    throw new Defect("that a fund is worth something is counted from nothing, and has no baseline");
   return {
     fund_id: fundId,
     ...(strategyId !== undefined && { strategy_id: strategyId }),

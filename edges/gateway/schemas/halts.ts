@@ -120,7 +120,9 @@ export const lossesAnswer = z.array(
   z.object({
     fund_id: idText,
     strategy_id: z.string().optional(),
-    limit: z.string().meta({ description: "daily, weekly, monthly, rolling_24h, rolling_5d, high_water, strategy or equity." }),
+    limit: z
+      .string()
+      .meta({ description: "daily, weekly, monthly, rolling_24h, rolling_5d, high_water, strategy or equity." }),
     period: z.string(),
     baseline: decimalText.optional().meta({ description: "Absent, like the figures, where nothing can be counted." }),
     value: decimalText.optional(),
