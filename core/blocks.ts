@@ -316,6 +316,7 @@ function withoutLimits(envelope: Envelope): Envelope {
     maxGrossExposure: boundless,
     maxNetExposure: boundless,
     sectorLimits: new Map(),
+    maxStressLoss: undefined,
     repeatedExecutionMax: undefined,
   };
 }

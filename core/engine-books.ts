@@ -13,6 +13,7 @@ import { createFundSheet, type FundSheet, noSheetPlace, type SheetPlace } from "
 import { createIdMap, type IdMap } from "./id-table.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
 import type { NavLimits } from "./nav-limits.ts";
+import type { Losses } from "./option-stress.ts";
 import type { InstrumentFacts } from "./view.ts";
 
 /** A symbol, whoever holds it. Moments are instants, NaN when there is nothing. */
@@ -85,6 +86,8 @@ export interface FundBook extends FundSheet {
 export interface OptionSums {
   /** By the underlying's slot. */
   readonly groups: ReadonlyMap<number, OptionGroup>;
+  /** What all of them could lose in the stress together. */
+  readonly stress: Exact;
   /** No delta in the sums is older than this; it may be older than all of them. */
   oldestDeltaAt: number;
 }
@@ -92,6 +95,10 @@ export interface OptionSums {
 /** An underlying: its own line and those of the options on it, in the worst case of each. */
 export interface OptionGroup {
   readonly gross: Worth;
+  /** In the stress. */
+  readonly losses: Losses;
+  /** Units of the underlying that have to be delivered if every written call is assigned. */
+  readonly owed: Amount;
 }
 
 /** It knows where its fund's sheet stands. */

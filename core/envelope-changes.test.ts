@@ -16,6 +16,7 @@ const base: RiskEnvelope = {
   max_borrow_fee_pct: 0.02,
   halt_allow_reduce_only: false,
   exit_collar_pct: 0.3,
+  max_stress_loss_pct: 0.2,
   strict_sides: true,
   strategy_loss_halt_pct: 0.02,
   rolling_24h_loss_halt_pct: 0.02,
@@ -50,6 +51,7 @@ const table: readonly (readonly [field: string, from: RiskEnvelope, to: RiskEnve
       "max_notional",
       "max_gross_exposure_pct",
       "max_net_exposure_pct",
+      "max_stress_loss_pct",
       "max_borrow_fee_pct",
       "price_collar_pct",
       "exit_collar_pct",
@@ -63,6 +65,7 @@ const table: readonly (readonly [field: string, from: RiskEnvelope, to: RiskEnve
   ).map((field) => [field, base, { ...base, [field]: (base[field] ?? 0) * 2 }, "LOOSENS"] as const),
   ...(
     [
+      "max_stress_loss_pct",
       "strategy_loss_halt_pct",
       "rolling_24h_loss_halt_pct",
       "rolling_5d_loss_halt_pct",

@@ -28,6 +28,7 @@ const limits = [
   "max_notional",
   "max_gross_exposure_pct",
   "max_net_exposure_pct",
+  "max_stress_loss_pct",
   "max_borrow_fee_pct",
   "order_rate_max_per_s",
   "strategy_loss_halt_pct",

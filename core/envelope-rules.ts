@@ -38,6 +38,7 @@ const advice: Readonly<Partial<Record<Field, string>>> = {
   exit_collar_pct:
     "give a distance above 0 and up to 0.9 as a fraction of the reference price, where 0.2 is 20 %, or leave it out to have 4 x price_collar_pct",
   strict_sides: yesOrNo,
+  max_stress_loss_pct: optionalLoss,
   order_rate_max_per_s: "give a whole number of orders from 1 to 100000",
   halt_allow_reduce_only: yesOrNo,
   strategy_loss_halt_pct: optionalLoss,

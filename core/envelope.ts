@@ -18,6 +18,8 @@ export interface Envelope {
   readonly maxGrossExposure: Amount;
   readonly maxNetExposure: Amount;
   readonly sectorLimits: ReadonlyMap<string, Amount>;
+  /** What options may lose in the stress; undefined is off. */
+  readonly maxStressLoss: Amount | undefined;
   /** In the fund's currency. */
   readonly maxNotional: Amount;
   readonly allowedBrokers: ReadonlySet<string>;
@@ -55,6 +57,8 @@ export function compileEnvelope(record: RiskEnvelope): Envelope {
     sectorLimits: new Map(
       Object.entries(record.sector_limits_pct).map(([sector, limit]) => [sector, amountOf(decimal.fromNumber(limit))]),
     ),
+    maxStressLoss:
+      record.max_stress_loss_pct === undefined ? undefined : amountOf(decimal.fromNumber(record.max_stress_loss_pct)),
     maxNotional: amountOf(decimal.fromNumber(record.max_notional)),
     allowedBrokers: new Set(record.allowed_brokers),
     allowedOrderTypes: new Set(record.allowed_order_types),

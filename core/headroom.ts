@@ -16,6 +16,7 @@ import type { Envelope } from "./envelope.ts";
 import * as exact from "./exact.ts";
 import { product, toExact, type Worth } from "./exact.ts";
 import { fillView } from "./fill-view.ts";
+import { stressLosses } from "./option-case.ts";
 import { endsOf } from "./option-sums.ts";
 import { namesOf } from "./order-hash.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "./valuation.ts";
@@ -38,6 +39,7 @@ const fieldsByCode: ReadonlyMap<string, string> = new Map([
   ["POSITION_LIMIT_EXCEEDED", "max_position_pct"],
   ["GROSS_EXPOSURE_EXCEEDED", "max_gross_exposure_pct"],
   ["NET_EXPOSURE_EXCEEDED", "max_net_exposure_pct"],
+  ["STRESS_LOSS_EXCEEDED", "max_stress_loss_pct"],
   ["SHORTING_DISABLED", "shorting_enabled"],
   ["BORROW_FEE_EXCEEDED", "max_borrow_fee_pct"],
   ["COVER_EXCEEDS_SHORT", "strict_sides"],
@@ -166,6 +168,7 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
     maxGrossExposure: boundless,
     maxNetExposure: boundless,
     sectorLimits: new Map(),
+    maxStressLoss: undefined,
     shortingEnabled: true,
     strictSides: false,
   };
@@ -209,6 +212,11 @@ function limitsInForce(view: FundView, envelope: Envelope, nav: amounts.Amount, 
   if (sectorLimit !== undefined) {
     const used = exact.plus(view.sectorOthers, position);
     limits.push(limit(`sector_limits_pct.${sector}`, used, product(sectorLimit, nav), { sectorLimits }));
+  }
+  const { maxStressLoss } = envelope;
+  if (maxStressLoss !== undefined && option !== undefined) {
+    const { before } = stressLosses(view, option, amounts.nothing);
+    limits.push(limit("max_stress_loss_pct", before, product(maxStressLoss, nav), { maxStressLoss }));
   }
   return limits;
 }

@@ -1,13 +1,15 @@
-// What a fund could reach with an order in an option: gross and by sector as with any symbol, net by the signed delta.
+// What a fund could reach with an order in an option: gross and by sector as with any symbol, net by the signed delta; and what it could lose in
+// the stress.
 
 import type { Amount } from "./amount.ts";
 import * as amounts from "./amount.ts";
 import { openQuantityMax } from "./classify.ts";
-import type { Worth } from "./exact.ts";
+import type { Exact, Worth } from "./exact.ts";
 import * as exact from "./exact.ts";
+import { lineLosses, noLosses, plusLosses, worstLoss } from "./option-stress.ts";
 import { endsOf } from "./option-sums.ts";
 import type { WorstCase } from "./plain-exposure.ts";
-import type { FundView } from "./view.ts";
+import type { FundView, OptionView } from "./view.ts";
 
 /** Undefined for an order in anything but an option. The order adds `own` to one end of its line. */
 export function optionCase(view: FundView, own: Worth, unitValue: Amount): WorstCase | undefined {
@@ -31,5 +33,29 @@ export function optionCase(view: FundView, own: Worth, unitValue: Amount): Worst
     gross: exact.plus(view.grossOthers, position),
     net: exact.larger(netHigh, netLow),
     inSector: exact.plus(view.sectorOthers, position),
+  };
+}
+
+export interface StressLosses {
+  /** Without the order, and with it. */
+  readonly before: Exact;
+  readonly after: Exact;
+}
+
+/** What the fund's options and their underlyings lose in the stress, with so much more in the order's direction. */
+export function stressLosses(view: FundView, option: OptionView, added: Amount): StressLosses {
+  const { position, pendingBuy, pendingSell, terms } = view;
+  const unit = option.unitStress;
+  const total = (buys: Amount, sells: Amount): Exact => {
+    const own = unit === undefined ? noLosses : lineLosses(position, buys, sells, unit);
+    return (option.stressRest + worstLoss(plusLosses(option.lossesOthers, own))) as Exact;
+  };
+  const isBuy = terms.direction === 1;
+  return {
+    before: total(pendingBuy, pendingSell),
+    after: total(
+      isBuy ? amounts.plus(pendingBuy, added) : pendingBuy,
+      isBuy ? pendingSell : amounts.plus(pendingSell, added),
+    ),
   };
 }

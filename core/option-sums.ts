@@ -5,14 +5,16 @@
 // Invariants (engine.test.ts compares them with a plain addition, option-exposure.test.ts shows each):
 //  1. net = sum of delta x notional, a put's sign turned; of a line's two ends the higher is in netHigh, the lower in netLow.
 //  2. A group is its underlying's line and those of the options on it, each at its worst end; nothing is set against anything.
-//  3. A fund's sums are never current while an option line has changed and nobody has added up.
+//  3. What is owed of an underlying is what written calls could have to deliver, each at its worst end.
+//  4. A fund's sums are never current while an option line has changed and nobody has added up.
 import * as amounts from "./amount.ts";
 import type { Books, FundBook, OptionGroup, SymbolBook } from "./engine-books.ts";
 import * as exact from "./exact.ts";
-import { type Worth, worthless } from "./exact.ts";
+import { type Exact, type Worth, worthless } from "./exact.ts";
 import * as sheets from "./fund-sheet.ts";
 import { noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, setSum, slotsOf, sumOf } from "./fund-sheet.ts";
 import { type LineValue, lineValue } from "./line-value.ts";
+import { type Losses, lineLosses, noLosses, plusLosses, unitStress, worstLoss } from "./option-stress.ts";
 import { tableOf } from "./value-tables.ts";
 
 const line: LineValue = { high: worthless, low: worthless, gross: worthless };
@@ -20,7 +22,7 @@ const line: LineValue = { high: worthless, low: worthless, gross: worthless };
 /** Sums that were added up from all lines, as if each were a share, become those of options. */
 export function addUpOptions(books: Books, fund: FundBook): void {
   const { values, nets } = tableOf(books, fund);
-  const groups = new Map<number, { gross: Worth }>();
+  const groups = new Map<number, OptionGroup>();
   let netHigh = sumOf(fund, sheets.netHigh);
   let netLow = sumOf(fund, sheets.netLow);
   let oldestDeltaAt = Number.POSITIVE_INFINITY;
@@ -37,14 +39,23 @@ export function addUpOptions(books: Books, fund: FundBook): void {
     netLow = exact.plus(netLow, exact.minus(ends.low, line.low));
     const { underlying } = book.option;
     if (underlying === undefined) continue;
-    const group = groups.get(underlying.slot) ?? { gross: underlyingGross(books, fund, underlying) };
-    group.gross = exact.plus(group.gross, line.gross);
-    groups.set(underlying.slot, group);
+    const before = groups.get(underlying.slot) ?? underlyingAlone(books, fund, underlying);
+    groups.set(underlying.slot, {
+      gross: exact.plus(before.gross, line.gross),
+      losses: plusLosses(before.losses, lossesOf(books, fund, row, book)),
+      owed: amounts.plus(before.owed, owedBy(fund, row, book)),
+    });
   }
   fund.mayHaveOptions = found;
-  fund.options = found ? { groups, oldestDeltaAt } : undefined;
+  fund.options = found ? { groups, stress: stressOf(groups), oldestDeltaAt } : undefined;
   setSum(fund, sheets.netHigh, netHigh);
   setSum(fund, sheets.netLow, netLow);
+}
+
+function stressOf(groups: ReadonlyMap<number, OptionGroup>): Exact {
+  let sum = 0n;
+  for (const { losses } of groups.values()) sum += worstLoss(losses);
+  return sum as Exact;
 }
 
 /** Both ends of an option's line in net exposure; nothing without a delta. */
@@ -69,17 +80,35 @@ export function endsOf(
   return exact.isMore(least, most) ? { high: least, low: most } : { high: most, low: least };
 }
 
-function underlyingGross(books: Books, fund: FundBook, { slot }: SymbolBook): Worth {
-  const row = rowOf(fund, slot);
-  if (row === noRow) return worthless;
+/** A group of which there is no option yet. */
+function underlyingAlone(books: Books, fund: FundBook, underlying: SymbolBook): OptionGroup {
+  const row = rowOf(fund, underlying.slot);
   const own: LineValue = { high: worthless, low: worthless, gross: worthless };
-  lineValue(fund, row, tableOf(books, fund).values[slot], own);
-  return own.gross;
+  lineValue(fund, row, row === noRow ? undefined : tableOf(books, fund).values[underlying.slot], own);
+  return { gross: own.gross, losses: lossesOf(books, fund, row, underlying), owed: amounts.nothing };
 }
 
 /** What the fund has of an underlying and its options; also while it has no option. */
 export function groupOf(books: Books, fund: FundBook, underlying: SymbolBook): OptionGroup {
-  return fund.options?.groups.get(underlying.slot) ?? { gross: underlyingGross(books, fund, underlying) };
+  return fund.options?.groups.get(underlying.slot) ?? underlyingAlone(books, fund, underlying);
+}
+
+/** What a line loses in the stress; nothing while that cannot be said, and then nothing new passes anyway. */
+export function lossesOf(books: Books, fund: FundBook, row: number, book: SymbolBook): Losses {
+  const unit = row === noRow ? undefined : unitStress(book, tableOf(books, fund).rates[book.slot]);
+  if (unit === undefined) return noLosses;
+  return lineLosses(positionAt(fund, row), pendingBuyAt(fund, row), pendingSellAt(fund, row), unit);
+}
+
+/** What a line of calls could have to deliver. */
+export function owedBy(fund: FundBook, row: number, book: SymbolBook): amounts.Amount {
+  if (row === noRow || book.option?.isCall !== true || book.facts === undefined) return amounts.nothing;
+  return owedOf(amounts.minus(positionAt(fund, row), pendingSellAt(fund, row)), book.facts.multiplier);
+}
+
+/** Of so many calls; only what is written is owed. */
+export function owedOf(calls: amounts.Amount, multiplier: amounts.Amount): amounts.Amount {
+  return amounts.isNegative(calls) ? amounts.timesUp(amounts.negated(calls), multiplier) : amounts.nothing;
 }
 
 /** A delta is as old as the older of itself and its underlying's price; NaN, which no age passes, without either. */

@@ -1,13 +1,15 @@
 // Fills what the gates look at where options are concerned: for an order in one, and for an order in an underlying that the fund has options on.
 import type { Instant } from "../contracts/src/instant.ts";
-import type { Books, FundBook, SymbolBook } from "./engine-books.ts";
+import * as amounts from "./amount.ts";
+import type { Books, FundBook, OptionGroup, SymbolBook } from "./engine-books.ts";
 import * as exact from "./exact.ts";
-import { worthless } from "./exact.ts";
+import { type Exact, worthless } from "./exact.ts";
 import * as sheets from "./fund-sheet.ts";
-import { noRow, slotsOf, sumOf } from "./fund-sheet.ts";
+import { noRow, pendingSellAt, positionAt, rowOf, slotsOf, sumOf } from "./fund-sheet.ts";
 import { isFresh } from "./gates/new-risk.ts";
 import { type LineValue, lineValue } from "./line-value.ts";
-import { deltaTimeOf, groupOf, netEnds } from "./option-sums.ts";
+import { minusLosses, noLosses, unitStress, worstLoss } from "./option-stress.ts";
+import { deltaTimeOf, groupOf, lossesOf, netEnds, owedBy } from "./option-sums.ts";
 import { tableOf } from "./value-tables.ts";
 import type { FundView } from "./view.ts";
 
@@ -32,14 +34,42 @@ export function fillOptions(view: FundView, books: Books, fund: FundBook, { book
   } else if (fund.options?.groups.has(book.slot) !== true) return;
   const underlying = book.option === undefined ? book : book.option.underlying;
   lineValue(fund, row, row === noRow ? undefined : table.values[book.slot], own);
-  const others = underlying === undefined ? worthless : exact.minus(groupOf(books, fund, underlying).gross, own.gross);
+  const group = underlying === undefined ? noGroup : groupOf(books, fund, underlying);
   view.option = {
     underlying: underlying?.symbol ?? "",
     delta: book.option?.delta,
     deltaAgeMs: book.option === undefined ? Number.NaN : (at - deltaTimeOf(book)) / 1_000,
     netValue: table.nets[book.slot],
-    groupOthers: others,
+    groupOthers: underlying === undefined ? worthless : exact.minus(group.gross, own.gross),
+    unitStress: unitStress(book, table.rates[book.slot]),
+    lossesOthers: minusLosses(group.losses, underlying === undefined ? noLosses : lossesOf(books, fund, row, book)),
+    stressRest: ((fund.options?.stress ?? 0n) - groupStress(fund, underlying)) as Exact,
+    isCall: book.option?.isCall,
+    owedOthers: amounts.minus(group.owed, underlying === undefined ? amounts.nothing : owedBy(fund, row, book)),
+    cover: underlying === undefined ? amounts.nothing : coverOf(fund, underlying),
   };
+  if (book.option !== undefined) fillBorrow(view, underlying, at);
+}
+
+const noGroup: OptionGroup = { gross: worthless, losses: noLosses, owed: amounts.nothing };
+
+function groupStress({ options }: FundBook, underlying: SymbolBook | undefined): bigint {
+  const group = underlying === undefined ? undefined : options?.groups.get(underlying.slot);
+  return group === undefined ? 0n : worstLoss(group.losses);
+}
+
+/** Shares that are held and not being sold. */
+function coverOf(fund: FundBook, { slot }: SymbolBook): amounts.Amount {
+  const row = rowOf(fund, slot);
+  const left = amounts.minus(positionAt(fund, row), pendingSellAt(fund, row));
+  return amounts.isPositive(left) ? left : amounts.nothing;
+}
+
+/** What an assigned call has to deliver is borrowed like anything that is sold short. */
+function fillBorrow(view: FundView, underlying: SymbolBook | undefined, at: Instant): void {
+  view.borrowAvailable = underlying?.borrowAvailable;
+  view.borrowFee = underlying?.borrowFee;
+  view.borrowAgeMs = underlying === undefined ? Number.NaN : (at - underlying.borrowAt) / 1_000;
 }
 
 /** Another option of the fund whose delta is too old counts as one that cannot be valued; the first by name. */

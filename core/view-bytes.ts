@@ -304,14 +304,32 @@ function writeOption(writer: ByteWriter, option: OptionView): void {
   writer.number(option.deltaAgeMs);
   writer.integer(decimalOf(option.netValue));
   writer.integer(toExact(option.groupOthers));
+  writer.integer(option.unitStress?.up);
+  writer.integer(option.unitStress?.down);
+  writer.integer(option.lossesOthers.up);
+  writer.integer(option.lossesOthers.down);
+  writer.integer(option.stressRest);
+  writer.byte(option.isCall === undefined ? 0 : option.isCall ? 1 : 2);
+  writer.integer(decimalOf(option.owedOthers));
+  writer.integer(decimalOf(option.cover));
 }
 
 function readOption(reader: ByteReader): OptionView {
-  return {
+  const first = {
     underlying: reader.text() ?? "",
     delta: reader.integer() as Decimal | undefined,
     deltaAgeMs: reader.number(),
     netValue: reader.integer() as Decimal | undefined,
     groupOthers: (reader.integer() ?? 0n) as Exact,
+  };
+  const [up, down] = [reader.integer() as Decimal | undefined, reader.integer() as Decimal | undefined];
+  return {
+    ...first,
+    unitStress: up === undefined || down === undefined ? undefined : { up, down },
+    lossesOthers: { up: (reader.integer() ?? 0n) as Exact, down: (reader.integer() ?? 0n) as Exact },
+    stressRest: (reader.integer() ?? 0n) as Exact,
+    isCall: [undefined, true, false][reader.byte()],
+    owedOthers: (reader.integer() ?? decimal.zero) as Decimal,
+    cover: (reader.integer() ?? decimal.zero) as Decimal,
   };
 }

@@ -6,9 +6,10 @@
 import type { Classification, Severity } from "../contracts/src/records/values.ts";
 import type { Amount } from "./amount.ts";
 import type { Envelope } from "./envelope.ts";
-import type { Worth } from "./exact.ts";
+import type { Exact, Worth } from "./exact.ts";
 import type { InputAges } from "./gates/gate.ts";
 import type { NavLimits } from "./nav-limits.ts";
+import type { Losses, UnitStress } from "./option-stress.ts";
 
 /** What is known about an order's numbers before it is known to be an order; undefined is what could not be read. */
 export interface Terms {
@@ -46,6 +47,16 @@ export interface OptionView {
   readonly netValue: Amount | undefined;
   /** What the other lines of the underlying count together. */
   readonly groupOthers: Worth;
+  /** In the stress, what one unit of the order's symbol gains or loses; undefined while that cannot be said. */
+  readonly unitStress: UnitStress | undefined;
+  /** What the other lines of the underlying lose, and what the other underlyings do at their worst. */
+  readonly lossesOthers: Losses;
+  readonly stressRest: Exact;
+  /** Of an option. */
+  readonly isCall: boolean | undefined;
+  /** Units of the underlying that other written calls could have to deliver, and what the fund has to deliver. */
+  readonly owedOthers: Amount;
+  readonly cover: Amount;
 }
 
 /** How the risk officer answered; "none" while nobody was asked. */

@@ -30,6 +30,7 @@ export const envelopeFields = [
   { name: "repeated_execution_max", kind: "count", sentence: "Equal approvals within the window below; one more trips a throttle that only an operator releases.", absent: "off" },
   { name: "repeated_execution_window_s", kind: "count", sentence: "The window for equal approvals, in seconds.", absent: "60" },
   { name: "shorting_enabled", kind: "switch", sentence: "Whether short positions are allowed." },
+  { name: "max_stress_loss_pct", kind: "fraction", sentence: "What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV.", absent: "off" },
   { name: "strict_sides", kind: "switch", sentence: "Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short.", absent: "true" },
   { name: "max_borrow_fee_pct", kind: "fraction", sentence: "The dearest borrow that is acceptable, as a yearly fraction." },
   { name: "daily_loss_halt_pct", kind: "fraction", sentence: "A loss of this share of NAV since the day began halts the fund; equal counts." },

@@ -79,10 +79,10 @@ describe("the paper platform's seeds", () => {
     }
   });
 
-  it("have something to borrow of whatever may be sold short", () => {
+  it("have something to borrow of whatever may have to be delivered: shares, also for written calls", () => {
     const lent = new Set(reference.borrow.map(({ symbol }) => symbol));
     for (const { symbol, asset_class } of reference.instruments)
-      expect(lent.has(symbol)).toBe(asset_class !== "CRYPTO");
+      expect(lent.has(symbol)).toBe(asset_class === "EQUITY");
     for (const { fee_pct } of reference.borrow) expect(Number(fee_pct)).toBeLessThan(0.03);
   });
 });

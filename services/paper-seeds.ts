@@ -108,8 +108,6 @@ function option(right: "CALL" | "PUT", strike: number, price: string): Seed {
     instrument,
     // What it moves by follows from its underlying.
     listing: { ...listingOf(instrument, price, 5, [0, 0], 20), option: terms },
-    // Nothing is lent to a writer of options: what can be "borrowed" bounds how many contracts may be written.
-    borrow: { available_quantity: "1000", fee_pct: "0" },
   };
 }
 
@@ -289,6 +287,7 @@ export const paperEnvelopes: readonly RiskEnvelope[] = [
     max_gross_exposure_pct: 1,
     max_net_exposure_pct: 1,
     sector_limits_pct: { index: 0.8 },
+    max_stress_loss_pct: 0.25,
     price_collar_pct: 0.1,
   }),
 ];

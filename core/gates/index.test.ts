@@ -4,6 +4,7 @@ import { gateDenials } from "../../contracts/src/codes/denials.ts";
 import { gateName } from "../../contracts/src/records/values.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
 import { type Exact, product, toExact } from "../exact.ts";
+import type { OptionView } from "../view.ts";
 import { gates } from "./index.ts";
 
 const usd = (text: string): Exact => toExact(product(d(text), d("1")));
@@ -26,6 +27,13 @@ const short = (changes: object): Row => ({
     Object.assign(draft.view, changes);
   },
 });
+
+/** An order in an underlying whose options do nothing. */
+const unconcerned: OptionView = {
+  ...{ underlying: "AAPL", delta: undefined, deltaAgeMs: Number.NaN, netValue: undefined, isCall: undefined },
+  ...{ groupOthers: usd("0"), unitStress: undefined, lossesOthers: { up: usd("0"), down: usd("0") } },
+  ...{ stressRest: usd("0"), owedOthers: d("0"), cover: d("0") },
+};
 
 /** One thing wrong with an order that passes, per code. */
 const oneMistake: Readonly<Record<string, Row>> = {
@@ -78,6 +86,12 @@ const oneMistake: Readonly<Record<string, Row>> = {
   NAV_NOT_POSITIVE: view({ nav: d("0") }),
   MARK_MISSING: view({ unpricedSymbol: "MSFT" }),
   MARK_STALE: view({ oldestPriceAgeMs: 10_001 }),
+  STRESS_LOSS_EXCEEDED: {
+    spoil: (draft) => {
+      draft.envelope.max_stress_loss_pct = 0.1;
+      draft.view.option = { ...unconcerned, stressRest: usd("1000000"), unitStress: { up: d("-1"), down: d("1") } };
+    },
+  },
   DELTA_MISSING: view({ unpricedSymbol: "SPY-C500", unpricedRate: "delta", unpricedRateAgeMs: Number.NaN }),
   DELTA_STALE: view({ unpricedSymbol: "SPY-C500", unpricedRate: "delta", unpricedRateAgeMs: 10_001 }),
   EXPOSURE_OVERFLOW: view({ grossOthers: usd("99999999999999999999") }),

@@ -7,6 +7,7 @@
 //  4. Exactly at a limit passes.
 //  5. An option counts its underlying: the larger of its premium and |delta| x notional, by itself and together with everything else on
 //     that underlying; net exposure goes by the signed delta. Without a fresh delta there is no new risk.
+//  6. Where the envelope says so, what the fund's options and their underlyings lose in the stress stays below its limit, or does not grow.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
@@ -16,7 +17,7 @@ import { openQuantityMax } from "../classify.ts";
 import type { Envelope } from "../envelope.ts";
 import * as exact from "../exact.ts";
 import { navLimits } from "../nav-limits.ts";
-import { optionCase } from "../option-case.ts";
+import { optionCase, stressLosses } from "../option-case.ts";
 import { type WorstCase, worstCasePlainly } from "../plain-exposure.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "../valuation.ts";
 import type { FundView } from "../view.ts";
@@ -140,12 +141,25 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   if (exact.isMore(net, limits.net)) return denialOf(netLimit, "", net, envelope.maxNetExposure, view);
   const { sector } = instrument;
   const fraction = envelope.sectorLimits.get(sector);
-  if (fraction === undefined) return undefined;
+  if (fraction === undefined) return stressDenial(view, envelope, notes);
   const sectorAllowed = exact.product(fraction, nav);
   notes.exact("resulting_sector", inSector);
   notes.share(`sector_limits_pct.${sector}`, inSector, sectorAllowed);
-  if (!exact.isMore(inSector, sectorAllowed)) return undefined;
+  if (!exact.isMore(inSector, sectorAllowed)) return stressDenial(view, envelope, notes);
   return denialOf(sectorLimits, sector, inSector, fraction, view);
+}
+
+/** Only an order in an option or in what the fund has options on changes it. One that does not make it worse passes: hedges must. */
+function stressDenial(view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
+  const { option } = view;
+  const fraction = envelope.maxStressLoss;
+  if (option === undefined || fraction === undefined) return undefined;
+  const { before, after } = stressLosses(view, option, openQuantityMax(view));
+  const allowed = exact.product(fraction, assured(view.nav, "a NAV"));
+  notes.exact("stress_loss", after);
+  notes.share("max_stress_loss_pct", after, allowed);
+  if (!exact.isMore(after, allowed) || after <= before) return undefined;
+  return denialOf(stressLimit, "", after, fraction, view);
 }
 
 /** The two ends that the symbol can reach: every purchase fills and no sale does, and the other way round. */
@@ -185,6 +199,10 @@ const grossLimit: Limit = {
 const netLimit: Limit = {
   code: "NET_EXPOSURE_EXCEEDED",
   words: () => "Net exposure",
+};
+const stressLimit: Limit = {
+  code: "STRESS_LOSS_EXCEEDED",
+  words: () => "The loss of options and their underlyings, 20 % up or down with volatility half as high again,",
 };
 const sectorLimits: Limit = {
   code: "SECTOR_LIMIT_EXCEEDED",

@@ -5,7 +5,19 @@
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import { type Amount, isMore, isNegative, isNothing, isPositive, minus, negated, nothing, oneUnit } from "../amount.ts";
+import {
+  type Amount,
+  isMore,
+  isNegative,
+  isNothing,
+  isPositive,
+  minus,
+  negated,
+  nothing,
+  oneUnit,
+  plus,
+  timesUp,
+} from "../amount.ts";
 import { openQuantityMax } from "../classify.ts";
 import { product } from "../exact.ts";
 import type { FundView } from "../view.ts";
@@ -32,21 +44,36 @@ export const shortSide: Gate = {
         reason: `The order could leave ${amount(short)} ${quoted(order.symbol)} short.`,
       };
     }
-    // A contract is written, not borrowed.
-    if (view.instrument?.assetClass === "OPTION") return undefined;
+    const needed = borrowed(view, short);
+    if (isNothing(needed)) return undefined;
+    const symbol = view.option?.underlying ?? order.symbol;
+    if (view.option !== undefined) notes.decimal("deliverable", needed);
 
     const { borrowAvailable: available, borrowFee: fee, borrowAgeMs: ageMs } = view;
     if (available === undefined || fee === undefined) {
-      return { code: "BORROW_MISSING", reason: `Nothing is known about borrowing ${quoted(order.symbol)}.` };
+      return { code: "BORROW_MISSING", reason: `Nothing is known about borrowing ${quoted(symbol)}.` };
     }
     notes.decimal("borrow_available", available, ageMs);
     notes.decimal("borrow_fee", fee, ageMs);
     if (isPositive(fee)) {
       notes.share("max_borrow_fee_pct", product(fee, oneUnit), product(envelope.maxBorrowFee, oneUnit));
     }
-    return borrowDenial(order.symbol, view, { short, available, fee, feeMax: envelope.maxBorrowFee });
+    return borrowDenial(symbol, view, { short: needed, available, fee, feeMax: envelope.maxBorrowFee });
   },
 };
+
+/**
+ * How much of what is sold has to be borrowed. A contract is written, not borrowed; what an assigned call has to deliver beyond the shares that the fund
+ * holds is. Shares that are sold short come on top of what calls on them could have to deliver.
+ */
+function borrowed({ instrument, option }: FundView, short: Amount): Amount {
+  const isOption = instrument?.assetClass === "OPTION";
+  if (option === undefined || instrument === undefined) return isOption ? nothing : short;
+  if (!isOption) return plus(short, option.owedOthers);
+  if (option.isCall !== true) return nothing;
+  const left = minus(plus(option.owedOthers, timesUp(short, instrument.multiplier)), option.cover);
+  return isPositive(left) ? left : nothing;
+}
 
 type Misfit = "COVER_EXCEEDS_SHORT" | "SELL_EXCEEDS_LONG" | "SHORT_WHILE_LONG" | "BUY_CROSSES_ZERO";
 

@@ -59,6 +59,9 @@ export const gateDenials = {
     NAV_NOT_POSITIVE: denial("The fund is worth nothing or less, so no new risk is allowed."),
     MARK_MISSING: denial("A position has no price, so exposure cannot be computed."),
     MARK_STALE: denial("A position's newest price is too old."),
+    STRESS_LOSS_EXCEEDED: denial(
+      "What the fund's options and their underlyings could lose in the stress is a larger share of NAV than allowed.",
+    ),
     DELTA_MISSING: denial("An option has no delta, so what it adds to the exposure cannot be computed."),
     DELTA_STALE: denial("An option's newest delta, or its underlying's price, is too old."),
     EXPOSURE_OVERFLOW: denial("An exposure has more digits than can be kept exactly."),

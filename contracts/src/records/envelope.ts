@@ -39,6 +39,8 @@ export const riskEnvelope = z.strictObject({
   /** Gross exposure per sector as a share of NAV; a sector that is not named has no limit of its own. */
   sector_limits_pct: z.record(nameText, exposureFraction),
   shorting_enabled: z.boolean(),
+  /** What options may lose in the stress, with their underlyings, as a share of NAV; off when absent. */
+  max_stress_loss_pct: lossFraction.optional(),
   /** Whether a side must fit the position; true when absent. */
   strict_sides: z.boolean().optional(),
   /** The dearest borrow that is acceptable, as a yearly fraction. */

@@ -52,6 +52,7 @@ const limits = {
   repeated_execution_max: uint32,
   repeated_execution_window_s: uint32,
   shorting_enabled: z.boolean().optional(),
+  max_stress_loss_pct: limit,
   strict_sides: z.boolean().optional(),
   max_borrow_fee_pct: limit,
   daily_loss_halt_pct: limit,

@@ -5830,6 +5830,8 @@ export interface operations {
                         };
                         /** @description Whether short positions are allowed. */
                         shorting_enabled: boolean;
+                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+                        max_stress_loss_pct?: number;
                         /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
                         strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
@@ -5931,6 +5933,8 @@ export interface operations {
                     repeated_execution_window_s?: number;
                     /** @description Whether short positions are allowed. */
                     shorting_enabled?: boolean;
+                    /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+                    max_stress_loss_pct?: number;
                     /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
                     strict_sides?: boolean;
                     /** @description The dearest borrow that is acceptable, as a yearly fraction. */
@@ -6012,6 +6016,8 @@ export interface operations {
                         };
                         /** @description Whether short positions are allowed. */
                         shorting_enabled: boolean;
+                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+                        max_stress_loss_pct?: number;
                         /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
                         strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
@@ -6119,6 +6125,8 @@ export interface operations {
                         repeated_execution_window_s?: number;
                         /** @description Whether short positions are allowed. */
                         shorting_enabled?: boolean;
+                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+                        max_stress_loss_pct?: number;
                         /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
                         strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
@@ -6248,6 +6256,8 @@ export interface operations {
                         };
                         /** @description Whether short positions are allowed. */
                         shorting_enabled: boolean;
+                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+                        max_stress_loss_pct?: number;
                         /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
                         strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */
@@ -6351,6 +6361,8 @@ export interface operations {
                         repeated_execution_window_s?: number;
                         /** @description Whether short positions are allowed. */
                         shorting_enabled?: boolean;
+                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+                        max_stress_loss_pct?: number;
                         /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
                         strict_sides?: boolean;
                         /** @description The dearest borrow that is acceptable, as a yearly fraction. */

@@ -143,7 +143,14 @@ export interface RiskEnvelope {
     | boolean
     | undefined;
   /** Of a version that was not set without a second factor; written by the engine. */
-  loosening?: EnvelopeLoosening | undefined;
+  loosening?:
+    | EnvelopeLoosening
+    | undefined;
+  /**
+   * What the fund's options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of
+   * NAV. Off when absent.
+   */
+  max_stress_loss_pct?: number | undefined;
 }
 
 export interface RiskEnvelope_SectorLimitsPctEntry {
@@ -241,6 +248,7 @@ function createBaseRiskEnvelope(): RiskEnvelope {
     exit_collar_pct: undefined,
     strict_sides: undefined,
     loosening: undefined,
+    max_stress_loss_pct: undefined,
   };
 }
 
@@ -350,6 +358,9 @@ export const RiskEnvelope: MessageFns<RiskEnvelope> = {
     }
     if (message.loosening !== undefined) {
       EnvelopeLoosening.encode(message.loosening, writer.uint32(282).fork()).join();
+    }
+    if (message.max_stress_loss_pct !== undefined) {
+      writer.uint32(289).double(message.max_stress_loss_pct);
     }
     return writer;
   },
@@ -648,6 +659,14 @@ export const RiskEnvelope: MessageFns<RiskEnvelope> = {
             }
 
             message.loosening = EnvelopeLoosening.decode(reader, reader.uint32());
+            continue;
+          }
+          case 36: {
+            if (tag !== 289) {
+              break;
+            }
+
+            message.max_stress_loss_pct = reader.double();
             continue;
           }
         }
