@@ -57,6 +57,7 @@ const plan: GroundPlan = {
   instruments: {
     AAA: { borrow: { available: "100000", fee: "0.01" } },
     HLD: {},
+    SPL: {},
     DRK: { ageMs: "none" },
     OLD: { ageMs: 60_000 },
     FRA: { currency: "CHF" },
@@ -162,6 +163,13 @@ const ways: Ways = {
     NOTIONAL_ABOVE_MAX: { order: { quantity: "2500" } },
     PRICE_OUTSIDE_COLLAR: { order: { order_type: "LIMIT", limit_price: "105.01" } },
     SYMBOL_RESTRICTED: { order: { symbol: "RST" } },
+    CORPORATE_ACTION_UNDER_WAY: {
+      order: { symbol: "SPL" },
+      before: async (ground) => {
+        await ground.announce("SPL");
+        return undefined;
+      },
+    },
     SYMBOL_BLOCKED: {
       order: { fund_id: "roomy", symbol: "HLD" },
       before: async (ground) => {

@@ -16,7 +16,7 @@ import { startPaperMatching } from "./paper-broker/matching.ts";
 import { type PaperBroker, paperBroker } from "./paper-broker/paper-broker.ts";
 import type { PaperPlace } from "./paper-broker/paper-place.ts";
 import { type WeatherWatch, watchWeather } from "./paper-broker/weather-watch.ts";
-import { paperMarket } from "./paper-market.ts";
+import { type KnownActions, paperMarket } from "./paper-market.ts";
 import { paperMarketHistory } from "./paper-market-history.ts";
 
 export interface OpenPaperOptions {
@@ -52,6 +52,8 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
     ? await watchWeather({ ...options, read: place.readWeather, onChange: place.onChange })
     : fairWeather;
   const endings: Endings = [() => weather.close()];
+  const actions = options.followsWeather ? await watchActions(options) : undefined;
+  if (actions !== undefined) endings.push(() => actions.close());
   const marketOptions = {
     ...options,
     seed: market.seed,
@@ -60,6 +62,7 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
     sessions: market.sessions,
     beganAt,
     weather: weather.now,
+    ...(actions !== undefined && { actions: actions.now }),
   };
   const quotes = paperMarket(marketOptions);
   const broker = paperBroker({
@@ -83,4 +86,13 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
     }
   }
   return { quotes, history: paperMarketHistory(marketOptions), broker, close: () => endAll(endings) };
+}
+
+/** Read as the weather is; what was read last, and when. */
+async function watchActions({ clock, place, ...options }: OpenPaperOptions) {
+  const read = async (): Promise<KnownActions> => {
+    const readAt = clock.now();
+    return { actions: await place.readActions(), readAt };
+  };
+  return watchWeather<KnownActions>({ ...options, read, onChange: place.onChange, what: "corporate actions" });
 }

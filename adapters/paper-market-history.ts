@@ -6,7 +6,7 @@ import type { Bar, BarInterval, NewsItem } from "../contracts/src/records/market
 import { boundedMap } from "../core/bounded-map.ts";
 import { headlineIn, slotS } from "../core/paper-flow.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
-import { type PaperMarketOptions, pricesOf, sessionsOf } from "./paper-market.ts";
+import { type PaperMarketOptions, pricesOf, sessionsOf, splitsOf } from "./paper-market.ts";
 
 const secondUs = 1_000_000;
 /** The length of each interval, and how often a price is looked at in it. */
@@ -66,9 +66,9 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
   const kept = boundedMap<string, Bar>(keptBarsMax);
   let keptUnder = "";
 
-  /** A gap of the weather moves prices of the past as well, for as long as it is there. */
+  /** A gap of the weather moves prices of the past as well, for as long as it is there, and so does a split. */
   function forgetOtherWeather(): void {
-    const gaps = JSON.stringify(options.weather?.()?.gaps ?? []);
+    const gaps = JSON.stringify([options.weather?.()?.gaps ?? [], splitsOf(options)]);
     if (gaps !== keptUnder) kept.clear();
     keptUnder = gaps;
   }

@@ -2,11 +2,12 @@
 // that are halted or, with real sessions, whose market is closed.
 import { isOpen, type TradingCalendar } from "../contracts/src/calendar.ts";
 import { calendarByName } from "../contracts/src/calendars.ts";
-import { fromUnixMs, type Instant, toUnixMs } from "../contracts/src/instant.ts";
+import { fromUnixMs, type Instant, millisecondsBetween, toUnixMs } from "../contracts/src/instant.ts";
 import type { PaperWeather } from "../contracts/src/records/fund.ts";
 import type { SpeedChange } from "../core/market-time.ts";
-import { type PaperListing, type PaperPrices, paperPrices } from "../core/paper-prices.ts";
+import { type PaperListing, type PaperPrices, type PriceSplit, paperPrices } from "../core/paper-prices.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { StoredAction } from "../ports/corporate-actions.ts";
 import type { QuoteStream, Quotes } from "../ports/quotes.ts";
 import type { Timers } from "../ports/timers.ts";
 
@@ -24,13 +25,28 @@ export interface PaperMarketOptions {
   readonly sessions?: "always" | "real";
   /** What it is made to suffer; fair when absent. */
   readonly weather?: () => PaperWeather | undefined;
+  /** The corporate actions that it follows, as they were read last; it knows of none when absent. */
+  readonly actions?: () => KnownActions | undefined;
 }
+
+export interface KnownActions {
+  /** Those that are under way or were applied, in the order in which they were. */
+  readonly actions: readonly Pick<StoredAction, "state" | "legs" | "appliedAt">[];
+  readonly readAt: Instant;
+}
+
+/**
+ * For so long what was read of corporate actions may be relied on; then nothing is quoted until it is read again. An action is applied `actionLeadMs`
+ * after it was announced, and by then nobody quotes a price of before it any more, whatever he has read and whatever he could not.
+ */
+const actionsGoodMs = 3_000;
 
 export function paperMarket(options: PaperMarketOptions): Quotes {
   const { clock, timers, quoteEveryMs } = options;
   const prices = pricesOf(options);
   const isTraded = sessionsOf(options);
-  const isHalted = (symbol: string): boolean => options.weather?.()?.halted_symbols?.includes(symbol) ?? false;
+  const isHalted = (symbol: string, at: Instant): boolean =>
+    (options.weather?.()?.halted_symbols?.includes(symbol) ?? false) || isSuspended(options, symbol, at);
 
   return {
     name: "paper",
@@ -46,7 +62,7 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
         // Armed before anybody is told, so that a listener that throws does not silence the market.
         cancel = timers.after((step + 1) * quoteEveryMs - toUnixMs(clock.now()), tick);
         const at = fromUnixMs(step * quoteEveryMs);
-        const traded = known.filter((symbol) => !isHalted(symbol) && isTraded(symbol, at));
+        const traded = known.filter((symbol) => !isHalted(symbol, at) && isTraded(symbol, at));
         if (traded.length > 0) hear(traded.map((symbol) => prices.quote(symbol, at)));
       }
 
@@ -61,6 +77,26 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
   };
 }
 
+/** Between the announcement of a corporate action and its end nobody trades its symbols, and nothing is dated before it afterwards. */
+function isSuspended(options: PaperMarketOptions, symbol: string, at: Instant): boolean {
+  if (options.actions === undefined) return false;
+  const known = options.actions();
+  if (known === undefined || millisecondsBetween(known.readAt, options.clock.now()) > actionsGoodMs) return true;
+  return known.actions.some(
+    ({ state, legs, appliedAt }) =>
+      (state !== "DONE" || (appliedAt ?? 0) > at) &&
+      legs.some((leg) => leg.symbol === symbol || leg.new_symbol === symbol),
+  );
+}
+
+/** Those that prices have in them. */
+export function splitsOf(options: Pick<PaperMarketOptions, "actions">): readonly PriceSplit[] {
+  const applied = options.actions?.()?.actions.filter(({ appliedAt }) => appliedAt !== undefined) ?? [];
+  return applied.flatMap(({ legs }) =>
+    legs.filter(({ quantity: [to, from] }) => to !== from).map(({ symbol, quantity }) => ({ symbol, ratio: quantity })),
+  );
+}
+
 export function pricesOf(options: PaperMarketOptions): PaperPrices {
   return paperPrices({
     seed: options.seed,
@@ -68,6 +104,7 @@ export function pricesOf(options: PaperMarketOptions): PaperPrices {
     speeds: options.speeds ?? [],
     listings: options.listings,
     gaps: () => options.weather?.()?.gaps ?? [],
+    splits: () => splitsOf(options),
   });
 }
 

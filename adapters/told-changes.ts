@@ -47,6 +47,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     configuration,
     oms,
     paperWeather,
+    corporateActions,
     stops,
     reconcile,
   } = unit;
@@ -101,6 +102,10 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     },
     oms: watchedOms(oms, after),
     paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
+    corporateActions: {
+      ...corporateActions,
+      put: (action) => after(corporateActions.put(action), "insert corporate_action"),
+    },
     stepUps: watchedStepUps(unit.stepUps, watch),
     auditStanding: watchedStanding(unit.auditStanding, after),
     auditAnew: watchedAnew(unit.auditAnew, after),

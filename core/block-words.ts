@@ -51,6 +51,9 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     ends: "The first valuation of the period sets its baseline.",
     command: lossesList(named),
   }),
+  CORPORATE_ACTION_UNDER_WAY: () => ({
+    ends: "It ends within seconds, when every book has the action, or when it is aborted.",
+  }),
   SYMBOL_BLOCKED: ({ fundId, symbol }) => ({
     ends: `It ends when our position in ${symbol ?? "it"} and the broker's agree.`,
     command: `ctl riskengine differences list --fund-id ${fundId ?? ""}`,

@@ -156,6 +156,13 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
   SYMBOL_RESTRICTED: standing("symbol", (view) => {
     if (view.instrument !== undefined) view.instrument = { ...view.instrument, restriction: undefined };
   }),
+  CORPORATE_ACTION_UNDER_WAY: standing(
+    "symbol",
+    (view) => {
+      view.symbolBlock = undefined;
+    },
+    (_view, { heldSymbols }, { symbol }) => heldSymbols.get(symbol)?.since,
+  ),
   SYMBOL_BLOCKED: standing(
     "symbol",
     (view) => {

@@ -84,6 +84,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     orders: createOrderBook(),
     halts: createHaltBook(),
     symbolBlocks: new Map(),
+    heldSymbols: new Map(),
     audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
     symbolBlocksSince: new Map(),
     ages: options.ages,
@@ -250,10 +251,10 @@ export function setLosses({ books }: EngineState, { fundId, judgedUntil, reason,
   fund.lossPending = isPending;
 }
 
-/** Marks of symbols that nobody knows or holds are not kept. */
-export function setMark({ books }: EngineState, mark: Mark): void {
+/** Marks of symbols that nobody knows or holds are not kept, and neither are those of symbols whose terms are about to change. */
+export function setMark({ books, heldSymbols }: EngineState, mark: Mark): void {
   const book = books.symbols.get(mark.symbol);
-  if (book === undefined) return;
+  if (book === undefined || heldSymbols.has(mark.symbol)) return;
   const at = instant.parse(mark.at);
   if (at < book.markedAt) return;
   if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) return;
@@ -365,5 +366,29 @@ export function setSymbolBlocks(
     symbolBlocks.set(fundId, new Map(own.map(({ symbol, reason }) => [symbol, reason])));
     const dated = own.flatMap(({ symbol, since }) => (since === undefined ? [] : [[symbol, since] as const]));
     symbolBlocksSince.set(fundId, new Map(dated));
+  }
+}
+
+/** A symbol whose terms are about to change by a corporate action. */
+export interface HeldSymbol {
+  readonly symbol: string;
+  /** Begins with `actionBlock`. */
+  readonly reason: string;
+  readonly since: instant.Instant;
+}
+
+/**
+ * Replaces all of them. In such a symbol nothing is decided, exits included, and it has no price until the first one after its hold: what is held of
+ * it is counted in the old terms or in the new ones, and nobody could say by which a price is to be multiplied.
+ */
+export function setHeldSymbols({ books, heldSymbols }: EngineState, held: readonly HeldSymbol[]): void {
+  heldSymbols.clear();
+  for (const { symbol, reason, since } of held) {
+    heldSymbols.set(symbol, { reason, since });
+    const book = books.symbols.get(symbol);
+    if (book === undefined || book.price === undefined) continue;
+    Object.assign(book, { price: undefined, bid: undefined, ask: undefined, market: undefined, markedAt: Number.NaN });
+    books.markedAt[book.slot] = Number.NaN;
+    noteChange(books, book);
   }
 }

@@ -36,6 +36,7 @@ import {
   createEngineState,
   type EngineState,
   type HaltState,
+  type HeldSymbol,
   type LossStanding,
   noteClock,
   type EngineOptions as Options,
@@ -43,6 +44,7 @@ import {
   setAudit,
   setEnvelope,
   setHalts,
+  setHeldSymbols,
   setLosses,
   setMark,
   setNav,
@@ -111,6 +113,9 @@ export interface Engine {
   setLosses(standing: LossStanding): void;
   /** Symbols in which a fund may take no new risk; replaces all that were. */
   setSymbolBlocks(blocks: readonly SymbolBlock[]): void;
+  /** Symbols in which nothing is decided because of a corporate action; replaces all that were. */
+  setHeldSymbols(held: readonly HeldSymbol[]): void;
+  heldSymbols(): readonly string[];
   /** Until when the audit log may be relied on. An engine that is never told does not ask; the shell tells it before it serves. */
   setAudit(standing: Readonly<AuditStanding>): void;
   check(order: Order, at: Instant): Checked;
@@ -173,6 +178,8 @@ export function createEngine(options: EngineOptions): Engine {
     setHalts: (halts) => setHalts(state, halts),
     setLosses: (standing) => setLosses(state, standing),
     setSymbolBlocks: (blocks) => setSymbolBlocks(state, blocks),
+    setHeldSymbols: (held) => setHeldSymbols(state, held),
+    heldSymbols: () => [...state.heldSymbols.keys()],
     setAudit: (standing) => setAudit(state, standing),
     check: (order, at) => check(state, order, at),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),

@@ -57,6 +57,8 @@ export interface ViewSource {
   readonly keys: SeenKeys;
   readonly halts: HaltBook;
   readonly symbolBlocks: SymbolBlocks;
+  /** Symbols in which nothing is decided because of a corporate action. */
+  readonly heldSymbols: Map<string, { readonly reason: string; readonly since: Instant }>;
   readonly audit: AuditStanding;
   readonly ages: InputAges;
   readonly openOrdersPerFundMax: number;
@@ -205,9 +207,10 @@ export function fillView(
   fillPrices(view, books, fund, book, at);
   fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
-  const { symbolBlocks, audit } = source;
+  const { symbolBlocks, heldSymbols, audit } = source;
   view.auditBlock = at < audit.goodUntil ? undefined : audit.reason;
   view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
+  if (heldSymbols.size > 0) view.symbolBlock = heldSymbols.get(order.symbol)?.reason ?? view.symbolBlock;
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
 }

@@ -70,7 +70,7 @@ export function fillEntry(
       ...transfer("cash", positionAccount(fill.symbol), instrument.currency, paid),
       ...transfer("cash", "fees", fill.currency ?? instrument.currency, fee),
     ],
-    reason: `${fill.side} ${fill.quantity} ${fill.symbol} at ${fill.price}`,
+    reason: `${fill.side} ${fill.quantity} ${fill.symbol} ${fill.kind === "CORPORATE_ACTION" ? "by a corporate action" : `at ${fill.price}`}`,
     at: parse(fill.filled_at),
   };
 }

@@ -2,6 +2,7 @@
 // takes what the books have and gives what they shall have, reports included, so that a store has only to load and to write.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
+import { type Ratio, scaled, wholeOf } from "./corporate-actions.ts";
 import {
   isBuy,
   isOpenState,
@@ -41,6 +42,8 @@ export interface BookView {
   readonly positions: readonly PaperPosition[];
   /** The moment of the last quote that somebody traded on, by symbol: its size is used up. */
   readonly prints: ReadonlyMap<string, Instant>;
+  /** Whether the corporate action that was asked for is in the books. */
+  readonly hasAction: boolean;
 }
 
 export interface BookChanges {
@@ -52,6 +55,8 @@ export interface BookChanges {
   readonly positions: readonly PaperPosition[];
   readonly reports: readonly PaperReport[];
   readonly prints: ReadonlyMap<string, Instant>;
+  /** A corporate action that is in the books from now on. */
+  readonly actionId?: string;
 }
 
 export interface Decided<Answer> {
@@ -64,6 +69,18 @@ export type NewOrder = Omit<
   PaperOrder,
   "brokerOrderId" | "arrival" | "triggered" | "state" | "filledQuantity" | "executionCount" | "reason" | "updatedAt"
 >;
+
+/** A corporate action as the paper broker takes it in. */
+export interface PaperAction {
+  readonly actionId: string;
+  readonly legs: readonly {
+    readonly symbol: string;
+    readonly newSymbol: string;
+    readonly quantity: Ratio;
+    readonly price: Ratio;
+    readonly lotSize: decimal.Decimal;
+  }[];
+}
 
 export const openOrdersMax = 10_000;
 /** So that quantity x price always fits a decimal. */
@@ -196,6 +213,29 @@ export function expireOrders(view: BookView, at: Instant): Decided<number> {
 export function beginBooks(view: BookView, positions: readonly PaperPosition[]): Decided<boolean> {
   if (view.begun) return { answer: false, changes: undefined };
   return { answer: true, changes: { ...unchanged(view), begun: true, positions } };
+}
+
+/** Quantities and averages of the account become those of after it; orders that rest in its symbols end, as brokers end them. */
+export function applyAction(view: BookView, action: PaperAction, at: Instant): Decided<void> {
+  if (view.hasAction) return { answer: undefined, changes: undefined };
+  const steps = view.open.map((order) => ({
+    order: { ...order, state: "CANCELLED" as const, updatedAt: at, reason: `The corporate action ${action.actionId}.` },
+  }));
+  const held = view.positions.filter(({ quantity }) => quantity !== decimal.zero);
+  const moved = held.flatMap((position) => {
+    const leg = action.legs.find(({ symbol }) => symbol === position.symbol);
+    return leg === undefined ? [] : [{ position, leg }];
+  });
+  const gone = moved
+    .filter(({ leg }) => leg.symbol !== leg.newSymbol)
+    .map(({ position }) => ({ ...position, quantity: decimal.zero, averagePrice: decimal.zero }));
+  const positions = moved.map(({ position, leg }) => {
+    const quantity = wholeOf(position.quantity, leg.quantity, leg.lotSize);
+    const averagePrice = quantity === decimal.zero ? decimal.zero : scaled(position.averagePrice, leg.price);
+    return { ...position, symbol: leg.newSymbol, quantity, averagePrice };
+  });
+  const changes = { ...changesOf(view, steps, at), positions: [...gone, ...positions], actionId: action.actionId };
+  return { answer: undefined, changes };
 }
 
 /** A trade that nobody here asked for: the position moves, and no report says so. */

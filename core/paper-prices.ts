@@ -8,6 +8,7 @@
 //  - A speed runs the course of a day, bursts and news so many times as fast; the course of the years, the calendar and all timestamps stay. When
 //    the speed changes, what has passed stays (market-time.ts).
 //  - Gaps multiply a price from a moment on, for as long as they are in the weather.
+//  - A split divides the prices of all times, as charts show them; what was quoted before it is what it was.
 // Chance is a binary number, money is not: a price becomes a decimal on its tick before anybody sees it.
 import * as decimal from "../contracts/src/decimal.ts";
 import { daysFromCivil, format, type Instant, toUnixMs, tryParse, tryParseDate } from "../contracts/src/instant.ts";
@@ -15,6 +16,7 @@ import type { Quote } from "../contracts/src/records/market.ts";
 import type { AssetClass } from "../contracts/src/records/values.ts";
 import { type Greeks, greeksOf, impliedVolatility, interestRate, type OptionTerms } from "./black-scholes.ts";
 import { dayWalk, longWalk } from "./brownian.ts";
+import { scaled } from "./corporate-actions.ts";
 import { exp } from "./elementary.ts";
 import { type MarketTime, marketTime, type SpeedChange } from "./market-time.ts";
 import { burstNow, burstPush, type FlowLanes, flowLanes, volumeBetween } from "./paper-flow.ts";
@@ -53,6 +55,12 @@ export interface PriceGap {
   readonly from: string;
 }
 
+/** So many new shares for so many old ones. */
+export interface PriceSplit {
+  readonly symbol: string;
+  readonly ratio: readonly [to: number, from: number];
+}
+
 export interface PaperPricesOptions {
   readonly seed: number;
   readonly beganAt: Instant;
@@ -60,6 +68,8 @@ export interface PaperPricesOptions {
   readonly speeds: readonly SpeedChange[];
   readonly listings: readonly PaperListing[];
   readonly gaps: () => readonly PriceGap[];
+  /** None when absent. */
+  readonly splits?: () => readonly PriceSplit[];
 }
 
 export interface PaperPrices {
@@ -118,6 +128,15 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     return factor;
   }
 
+  function splitsOf(symbol: string): readonly PriceSplit["ratio"][] {
+    return (options.splits?.() ?? []).filter((one) => one.symbol === symbol).map(({ ratio }) => ratio);
+  }
+
+  /** More of what is worth less is traded. */
+  function sizeFactor(symbol: string): number {
+    return splitsOf(symbol).reduce((factor, [to, from]) => (factor * to) / from, 1);
+  }
+
   function middle(symbol: string, at: Instant): decimal.Decimal {
     const it = listedAs(symbol);
     const floor = decimal.add(it.halfSpread, it.tick);
@@ -129,7 +148,8 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     const moved = level(it, toUnixMs(at) / 1_000, marketSeconds(at)) - it.begun + push;
     const factor = Math.min(1_000, exp(moved) * gapFactor(it.listing.symbol, at));
     const ratio = decimal.fromInteger(BigInt(Math.round(factor * 1e9)));
-    const free = decimal.divide(decimal.multiply(it.price, ratio, "half-even"), billion, "half-even");
+    const unsplit = decimal.divide(decimal.multiply(it.price, ratio, "half-even"), billion, "half-even");
+    const free = splitsOf(it.listing.symbol).reduce((price, [to, from]) => scaled(price, [from, to]), unsplit);
     return decimal.roundToIncrement(free, it.tick, "half-even");
   }
 
@@ -149,7 +169,8 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
   function volume(symbol: string, from: Instant, to: Instant): decimal.Decimal {
     const { flow, listing, lot } = listedAs(symbol);
     const minutes = volumeBetween(flow, marketSeconds(from), marketSeconds(to));
-    const units = decimal.fromInteger(BigInt(Math.floor(minutes * listing.minuteVolume * 1_000)));
+    const minuteVolume = listing.minuteVolume * sizeFactor(symbol);
+    const units = decimal.fromInteger(BigInt(Math.floor(minutes * minuteVolume * 1_000)));
     return decimal.roundToIncrement(decimal.divide(units, thousand, "down"), lot, "down");
   }
 
@@ -164,7 +185,7 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
       const price = middle(symbol, at);
       const seconds = toUnixMs(at) / 1_000;
       const dayStart = (at - (Math.floor(at) % (secondsPerDay * 1_000_000))) as Instant;
-      const [bidSize, askSize] = sizes(it, seconds, marketSeconds(at));
+      const [bidSize, askSize] = sizes(it, seconds, marketSeconds(at), sizeFactor(symbol));
       return {
         symbol,
         bid: decimal.format(decimal.subtract(price, it.halfSpread)),
@@ -234,12 +255,17 @@ function dayNumber(date: string): number {
 }
 
 /** What can be traded at once: a third of a minute's to three minutes' volume, and little of what informed traders take. */
-function sizes(it: Listed, seconds: number, marketS: number): readonly [decimal.Decimal, decimal.Decimal] {
+function sizes(
+  it: Listed,
+  seconds: number,
+  marketS: number,
+  factor: number,
+): readonly [decimal.Decimal, decimal.Decimal] {
   const bits = bitsAt(it.sizeLane, Math.floor(seconds * 4));
   const burst = burstNow(it.flow, marketS);
   const thin = 0.15;
   const sized = (share: number, isTaken: boolean): decimal.Decimal => {
-    const units = it.listing.minuteVolume * (0.33 + 2.67 * share) * (isTaken ? thin : 1);
+    const units = it.listing.minuteVolume * factor * (0.33 + 2.67 * share) * (isTaken ? thin : 1);
     const exact = decimal.divide(decimal.fromInteger(BigInt(Math.round(units * 1_000))), thousand, "down");
     return decimal.max(it.lot, decimal.roundToIncrement(exact, it.lot, "down"));
   };

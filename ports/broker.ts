@@ -84,6 +84,23 @@ export interface BrokerAmendment {
   readonly stopPrice?: Decimal;
 }
 
+/** A corporate action as a broker of ours is told of it. */
+export interface BrokerAction {
+  /** The same one twice is one. */
+  readonly actionId: string;
+  readonly legs: readonly BrokerActionLeg[];
+}
+
+export interface BrokerActionLeg {
+  readonly symbol: string;
+  readonly newSymbol: string;
+  /** So many new ones for so many old ones. */
+  readonly quantity: readonly [to: number, from: number];
+  readonly price: readonly [to: number, from: number];
+  /** Accounts hold multiples of it, rounded towards zero; the rest is paid for. */
+  readonly lotSize: Decimal;
+}
+
 export interface Broker {
   /** As orders name it: paper, alpaca, ccxt:<exchange>. */
   readonly name: string;
@@ -98,6 +115,8 @@ export interface Broker {
   positions(account: string): Promise<BrokerAnswer<BrokerPosition>>;
   /** Reports after that cursor, oldest first, at most so many. */
   reports(after: number, countMax: number): Promise<readonly BrokerReport[]>;
+  /** Takes it into every account, once; only of a broker that does not hear of it from its market. Open orders of the symbols must have ended. */
+  applyAction?(action: BrokerAction): Promise<void>;
   /** Rings when there may be new reports; gives the function that stops it. */
   onReport(ring: () => void): () => void;
   close(): Promise<void>;

@@ -21,6 +21,8 @@ export interface RiskChecks {
 /** The risk engine, as the job that compares the books asks it. */
 export interface RiskBooks {
   lines(): Promise<readonly BelievedLine[]>;
+  /** Symbols in which it decides nothing because of a corporate action: what it says afterwards has no new approval in them. */
+  heldSymbols(): Promise<readonly string[]>;
   /** What is reserved, order by order; those that were not sent first, and of very many not all. */
   approvals(): Promise<readonly BelievedApproval[]>;
 }

@@ -17,6 +17,7 @@ import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import type { AuditAnewRecords } from "./audit-anew.ts";
 import type { AuditStandingRecords } from "./audit-standing.ts";
+import type { CorporateActionRecords } from "./corporate-actions.ts";
 import type { DrillRecords } from "./drill-records.ts";
 import type { FirstSeenRecords } from "./first-seen.ts";
 import type { FlattenRecords } from "./flatten-records.ts";
@@ -149,6 +150,7 @@ export interface UnitOfWork {
   readonly configuration: ConfigurationRecords;
   readonly oms: OmsRecords;
   readonly research: ResearchRecords;
+  readonly corporateActions: CorporateActionRecords;
   readonly stops: StopRecords;
   readonly reconcile: ReconcileRecords;
   readonly paperWeather: PaperWeatherRecords;

@@ -3,14 +3,14 @@
 import { memoryPaperBooks } from "../adapters/paper-broker/memory-books.ts";
 import type { PaperBooks } from "../adapters/paper-broker/paper-books.ts";
 import { type PaperBroker, paperBroker } from "../adapters/paper-broker/paper-broker.ts";
-import { paperMarket } from "../adapters/paper-market.ts";
+import { paperMarket, pricesOf } from "../adapters/paper-market.ts";
 import { paperMarketHistory } from "../adapters/paper-market-history.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import { format, type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { PaperWeather } from "../contracts/src/records/fund.ts";
 import { isBuy, isOpenState, type PaperOrder } from "../core/paper-matching.ts";
 import { movePosition, type PaperPosition } from "../core/paper-positions.ts";
-import { paperPrices } from "../core/paper-prices.ts";
+import type { StoredAction } from "../ports/corporate-actions.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
 import type { Quotes } from "../ports/quotes.ts";
 import type { MarketSettings } from "../ports/settings.ts";
@@ -41,12 +41,17 @@ export interface Outside {
 const latencyMs = 3;
 export const heldKey = (account: string, symbol: string): string => `${account} ${symbol}`;
 
-export function outside({ clock, timers }: Pick<Scheduler, "clock" | "timers">, market: MarketSettings): Outside {
+export function outside(
+  { clock, timers }: Pick<Scheduler, "clock" | "timers">,
+  market: MarketSettings,
+  actions: () => readonly StoredAction[],
+): Outside {
   const beganAt = clock.now();
   let suffered: PaperWeather = { set_by: "sim", reason: "simulated", at: format(beganAt) };
   const weather = (): PaperWeather => suffered;
-  const marketOptions = { clock, timers, ...market, listings: paperListings, beganAt, weather };
-  const prices = paperPrices({ ...marketOptions, speeds: [], gaps: () => suffered.gaps ?? [] });
+  const known = () => ({ actions: actions(), readAt: clock.now() });
+  const marketOptions = { clock, timers, ...market, listings: paperListings, beganAt, weather, actions: known };
+  const prices = pricesOf(marketOptions);
   const open = new Map<string, PaperOrder>();
   const held = new Map<string, PaperPosition>();
   const arrived = new Map<string, number>();

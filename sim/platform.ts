@@ -20,6 +20,7 @@ import { systemSha256OfBytes, systemSigning } from "../adapters/system-signing.t
 import { mayPublish } from "../contracts/src/authority.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjectByName } from "../contracts/src/subjects.ts";
+import type { StoredAction } from "../ports/corporate-actions.ts";
 import type { Identity } from "../ports/identity.ts";
 import type { RpcService, UnaryHandler } from "../ports/rpc.ts";
 import type { Secrets } from "../ports/secrets.ts";
@@ -87,7 +88,11 @@ export function platform(options: PlatformOptions): Platform {
     codes: new Map() as CodeWorld,
   };
   for (const name of operatorNames) enrol(disk.codes, operatorIdentity(name).subject);
-  const around = outside(time, settings.market);
+  const followed = (): readonly StoredAction[] => {
+    const all = [...world.corporateActions.values()].filter(({ state }) => state !== "ABORTED");
+    return all.sort((one, other) => (one.appliedAt ?? Infinity) - (other.appliedAt ?? Infinity));
+  };
+  const around = outside(time, settings.market, followed);
   const lives = new Map<ServiceName, Life>();
   const answering = new Map<string, RpcService>();
   const retired = new Set<ServiceName>();

@@ -3,7 +3,7 @@
 
 import type { AskPeer } from "../adapters/peers/peers.ts";
 import { Fault } from "../contracts/src/fault.ts";
-import type { Broker } from "../ports/broker.ts";
+import type { Broker, BrokerAction } from "../ports/broker.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { Weather } from "./weather.ts";
 
@@ -58,5 +58,8 @@ export function lossyBroker<Kind extends Broker>(broker: Kind, road: Road, timer
     openOrders: (account) => overRoad(() => broker.openOrders(account)),
     positions: (account) => overRoad(() => broker.positions(account)),
     reports: (after, countMax) => overRoad(() => broker.reports(after, countMax)),
+    ...(broker.applyAction !== undefined && {
+      applyAction: (action: BrokerAction) => overRoad(async () => broker.applyAction?.(action)),
+    }),
   };
 }

@@ -66,6 +66,8 @@ export interface RiskGround {
   publish<Payload>(service: "oms" | "treasury", subject: Subject<Payload>, payload: Payload): Promise<void>;
   /** Our position and that of a broker differ for certain, as far as anybody here can tell. */
   block(fundId: string, symbol: string): Promise<void>;
+  /** As if a corporate action in it were announced, and nobody carried it out. */
+  announce(symbol: string): Promise<void>;
   /** What the risk engine said about an order on the bus so far. */
   heard(orderId: string): readonly BusEvent[];
   /** Asks dry until the answer is as the world shall be. */
@@ -226,6 +228,16 @@ function groundOn(
           },
           ...{ ourQuantity: decimal.zero, brokerQuantity: decimal.one, class: "UNKNOWN", status: "CONFIRMED" },
           ...{ evidence: "We have 0, the broker has 1.", isAlerted: true, firstSeenAt: at, at },
+        }),
+      );
+    },
+    async announce(symbol) {
+      const at = systemClock().now();
+      await hands.stores.treasury.transact("ground", (unit) =>
+        unit.corporateActions.put({
+          ...{ actionId: `split-${symbol}`, kind: "SPLIT", symbol, state: "ANNOUNCED", termsHash: "0" },
+          legs: [{ symbol, new_symbol: symbol, quantity: [4, 1], price: [1, 4] }],
+          ...{ bookedBy: "operator:duty", reason: "tested", announcedAt: at },
         }),
       );
     },

@@ -8,6 +8,7 @@ import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
 import { auditAnewChanges } from "./audit-anew.ts";
 import { auditStandingChanges } from "./audit-standing.ts";
 import { encode } from "./codec.ts";
+import { actionChanges } from "./corporate-actions.ts";
 import { firstSeenChanges } from "./first-seen.ts";
 import { flattenChanges } from "./flatten-records.ts";
 import { haltChanges } from "./halt-records.ts";
@@ -61,6 +62,7 @@ interface Pending {
   readonly stops: ReturnType<typeof stopChanges>;
   readonly reconcile: ReturnType<typeof reconcileChanges>;
   readonly paperWeather: ReturnType<typeof weatherChanges>;
+  readonly corporateActions: ReturnType<typeof actionChanges>;
   readonly stepUps: ReturnType<typeof stepUpChanges>;
   readonly auditStanding: ReturnType<typeof auditStandingChanges>;
   readonly firstSeen: ReturnType<typeof firstSeenChanges>;
@@ -107,6 +109,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const stops = stopChanges(world.stops, { inTurn, lock });
   const reconcile = reconcileChanges(world.reconcile, { inTurn, lock });
   const paperWeather = weatherChanges(world.paperWeather, { inTurn, lock });
+  const corporateActions = actionChanges(world.corporateActions, { inTurn, lock });
   const stepUps = stepUpChanges(world.stepUps, { inTurn, lock });
   const auditStanding = auditStandingChanges(world.auditStanding, { inTurn, lock });
   const firstSeen = firstSeenChanges(world.firstSeen, { inTurn, lock });
@@ -125,6 +128,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     stops,
     reconcile,
     paperWeather,
+    corporateActions,
     stepUps,
     auditStanding,
     firstSeen,
@@ -151,6 +155,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.stops.apply();
       pending.reconcile.apply();
       pending.paperWeather.apply();
+      pending.corporateActions.apply();
       pending.stepUps.apply();
       pending.auditStanding.apply();
       pending.firstSeen.apply();
@@ -212,6 +217,7 @@ function unitOf(
     stops: pending.stops.records,
     reconcile: pending.reconcile.records,
     paperWeather: pending.paperWeather.records,
+    corporateActions: pending.corporateActions.records,
     auditStanding: pending.auditStanding.records,
     firstSeen: pending.firstSeen.records,
     auditAnew: pending.auditAnew.records,

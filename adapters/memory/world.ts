@@ -8,6 +8,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Outcome } from "../../ports/store.ts";
 import type { AuditAnewWorld } from "./audit-anew.ts";
 import type { AuditStandingWorld } from "./audit-standing.ts";
+import type { ActionWorld } from "./corporate-actions.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
 import type { FirstSeenWorld } from "./first-seen.ts";
 import { type FlattenWorld, flattenWorld } from "./flatten-records.ts";
@@ -80,6 +81,7 @@ export interface MemoryWorld {
   readonly stops: StopWorld;
   readonly reconcile: ReconcileWorld;
   readonly paperWeather: WeatherWorld;
+  readonly corporateActions: ActionWorld;
   readonly stepUps: StepUpWorld;
   readonly auditStanding: AuditStandingWorld;
   readonly auditAnew: AuditAnewWorld;
@@ -132,6 +134,7 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     stops: new Map(),
     reconcile: reconcileWorld(),
     paperWeather: { current: undefined },
+    corporateActions: new Map(),
     stepUps: new Map(),
     auditStanding: { current: undefined },
     auditAnew: new Map(),

@@ -12,12 +12,13 @@ export function memoryPaperBooks(): PaperBooks {
   const positions = new Map<string, PaperPosition>();
   const reports: PaperReport[] = [];
   const prints = new Map<string, Instant>();
+  const actions = new Set<string>();
   const lags = new Map<string, { readonly until: Instant; readonly positions: readonly PaperPosition[] }>();
   let head = { arrivals: 0, begun: false, hideNext: 0 };
 
   const isHeld = ({ quantity }: PaperPosition): boolean => quantity !== 0n;
 
-  function viewOf({ orderId, symbols = [], endedBy }: BookSelection): BookView {
+  function viewOf({ orderId, actionId, symbols = [], endedBy }: BookSelection): BookView {
     const isWanted = ({ symbol, expiresAt }: PaperOrder): boolean =>
       symbols.includes(symbol) || (endedBy !== undefined && expiresAt !== undefined && expiresAt <= endedBy);
     return {
@@ -28,6 +29,7 @@ export function memoryPaperBooks(): PaperBooks {
       open: [...open.values()].filter(isWanted),
       positions: [...positions.values()].filter(({ symbol }) => symbols.includes(symbol)),
       prints,
+      hasAction: actionId !== undefined && actions.has(actionId),
     };
   }
 
@@ -41,6 +43,7 @@ export function memoryPaperBooks(): PaperBooks {
     for (const one of changes.positions) positions.set(JSON.stringify([one.account, one.symbol]), one);
     for (const [symbol, at] of changes.prints) prints.set(symbol, at);
     reports.push(...changes.reports);
+    if (changes.actionId !== undefined) actions.add(changes.actionId);
   }
 
   const heldBy = (account: string) => [...positions.values()].filter((one) => one.account === account && isHeld(one));

@@ -12,6 +12,8 @@ import type { PaperPosition } from "../../core/paper-positions.ts";
 /** What a decision has to see. */
 export interface BookSelection {
   readonly orderId?: string;
+  /** Whether a corporate action is in the books. */
+  readonly actionId?: string;
   /** Their open orders, positions and prints. */
   readonly symbols?: readonly string[];
   /** Orders whose end has come by then. */

@@ -6,6 +6,7 @@ import { paperListings } from "../../services/paper-seeds.ts";
 import { auditAnewConformance } from "../../testkit/conformance/audit-anew-records.ts";
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
+import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
@@ -21,6 +22,10 @@ import { paperInstruments } from "./paper-instruments.ts";
 
 brokerConformance("paper, in memory", () => memoryPaperBrokerRig());
 paperWeatherConformance("memory", async () => {
+  const { store, close } = await memoryStoreRig({ seed: 1 });
+  return { store, close };
+});
+corporateActionConformance("memory", async () => {
   const { store, close } = await memoryStoreRig({ seed: 1 });
   return { store, close };
 });

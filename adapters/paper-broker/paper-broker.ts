@@ -11,6 +11,7 @@ import type { Quote } from "../../contracts/src/records/market.ts";
 import {
   acceptOrder,
   amendOrder,
+  applyAction,
   beginBooks,
   cancelOrder,
   expireOrders,
@@ -152,6 +153,12 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
       bell.delivered(await ask(() => books.reports(after, countMax)), countMax).map(reportOf),
     onReport: (ring) => bell.onReport(ring),
     close: async () => bell.close(),
+    async applyAction(action) {
+      const symbols = action.legs.flatMap(({ symbol, newSymbol }) => [symbol, newSymbol]);
+      const selection = { actionId: action.actionId, symbols };
+      await ask(() => books.change(selection, (view) => applyAction(view, action, clock.now())));
+      bell.changed();
+    },
     begin: (positions) => books.change({}, (view) => beginBooks(view, positions)),
     async match(quotes) {
       const told = await matchAll(quotes);

@@ -3,6 +3,7 @@
 import type pg from "pg";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import type { PaperWeather } from "../../contracts/src/records/fund.ts";
+import type { StoredAction } from "../../ports/corporate-actions.ts";
 import { storeFault } from "../postgres/store-fault.ts";
 import { type Wake, whenWritten } from "../postgres/wake.ts";
 import { type PaperBeginnings, type PaperWishes, paperBeginnings } from "./paper-beginnings.ts";
@@ -16,6 +17,8 @@ export interface PaperPlace {
   /** What the first start decided for good; decides it when this is the first. */
   beginnings(wishes: PaperWishes): Promise<PaperBeginnings>;
   readWeather(): Promise<PaperWeather | undefined>;
+  /** Corporate actions that are under way or were applied, in the order in which they were. */
+  readActions(): Promise<readonly StoredAction[]>;
   /** Calls back when the weather may have changed. */
   onChange(run: () => void): () => void;
 }
@@ -33,6 +36,13 @@ export function postgresPaperPlace(pool: pg.Pool, wake: Pick<Wake, "onPoke">): P
     beganAt: async () => fromMicroseconds(Number((await ask("select began_us from paper_market"))[0]?.began_us)),
     beginnings: (wishes) => paperBeginnings(pool, wishes),
     readWeather: async () => (await ask("select content from paper_weather"))[0]?.content,
+    readActions: async () =>
+      (
+        await ask(
+          `select content from corporate_action where state <> 'ABORTED'
+           order by applied_us nulls last, announced_us, action_id`,
+        )
+      ).map(({ content }) => content),
     onChange: (run) => whenWritten(wake, "events", run),
   };
 }

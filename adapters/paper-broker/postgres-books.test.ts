@@ -5,6 +5,7 @@ import { parse } from "../../contracts/src/decimal.ts";
 import { auditAnewConformance } from "../../testkit/conformance/audit-anew-records.ts";
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
+import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
@@ -35,6 +36,7 @@ const rigOn = (): Promise<PaperBrokerRig> =>
 
 brokerConformance("paper, in PostgreSQL", rigOn);
 paperWeatherConformance("PostgreSQL", async () => openPeer(database.address.app));
+corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditAnewConformance("PostgreSQL", async () => openPeer(database.address.app));

@@ -119,7 +119,7 @@ type Rows = pg.QueryResult["rows"];
 
 async function load(client: pg.PoolClient, selection: BookSelection): Promise<BookView> {
   const symbols = [...(selection.symbols ?? [])];
-  const [heads, one, open, positions, prints, counts] = await Promise.all([
+  const [heads, one, open, positions, prints, counts, actions] = await Promise.all([
     client.query(lockHead),
     client.query({
       name: "paper_order_one",
@@ -145,6 +145,11 @@ async function load(client: pg.PoolClient, selection: BookSelection): Promise<Bo
       name: "paper_order_count",
       text: `select count(*) as count from (select from paper_order where is_open limit ${openOrdersMax}) as counted`,
     }),
+    client.query({
+      name: "paper_action_one",
+      text: "select 1 from paper_action where action_id = $1",
+      values: [selection.actionId ?? null],
+    }),
   ]);
   const [head] = heads.rows;
   const [found] = one.rows;
@@ -158,6 +163,7 @@ async function load(client: pg.PoolClient, selection: BookSelection): Promise<Bo
     open: open.rows.map((row) => orderOf(row.content)).sort((left, right) => left.arrival - right.arrival),
     positions: positions.rows.map(positionOf),
     prints: new Map(prints.rows.map((row) => [row.symbol, fromMicroseconds(Number(row.quoted_us))])),
+    hasAction: actions.rows.length > 0,
   };
 }
 
@@ -169,6 +175,10 @@ function writes(changes: BookChanges): readonly pg.QueryConfig[] {
       values: [changes.cursor, changes.arrivals, changes.begun, changes.hideNext],
     },
   ];
+  if (changes.actionId !== undefined) {
+    const text = "insert into paper_action (action_id) values ($1)";
+    statements.push({ name: "paper_action_put", text, values: [changes.actionId] });
+  }
   const put = (name: string, text: string, rows: readonly unknown[]) => {
     if (rows.length > 0) statements.push({ name, text, values: [JSON.stringify(rows)] });
   };

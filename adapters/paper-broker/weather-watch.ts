@@ -1,19 +1,21 @@
-// Keeps what the paper broker and the paper market suffer at hand in every process that plays one of them: read every second, and at once
-// after a commit. While it cannot be read, the last word stands.
+// Keeps what the paper broker and the paper market suffer, and the corporate actions that they follow, at hand in every process that plays one of
+// them: read every second, and at once after a commit. While it cannot be read, the last word stands.
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import type { Log } from "../../ports/log.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 
-export interface WeatherWatch {
-  now(): PaperWeather | undefined;
+export interface WeatherWatch<Known = PaperWeather> {
+  now(): Known | undefined;
   close(): Promise<void>;
 }
 
-export interface WeatherWatchOptions {
+export interface WeatherWatchOptions<Known> {
+  /** As the log names it; the weather when absent. */
+  readonly what?: string;
   readonly timers: Timers;
   readonly log: Log;
-  read(): Promise<PaperWeather | undefined>;
+  read(): Promise<Known | undefined>;
   /** Calls back when something may have changed; gives the function that stops it. */
   readonly onChange?: (run: () => void) => () => void;
 }
@@ -23,9 +25,11 @@ const readEveryMs = 1_000;
 const readMsMin = 250;
 
 /** Resolves after the first reading, whatever came of it. */
-export async function watchWeather(options: WeatherWatchOptions): Promise<WeatherWatch> {
+export async function watchWeather<Known = PaperWeather>(
+  options: WeatherWatchOptions<Known>,
+): Promise<WeatherWatch<Known>> {
   const { timers, log } = options;
-  let current: PaperWeather | undefined;
+  let current: Known | undefined;
   let reading: Promise<void> | undefined;
   let closed = false;
   let troubled = false;
@@ -37,7 +41,7 @@ export async function watchWeather(options: WeatherWatchOptions): Promise<Weathe
       current = await options.read();
       troubled = false;
     } catch (thrown) {
-      if (!troubled) log.warn("the paper weather cannot be read", { reason: messageOf(thrown) });
+      if (!troubled) log.warn(`the ${options.what ?? "paper weather"} cannot be read`, { reason: messageOf(thrown) });
       troubled = true;
     }
   }

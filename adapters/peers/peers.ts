@@ -63,12 +63,17 @@ function believedApproval(approval: Approval): BelievedApproval {
 }
 
 function riskBooksOver(ask: AskPeer): RiskBooks {
+  async function exposures(): Promise<Exposures> {
+    const outcome = await ask("RiskEngine", "ListExposures", {});
+    if (!outcome.ok) throw new Defect(`ListExposures was denied: ${outcome.denial.code}`);
+    // The codec gave what the procedure answers.
+    return outcome.value as Exposures;
+  }
+
   return {
+    heldSymbols: async () => (await exposures()).held_symbols,
     async lines() {
-      const outcome = await ask("RiskEngine", "ListExposures", {});
-      if (!outcome.ok) throw new Defect(`ListExposures was denied: ${outcome.denial.code}`);
-      // The codec gave what the procedure answers.
-      return (outcome.value as Exposures).lines.map((line) => ({
+      return (await exposures()).lines.map((line) => ({
         fundId: line.fund_id,
         symbol: line.symbol,
         quantity: line.quantity,

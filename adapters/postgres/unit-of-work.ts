@@ -12,6 +12,7 @@ import type { Sql } from "./store-transaction.ts";
 import { auditAnewRecords } from "./unit-of-work-audit-anew.ts";
 import { auditStandingRecords } from "./unit-of-work-audit-standing.ts";
 import { configurationRecords } from "./unit-of-work-configuration.ts";
+import { corporateActionRecords } from "./unit-of-work-corporate-actions.ts";
 import { firstSeenRecords } from "./unit-of-work-first-seen.ts";
 import { drillRecords, flattenRecords } from "./unit-of-work-flatten.ts";
 import { haltRecords } from "./unit-of-work-halts.ts";
@@ -76,6 +77,7 @@ export function createUnitOfWork(options: {
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),
     paperWeather: paperWeatherRecords(options.sql),
+    corporateActions: corporateActionRecords(options.sql),
     stepUps: { redeem: (shown) => redeemOrTell(options.sql, events, shown) },
     auditStanding: auditStandingRecords(options.sql),
     firstSeen: firstSeenRecords(options.sql),

@@ -106,6 +106,7 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   paperWeather: audited("paperWeather", "paper.weather", () => "paper", (of) => of.set_by),
   ledgerBooked: audited("ledgerBooked", "ledger.booked", byFund, (of) => of.booked_by),
   ledgerRebuilt: audited("ledgerRebuilt", "ledger.rebuilt", byFund, (of) => of.rebuilt_by),
+  corporateActionChanged: audited("corporateActionChanged", "corporate_action.changed", (of) => of.symbol, (of) => of.booked_by),
   strategyChanged: audited("strategyChanged", "strategy.changed", (of) => of.strategy_id, (of) => of.changed_by),
   seedImported: audited("seedImported", "seed.imported", (of) => of.name, (of) => of.imported_by),
   navUpdated: { notAudited: "A valuation follows from fills and prices; what was decided on it stands in the decision." },

@@ -236,7 +236,7 @@ describe("a token of our own processes", () => {
         "AnnounceHalt",
         "ConfirmHalts",
       ],
-      oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
+      oms: ["InspectInstance", "CheckOrder", "GetEnvelope", "ListExposures"],
       treasury: ["InspectInstance", "ListExposures"],
       research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
       gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts", "GetHaltStatus"],

@@ -95,8 +95,8 @@ export const operations = {
   ListFunds: rule(readers, "List the funds."),
   ListNavs: rule(readers, "Read what a fund was worth over time."),
   ListLedger: rule(readers, "Read a fund's cash ledger."),
-  BookCorporateAction: rule(["risk_officer", "admin"], "Book a cash dividend to the paper funds that held the share."),
   RebuildLedger: rule(["admin"], "Rebuild a paper fund's positions and cash from its trades and entries."),
+  BookCorporateAction: rule(["risk_officer", "admin"], "Book a cash dividend, a split or a change of symbol to the paper funds."),
   BookFlow: rule(["risk_officer", "admin"], "Book a deposit into a paper fund or a withdrawal from it."),
   ListInstruments: rule(readers, "List the instruments that may be traded."),
   ListStrategies: rule(readers, "List the strategies."),
@@ -202,7 +202,8 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     "AnnounceHalt",
     "ConfirmHalts",
   ],
-  oms: ["InspectInstance", "CheckOrder", "GetEnvelope"],
+  // What the risk engine believes to be held and open is asked before a corporate action is applied.
+  oms: ["InspectInstance", "CheckOrder", "GetEnvelope", "ListExposures"],
   // What the risk engine believes to be held and open is asked before reference data is taken away.
   treasury: ["InspectInstance", "ListExposures"],
   // Strategies come through the front door.
@@ -228,6 +229,7 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   paperWeather: ["oms"],
   ledgerBooked: ["treasury"],
   ledgerRebuilt: ["treasury"],
+  corporateActionChanged: ["treasury", "oms"],
   strategyChanged: ["research"],
   seedImported: ["treasury"],
   navUpdated: ["treasury"],

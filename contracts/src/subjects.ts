@@ -3,6 +3,7 @@
 // by dots, `*` stands for exactly one word, a closing `>` for one or more.
 import type { z } from "zod";
 import { Fault } from "./fault.ts";
+import { corporateActionChanged } from "./records/corporate-action.ts";
 import { riskEnvelope } from "./records/envelope.ts";
 import {
   ledgerBooked,
@@ -100,6 +101,7 @@ export const subjects = {
   paperWeather: subject("svc.v1.oms.paper.weather", paperWeather, () => "paper", "Somebody changed what the paper broker and the paper market suffer."),
   ledgerBooked: subject("svc.v1.treasury.ledger.booked", ledgerBooked, byFund, "Cash moved that no fill moved: capital, a flow, a fee for borrowed shares."),
   ledgerRebuilt: subject("svc.v1.treasury.ledger.rebuilt", ledgerRebuilt, byFund, "What is kept of a fund's positions and cash was put right from its trades and entries."),
+  corporateActionChanged: subject("svc.v1.treasury.corporate_action.changed", corporateActionChanged, (action) => action.symbol, "A split or a change of symbol was announced, applied, done or aborted."),
   strategyChanged: subject("svc.v1.research.strategy.changed", strategyChanged, (changed) => changed.strategy_id, "A strategy's status or allocation changed."),
   seedImported: subject("svc.v1.treasury.seed.imported", seedImported, (seed) => seed.name, "The paper platform's history was put in."),
   navUpdated: subject("svc.v1.treasury.nav.updated", navUpdated, byFund, "A fund was valued."),

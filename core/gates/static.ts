@@ -32,7 +32,7 @@ export const staticLimits: Gate = {
       return { code: "ENVELOPE_MISSING", reason: `Fund ${quoted(order.fund_id)} has no risk envelope.` };
     }
     notes.count("envelope_version", envelope.version);
-    const denial = allowedDenial(order, view, envelope, notes);
+    const denial = allowedDenial(order, view, envelope, notes) ?? actionDenial(order, view, notes);
     if (denial !== undefined || view.lowers === true) return denial;
     if (!obeysLimits(order, view)) return exitCollarDenial(order, view, envelope, notes);
     const isReduction = !isNewRisk(view);
@@ -63,6 +63,16 @@ function allowedDenial(order: Order, view: FundView, envelope: Envelope, notes: 
     return { code: "ASSET_CLASS_NOT_ALLOWED", reason: `Asset class ${order.asset_class} is not allowed.` };
   }
   return undefined;
+}
+
+/** How a block begins that is a corporate action's: it holds for every order, because what it would reduce is about to be counted in other units. */
+export const actionBlock = "Corporate action ";
+
+function actionDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
+  if (view.symbolBlock?.startsWith(actionBlock) !== true) return undefined;
+  notes.word("symbol_block", view.symbolBlock);
+  const reason = `Nothing is decided in ${quoted(order.symbol)} at present. ${view.symbolBlock}`;
+  return { code: "CORPORATE_ACTION_UNDER_WAY", reason };
 }
 
 function barredDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {

@@ -21,6 +21,8 @@ export interface Instruments {
   multiplier(symbol: string): Promise<decimal.Decimal>;
   /** The newest price, if it is not older than new risk may be decided on. */
   freshPrice(symbol: string): Priced | undefined;
+  /** What was heard of its price is of other terms than those that it has now. */
+  forgetPrice(symbol: string): void;
   stop(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
       const ageMs = millisecondsBetween(priced.at, ports.clock.now());
       return ageMs <= ports.settings.risk.markAgeMsMax ? priced : undefined;
     },
+    forgetPrice: (symbol) => void marks.delete(symbol),
     stop: () => listening.close(),
   };
 }

@@ -17,6 +17,7 @@ export type OmsPorts = Pick<
   | "brokers"
   | "riskChecks"
   | "riskStore"
+  | "riskBooks"
   | "referenceData"
   | "omsQueries"
   | "settings"

@@ -10,6 +10,7 @@ import { createAdjusting } from "./adjusting.ts";
 import { type Amending, createAmending } from "./amending.ts";
 import { type Cancelling, createCancelling } from "./cancelling.ts";
 import { createChecking } from "./checking.ts";
+import { carryOutActions } from "./corporate-actions.ts";
 import { createDrivers, type Drivers } from "./drive.ts";
 import { sweepHalts } from "./halt-sweep.ts";
 import { hearHistory } from "./import-history.ts";
@@ -81,6 +82,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const taking = await keepTakingUp(ports, drivers, bells);
   stops.push(taking.stop);
   stops.push(trimKeys(ports));
+  stops.push(carryOutActions({ ports, instruments, cancelling, bells }).stop);
   const history = await hearHistory(ports);
   stops.push(() => history.close());
 

@@ -127,7 +127,10 @@ async function assemble(
     ListApprovals: approvals.listApprovals,
     ListLosses: createListLosses({ ports, envelopes, reference, drawdown }),
     ListBlocks: createListBlocks({ ports, engine, watch, commit }),
-    ListExposures: async (): Promise<Exposures> => ({ lines: [...engine.lines()] }),
+    ListExposures: async (): Promise<Exposures> => ({
+      lines: [...engine.lines()],
+      held_symbols: [...engine.heldSymbols()],
+    }),
   } satisfies Record<string, UnaryHandler>;
   const rpc: RpcService = { name: "RiskEngine", handlers };
   return {

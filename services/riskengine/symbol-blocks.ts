@@ -1,8 +1,10 @@
-// Symbols in which our position and the broker's differ for certain: no new risk is taken in them. Read before anything is served, and again every
-// half second, because the reconciler runs in another process. When the store does not answer, the last list stands; that halts are then
+// Symbols in which our position and the broker's differ for certain: no new risk is taken in them; and symbols of corporate actions that are under way:
+// nothing is decided in them. Read before anything is served, and again every half second, because others write them in another process. When the store does not answer, the last list stands; that halts are then
 // unknown is what stops new risk.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Engine } from "../../core/engine.ts";
+import { actionBlock } from "../../core/gates/static.ts";
+import type { StoredAction } from "../../ports/corporate-actions.ts";
 import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
 
@@ -19,10 +21,15 @@ type Ports = Pick<ServicePorts, "store" | "timers" | "log" | "crash">;
 export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<SymbolBlockWatch> {
   const ending = new AbortController();
   let known = "";
+  let knownHeld = "[]";
   let troubled = false;
 
   async function read(): Promise<void> {
-    const confirmed = await ports.store.transact("riskengine.blocks", (unit) => unit.reconcile.confirmed());
+    const { confirmed, underWay } = await ports.store.transact("riskengine.blocks", async (unit) => ({
+      confirmed: await unit.reconcile.confirmed(),
+      underWay: await unit.corporateActions.underWay(),
+    }));
+    hold(underWay);
     const blocks = confirmed.map(({ fundId, symbol, evidence, at }) => ({
       since: at,
       fundId,
@@ -34,6 +41,19 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<S
     known = content;
     engine.setSymbolBlocks(blocks);
     ports.log.info("symbols that differ from the broker have changed", { blocked: blocks.length });
+  }
+
+  function hold(underWay: readonly StoredAction[]): void {
+    const held = underWay.flatMap(({ actionId, kind, reason, legs, announcedAt: since }) => {
+      const why = line(`${actionBlock}${actionId} (${kind}) is under way: ${reason}`, reasonCharactersMax);
+      const symbols = new Set(legs.flatMap(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]));
+      return [...symbols].map((symbol) => ({ symbol, reason: why, since }));
+    });
+    const content = JSON.stringify(held);
+    if (content === knownHeld) return;
+    knownHeld = content;
+    engine.setHeldSymbols(held);
+    ports.log.info("symbols with a corporate action under way have changed", { held: held.length });
   }
 
   async function watch(): Promise<void> {

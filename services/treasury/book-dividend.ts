@@ -70,7 +70,8 @@ async function book(
     await unit.ledger.firstImport(name, hash, ports.clock.now());
     for (const entry of due) await bookEntry(unit, entry);
   }
-  return { ...answer, entries: due.map(ledgerMessage), already_booked: known !== undefined };
+  const booked = { already_booked: known !== undefined, state: "DONE", note: "" };
+  return { ...answer, entries: due.map(ledgerMessage), ...booked };
 }
 
 /** What every strategy of every paper fund is due, or why that cannot be said yet. */
@@ -153,7 +154,9 @@ function entryIdFor({ actionId }: Dividend, fundId: string, strategyId: string, 
 
 function checked(request: BookCorporateActionRequest, view: ReferenceView, bookedBy: string): Dividend {
   const { action_id: actionId, kind, symbol, ex_date: exDateText } = request;
-  if (kind !== "CASH_DIVIDEND") throw invalid(`kind is ${quoted(kind)}: only CASH_DIVIDEND is booked here.`);
+  if (kind !== "CASH_DIVIDEND") {
+    throw invalid(`kind is ${quoted(kind)}: give CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE.`);
+  }
   if (!idText.safeParse(actionId).success)
     throw invalid(`action_id is ${quoted(actionId)}: make one up, such as aapl-2026-q4.`);
   const instrument = view.instruments.get(symbol);

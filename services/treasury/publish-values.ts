@@ -4,12 +4,15 @@
 //     from the newest one that the risk engine kept.
 //  2. A value is told at most once a second, however often the service is started.
 //  3. Where a trading day began is written once, with the day's first value, and is the last value before it.
-//  4. A symbol without a fresh price is valued at the last one that is known, also over restarts, and that is an alarm.
+//  4. A price of before a corporate action counts in the terms of after it from the moment on in which the quantities do (core/corporate-actions.ts).
+//  5. A symbol without a fresh price is valued at the last one that is known, also over restarts, and that is an alarm.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { pricesMax } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { pricesAfter } from "../../core/corporate-actions.ts";
 import { isAhead } from "../../core/dated.ts";
+import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
@@ -56,6 +59,7 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
     fundId: string,
     view: ReferenceView,
     prices: ReadonlyMap<string, Price>,
+    actions: readonly StoredAction[],
   ): Promise<FundValue | string | undefined> {
     const fund = view.funds.get(fundId);
     // A fund of which nothing is held here is somebody else's to value.
@@ -69,7 +73,7 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
       strategies: books.strategies.get(fundId) ?? new Map(),
       netFlows: books.netFlows.get(`${fundId} ${fund.currency}`) ?? decimal.zero,
       view,
-      prices: withRemembered(prices, remembered),
+      prices: pricesAfter(withRemembered(prices, remembered), actions),
       priceAgeMsMax,
       fxAgeMsMax: ports.settings.risk.fxAgeMsMax,
       at,
@@ -88,10 +92,13 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
     newest: (fundId) => newest.get(fundId),
     async publish(view, prices) {
       const values = await ports.store.transact("treasury.value", async (unit) => {
+        const actions = await unit.corporateActions.applied();
         const books = await readBooks(unit);
         const valued: (readonly [string, FundValue | string])[] = [];
+        // What is held and what it is multiplied with are of one moment, or there is no value this time.
+        if ((await unit.corporateActions.applied()).length !== actions.length) return valued;
         for (const fundId of books.holdings.keys()) {
-          const value = await valueOne(unit, books, fundId, view, prices);
+          const value = await valueOne(unit, books, fundId, view, prices, actions);
           if (value !== undefined) valued.push([fundId, value]);
         }
         return valued;

@@ -5,6 +5,7 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type {
   BookCorporateActionRequest,
   BookFlowRequest,
+  CorporateAction,
   Instruments,
   ListLedgerRequest,
   ListNavsRequest,
@@ -17,9 +18,10 @@ import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { isNewest } from "../../core/dated.ts";
 import type { Subscription } from "../../ports/bus.ts";
-import type { RpcCall, RpcService } from "../../ports/rpc.ts";
+import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
+import { announceAction } from "./announce-action.ts";
 import { bookDividend } from "./book-dividend.ts";
 import { bookFill, bookFills } from "./book-fills.ts";
 import { bookFlow } from "./book-flow.ts";
@@ -148,7 +150,11 @@ function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer
       ListLedger: (request: ListLedgerRequest) => listLedger(request, ports.treasuryQueries, reader),
       BookFlow: (request: BookFlowRequest, call: RpcCall) => bookFlow(request, call, ports, reader),
       BookCorporateAction: (request: BookCorporateActionRequest, call: RpcCall) =>
-        bookDividend(request, call, ports, reader),
+        setting<CorporateAction | DeniedAnswer>(() =>
+          request.kind === "SPLIT" || request.kind === "SYMBOL_CHANGE"
+            ? announceAction(request, call, ports, reader)
+            : bookDividend(request, call, ports, reader),
+        ),
       RebuildLedger: (request: RebuildLedgerRequest, call: RpcCall) =>
         rebuildLedger(request, call, ports, { reader, book: bookFill }),
       ListInstruments: async (): Promise<Instruments> => ({

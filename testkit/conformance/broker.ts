@@ -67,6 +67,24 @@ async function reportsAfter(rig: BrokerRig, after: number, page = 3): Promise<re
   }
 }
 
+async function takesActionsOnce(rig: BrokerRig): Promise<void> {
+  const { broker, symbol } = rig;
+  if (broker.applyAction === undefined) return;
+  await broker.submit(order(rig, "held", { orderType: "MARKET", quantity: q("101") }));
+  await rig.show("40", "40.1", "1000");
+  await broker.submit(order(rig, "rests"));
+  const actionId = `${rig.account}-split`;
+  const leg = { symbol, newSymbol: symbol, quantity: [1, 10], price: [10, 1], lotSize: q("1") } as const;
+  await broker.applyAction({ actionId, legs: [leg] });
+  expect(await position(rig)).toBe("10");
+  const reopened = await rig.reopen();
+  await reopened.applyAction?.({ actionId, legs: [leg] });
+  expect(await position(rig, reopened)).toBe("10");
+  const answer = await reopened.positions(rig.account);
+  expect(answer.complete && answer.items.map(({ averagePrice }) => averagePrice)).toEqual([q("401")]);
+  expect(await reopened.order(`${rig.account}-rests`)).toMatchObject({ state: "CANCELLED" });
+}
+
 async function oneOrderPerId(rig: BrokerRig): Promise<void> {
   const first = await rig.broker.submit(order(rig, "one"));
   expect(first).toMatchObject({ state: "WORKING", account: rig.account, symbol: rig.symbol, side: "BUY" });
@@ -223,6 +241,10 @@ export const brokerChecks: readonly BrokerCheck[] = [
   {
     sentence: "promise 7: what has ended stays as it ended, and an amendment is seen by the terms",
     run: endingsAreKept,
+  },
+  {
+    sentence: "23.4: takes a corporate action into its accounts once, and ends what rests in its symbols",
+    run: takesActionsOnce,
   },
   { sentence: "the bell rings for reports and stops when it is told to", run: theBellRings },
 ];

@@ -100,7 +100,7 @@ export function serviceRig(seed: number): ServiceRig {
         riskQueries: notHere("queries"),
         treasuryQueries: notHere("queries"),
         booksQueries: undefined,
-        riskBooks: { lines: async () => [], approvals: async () => [] },
+        riskBooks: { lines: async () => [], approvals: async () => [], heldSymbols: async () => [] },
         brokers: [],
         omsQueries: notHere("queries about orders"),
         riskChecks: notHere("risk engine to ask"),

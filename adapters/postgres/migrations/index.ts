@@ -26,6 +26,7 @@ import { waitingFillsMigration } from "./0023-waiting-fills.ts";
 import { refusedOrdersMigration } from "./0024-refused-orders.ts";
 import { auditAnewMigration } from "./0025-audit-anew.ts";
 import { firstSeenMigration } from "./0026-first-seen.ts";
+import { corporateActionsMigration } from "./0027-corporate-actions.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   refusedOrdersMigration,
   auditAnewMigration,
   firstSeenMigration,
+  corporateActionsMigration,
 ];

@@ -61,6 +61,7 @@ export const alarms = {
     "critical",
     "A subscription that carries money stops at an event and tries it until it is handled.",
   ),
+  CORPORATE_ACTION_STUCK: alarm("critical", "A corporate action was aborted, or is applied and not everybody has it."),
   FILL_UNBOOKED: alarm("critical", "A fill cannot be booked; it and those behind it in its fund wait until it can."),
   BOOKS_DIFFER: alarm("critical", "Orders, positions, cash, value or exposure do not agree with each other."),
   ORDER_FATE_UNKNOWN: alarm(

@@ -39,6 +39,9 @@ export const gateDenials = {
     ASSET_CLASS_NOT_ALLOWED: denial("The envelope does not allow this asset class."),
     NOTIONAL_ABOVE_MAX: denial("The order is worth more than the envelope's largest order."),
     PRICE_OUTSIDE_COLLAR: denial("The price lies too far from a fresh reference price."),
+    CORPORATE_ACTION_UNDER_WAY: denial(
+      "A split or a change of the symbol is under way; nothing is decided in it meanwhile.",
+    ),
     SYMBOL_BLOCKED: denial("Our position in the symbol and the broker's differ, so no new risk is taken in it."),
     SYMBOL_RESTRICTED: denial("The symbol is on the restricted list."),
     ORDER_RATE_EXCEEDED: denial("Orders come faster than the envelope allows."),
@@ -212,7 +215,11 @@ export const commandDenials = {
     "The ex-date has not begun, or trades from before it are not booked yet.",
     "FAILED_PRECONDITION",
   ),
-  CORPORATE_ACTION_NOT_SHARE: denial("Only shares pay dividends.", "FAILED_PRECONDITION"),
+  CORPORATE_ACTION_NOT_SHARE: denial(
+    "Only shares pay dividends, are split or change their symbol.",
+    "FAILED_PRECONDITION",
+  ),
+  CORPORATE_ACTION_STANDS: denial("Something stands against the corporate action.", "FAILED_PRECONDITION"),
   FLOW_KEY_CONFLICT: denial("The idempotency key belongs to another flow.", "ABORTED"),
 
   // The record of what happened.

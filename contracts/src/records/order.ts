@@ -195,6 +195,8 @@ export const orderTransition = z.object({
 });
 export type OrderTransition = z.infer<typeof orderTransition>;
 
+export const fillKinds = ["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU"] as const;
+
 /** A trade against an order. The same fill_id twice is one fill. */
 export const fill = z.object({
   fill_id: idText,
@@ -213,8 +215,11 @@ export const fill = z.object({
   filled_at: instantText,
   /** Counts the fund's fills without gaps, when the publisher can. */
   sequence: countNumber.optional(),
-  /** A trade when absent; an adjustment sets our position to the broker's, a seed is where the paper platform begins. */
-  kind: z.enum(["TRADE", "ADJUSTMENT", "SEED"]).optional(),
+  /**
+   * A trade when absent; an adjustment sets our position to the broker's, a seed is where the paper platform begins. A corporate action moves
+   * the quantity at price zero and leaves what the position cost; cash in lieu pays for the fraction that it left over.
+   */
+  kind: z.enum(fillKinds).optional(),
 });
 export type Fill = z.infer<typeof fill>;
 

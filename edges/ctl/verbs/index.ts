@@ -181,7 +181,10 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "treasury navs": { heading: "Funds", sentence: "What a fund was worth over time." },
   "treasury ledger": { heading: "Funds", sentence: "A fund's cash ledger." },
   "treasury flow": { heading: "Funds", sentence: "Money put in or taken out." },
-  "treasury corporate-action": { heading: "Funds", sentence: "What companies pay to who holds their shares." },
+  "treasury corporate-action": {
+    heading: "Funds",
+    sentence: "What companies do with their shares: dividends, splits.",
+  },
   "treasury funds": { heading: "Funds", sentence: "The funds and what they are worth." },
   "treasury instruments": { heading: "Reference data", sentence: "What may be traded." },
   "treasury reference": { heading: "Reference data", sentence: "Reference data by kind: show, set." },

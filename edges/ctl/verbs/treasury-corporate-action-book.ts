@@ -1,7 +1,9 @@
-// `ctl treasury corporate-action book`: a cash dividend, to whoever held the share before its ex-date.
+// `ctl treasury corporate-action book`: a cash dividend, to whoever held the share before its ex-date, or a split or a change of symbol, which it waits for.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { tryParse } from "../../../contracts/src/decimal.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
+import { countOf } from "../numbers.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text.ts";
 import type { Answer, Verb } from "./verb.ts";
@@ -9,16 +11,18 @@ import type { Answer, Verb } from "./verb.ts";
 export const treasuryCorporateActionBook: Verb = {
   name: "treasury corporate-action book",
   heading: "Funds",
-  sentence: "Book a cash dividend to the paper funds that held the share.",
+  sentence: "Book a cash dividend, a split or a change of symbol to the paper funds.",
   about:
-    "Who was long at the end of the day before --ex-date receives it, who was short pays it. It is profit or loss, not a flow. The same --action-id twice is one action. It is refused without a reason.",
+    "Of a dividend, who was long at the end of the day before --ex-date receives it, and who was short pays it; it is profit or loss, not a flow. A split cancels the open orders of its share, halts the symbol for some seconds, and changes positions, averages, stops and prices together; no value changes by it. The command waits until it is done; one that takes longer goes on (exit 8), one that could not be done is aborted and has changed nothing (exit 6). The same --action-id twice is one action, and tells how far it is. It is refused without a reason.",
   arguments: [],
   options: [
-    { name: "kind", value: "KIND", required: true, sentence: "CASH_DIVIDEND." },
+    { name: "kind", value: "KIND", required: true, sentence: "CASH_DIVIDEND or SPLIT." },
     { name: "symbol", value: "SYMBOL", required: true, sentence: "The share." },
-    { name: "amount-per-share", value: "AMOUNT", required: true, sentence: "In the share's currency." },
-    { name: "ex-date", value: "DATE", required: true, sentence: "The first day on which a buyer does not get it." },
+    { name: "amount-per-share", value: "AMOUNT", sentence: "Of a dividend: in the share's currency." },
+    { name: "ex-date", value: "DATE", sentence: "Of a dividend: the first day on which a buyer does not get it." },
+    { name: "ratio", value: "NEW:OLD", sentence: "Of a split: new shares for old ones; 1:10 is a reverse split." },
     { name: "action-id", value: "ID", required: true, sentence: "By which a repetition is known." },
+    { name: "wait", value: "SECONDS", sentence: "How long to wait for a split.", standard: "60" },
     reasonOption,
   ],
   examples: [
@@ -27,28 +31,73 @@ export const treasuryCorporateActionBook: Verb = {
         "ctl treasury corporate-action book --kind CASH_DIVIDEND --symbol AAPL --amount-per-share 0.26 --ex-date 2026-11-16 --action-id aapl-2026-q4 --reason dividend",
       sentence: "26 cents a share.",
     },
+    {
+      command:
+        "ctl treasury corporate-action book --kind SPLIT --symbol NVDA --ratio 4:1 --action-id nvda-split --reason split",
+      sentence: "Four new shares for each old one.",
+    },
   ],
   operation: "BookCorporateAction",
   changesState: true,
   run,
 };
 
-async function run(context: Context): Promise<Answer> {
+const lookEveryMs = 500;
+
+function run(context: Context): Promise<Answer> {
   const kind = context.option("kind") ?? "";
-  if (kind !== "CASH_DIVIDEND") throw usageRefusal(`--kind is CASH_DIVIDEND; "${kind}" is not.`);
+  if (kind === "CASH_DIVIDEND") return bookDividend(context);
+  if (kind === "SPLIT") return bookAction(context, kind);
+  throw usageRefusal(`--kind is CASH_DIVIDEND or SPLIT; "${kind}" is not.`);
+}
+
+async function bookDividend(context: Context): Promise<Answer> {
   const amountPerShare = context.option("amount-per-share") ?? "";
   if ((tryParse(amountPerShare) ?? 0n) <= 0n) {
     throw usageRefusal(`--amount-per-share is an amount above zero such as 0.26; "${amountPerShare}" is not.`);
   }
-  const reason = needsReason(context);
-  const symbol = context.option("symbol") ?? "";
   const exDate = context.option("ex-date") ?? "";
-  const actionId = context.option("action-id") ?? "";
+  if (exDate === "") throw usageRefusal("A dividend has an --ex-date such as 2026-11-16.");
+  const { symbol, actionId } = named(context);
+  const reason = needsReason(context);
   const client = await context.client();
-  const action = await client.bookCorporateAction({ actionId, kind, symbol, amountPerShare, exDate, reason });
+  const terms = { actionId, kind: "CASH_DIVIDEND", symbol, amountPerShare, exDate, reason } as const;
+  const action = await client.bookCorporateAction(terms);
   const lines = action.entries.map((entry) => `${entry.fund_id}: ${entry.reason}`);
   const before = action.already_booked ? "It was booked before, and not again." : "";
   const head = lines.length === 0 ? `Nobody held ${symbol} before ${exDate}; nothing was booked.` : before;
   const text = [head, ...lines].filter((one) => one !== "").map(clean);
   return { data: action, text: text.join("\n") };
+}
+
+async function bookAction(context: Context, kind: "SPLIT"): Promise<Answer> {
+  const ratio = context.option("ratio") ?? "";
+  if (!/^\d+:\d+$/.test(ratio))
+    throw usageRefusal(`--ratio is new shares for old ones such as 4:1; "${ratio}" is not.`);
+  const waitS = countOf("wait", context.option("wait") ?? "");
+  const { symbol, actionId } = named(context);
+  const reason = needsReason(context);
+  const client = await context.client();
+  const book = () => client.bookCorporateAction({ actionId, kind, symbol, ratio, reason });
+  let action = await book();
+  const isKnown = action.already_booked && action.state === "DONE";
+  const until = context.clock.now() + waitS * 1_000_000;
+  while (action.state !== "DONE" && action.state !== "ABORTED" && context.clock.now() < until) {
+    await context.timers.sleep(lookEveryMs, context.signal);
+    action = await book();
+  }
+  const data = { ...action, already_booked: isKnown };
+  if (action.state === "DONE") {
+    const text = `${actionId} in ${symbol} is done${isKnown ? "; it was before" : ""}. Place anew what was open in it.`;
+    return { data, text: clean(text) };
+  }
+  if (action.state === "ABORTED") {
+    const text = `${actionId} in ${symbol} was aborted, and nothing was changed: ${action.note}. Book it again to try once more.`;
+    return { data, text: clean(text), exit: exitCodes.refused };
+  }
+  return { data, text: clean(`${actionId} in ${symbol} is ${action.state} and goes on.`), exit: exitCodes.pending };
+}
+
+function named(context: Context): { readonly symbol: string; readonly actionId: string } {
+  return { symbol: context.option("symbol") ?? "", actionId: context.option("action-id") ?? "" };
 }

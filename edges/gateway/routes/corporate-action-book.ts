@@ -1,4 +1,6 @@
-// POST /v1/treasury/corporate-actions: a cash dividend, booked to whoever held the share before its ex-date.
+// POST /v1/treasury/corporate-actions: a cash dividend, booked to whoever held the share before its ex-date, or a split or a change of symbol, which is
+// announced and carried out within seconds; asked again it tells how far that is.
+import type { z } from "zod";
 import type { BookCorporateActionRequest, CorporateAction } from "../../../contracts/src/generated/svc/v1/platform.ts";
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
@@ -7,13 +9,19 @@ import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { bookCorporateActionBody, corporateActionAnswer } from "../schemas/accounts.ts";
 
+/** Which terms an action has follows from its kind, and treasury says so. */
+function messageOf(body: z.infer<typeof bookCorporateActionBody>): BookCorporateActionRequest {
+  const { amount_per_share = "", ex_date = "", ratio = "", new_symbol = "", reason = "" } = body;
+  return { ...body, amount_per_share, ex_date, ratio, new_symbol, reason };
+}
+
 export function corporateActionBook(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
     id: "bookCorporateAction",
     method: "POST",
     path: "/v1/treasury/corporate-actions",
     listeners: ["operator"],
-    sentence: "Book a cash dividend to the paper funds that held the share.",
+    sentence: "Book a cash dividend, a split or a change of symbol to the paper funds.",
     operation: "BookCorporateAction",
     body: bookCorporateActionBody,
     answers: { 200: corporateActionAnswer },
@@ -21,7 +29,7 @@ export function corporateActionBook(parts: Pick<GatewayParts, "services">): Rout
       const outcome = await askService<BookCorporateActionRequest, CorporateAction>(parts, request, {
         service: "Treasury",
         method: "BookCorporateAction",
-        message: { ...request.body, reason: request.body.reason ?? "" },
+        message: messageOf(request.body),
       });
       return answerTo(outcome, 200, plain);
     },

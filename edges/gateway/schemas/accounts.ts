@@ -78,21 +78,29 @@ export const bookedFlowAnswer = ledgerEntryAnswer.extend({
     .meta({ description: "The key was used before, and this was booked then; nothing was booked now." }),
 });
 
+const actionKind = z.enum(["CASH_DIVIDEND", "SPLIT", "SYMBOL_CHANGE"]);
+
 export const bookCorporateActionBody = z.strictObject({
   action_id: lineText(200).min(1).meta({ description: "The same one twice is one action." }),
-  kind: z.enum(["CASH_DIVIDEND"]),
+  kind: actionKind,
   symbol: symbolText,
-  amount_per_share: decimalText.meta({ description: "In the instrument's currency, above zero." }),
-  ex_date: dateText.meta({ description: "The first day on which a buyer does not get it." }),
+  amount_per_share: decimalText
+    .optional()
+    .meta({ description: "Of a dividend: in the instrument's currency, above zero." }),
+  ex_date: dateText.optional().meta({ description: "Of a dividend: the first day on which a buyer does not get it." }),
+  ratio: lineText(20).optional().meta({ description: "Of a split: new shares for old ones, such as 4:1." }),
+  new_symbol: symbolText.optional().meta({ description: "Of a change of symbol." }),
   reason: reasonBody,
 });
 
 export const corporateActionAnswer = z.object({
   action_id: idText,
-  kind: z.enum(["CASH_DIVIDEND"]),
+  kind: actionKind,
   symbol: symbolText,
-  entries: z.array(ledgerEntryAnswer).meta({ description: "One for each strategy that held it." }),
+  entries: z.array(ledgerEntryAnswer).meta({ description: "Of a dividend: one for each strategy that held it." }),
   already_booked: z.boolean().meta({ description: "It was booked before; nothing was booked now." }),
+  state: z.enum(["ANNOUNCED", "APPLIED", "DONE", "ABORTED"]),
+  note: lineText(2_000).meta({ description: "Why it was aborted." }),
 });
 
 export const rebuildLedgerBody = z.strictObject({

@@ -147,9 +147,10 @@ export const fillsAnswer = z
       currency: currencyText.optional(),
       broker: nameText.optional(),
       filled_at: timeText,
-      kind: z
-        .enum(["TRADE", "ADJUSTMENT", "SEED"])
-        .meta({ description: "An adjustment sets our position to the broker's; a seed is where a paper fund begins." }),
+      kind: z.enum(["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU"]).meta({
+        description:
+          "An adjustment sets our position to the broker's; a seed is where a paper fund begins; a corporate action moves quantities at price zero, and cash in lieu pays for fractions.",
+      }),
     }),
   )
   .meta({ description: "Newest first." });

@@ -87,6 +87,7 @@ function begin(rig = serviceRig(seed), failing = "") {
       },
     },
     riskBooks: {
+      heldSymbols: async () => [],
       lines: async () => {
         if (state.engine === undefined) throw new Fault("SERVICE_UNAVAILABLE", "silent", { retry: "later" });
         const { engine: quantity, mayTrade: pendingBuy } = state;

@@ -30,7 +30,8 @@ export interface RecordLookOptions {
   readonly facts: AccountFacts;
 }
 
-export async function recordLook(unit: UnitOfWork, options: RecordLookOptions): Promise<LookedAt> {
+export async function recordLook(unit: UnitOfWork, given: RecordLookOptions): Promise<LookedAt> {
+  const options = { ...given, facts: await comparable(unit, given.facts) };
   const { ports, fundId, broker, facts } = options;
   const at = ports.clock.now();
   const open = await unit.reconcile.lockOpen(broker, fundId);
@@ -59,6 +60,19 @@ export async function recordLook(unit: UnitOfWork, options: RecordLookOptions): 
     await unit.reconcile.putAgreement({ broker, account: fundId, cursor: facts.cursor, at });
   }
   return { differences, correctable, hasSuspected: differences.some(({ status }) => status === "SUSPECTED") };
+}
+
+/** While a corporate action is under way, one side has it before the other: of its symbols nothing is compared that the broker said before it was done. */
+async function comparable(unit: UnitOfWork, facts: AccountFacts): Promise<AccountFacts> {
+  const actions = [...(await unit.corporateActions.underWay()), ...(await unit.corporateActions.applied())];
+  const legs = actions.filter(({ doneAt }) => doneAt === undefined || doneAt > facts.asOf).flatMap((one) => one.legs);
+  if (legs.length === 0) return facts;
+  const isMoving = (symbol: string): boolean => legs.some((leg) => leg.symbol === symbol || leg.new_symbol === symbol);
+  const ours = new Map(facts.ours);
+  for (const symbol of new Set([...ours.keys(), ...facts.brokers.keys()])) {
+    if (isMoving(symbol)) ours.set(symbol, facts.brokers.get(symbol) ?? decimal.zero);
+  }
+  return { ...facts, ours, mismatches: facts.mismatches.filter(({ symbol }) => !isMoving(symbol)) };
 }
 
 interface Judged {

@@ -6,6 +6,7 @@ import { format, type Instant, tryParse } from "../../../contracts/src/instant.t
 import type { Quote } from "../../../contracts/src/records/market.ts";
 import type { AssetClass } from "../../../contracts/src/records/values.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { type AppliedAction, pricesAfter } from "../../../core/corporate-actions.ts";
 import { closingSide, judgeStop, type StopJudgement, type StopQuote } from "../../../core/synthetic-stops.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { StoredStop } from "../../../ports/stop-records.ts";
@@ -45,20 +46,28 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
     return new Map(envelopes.map((one) => [one.fund_id, decimal.fromNumber(one.synthetic_stop_pct)]));
   }
 
-  function judge(position: StoredPosition, pct: Decimal | undefined, at: Instant): StopJudgement {
+  function judge(
+    position: StoredPosition,
+    pct: Decimal | undefined,
+    actions: readonly AppliedAction[],
+    at: Instant,
+  ): StopJudgement {
     const { quantity, averagePrice, symbol } = position;
     if (pct === undefined) {
       return { state: "UNPRICED", triggerPrice: averagePrice, complaint: "the fund has no limits" };
     }
     const watched = { quantity, basisPrice: averagePrice };
-    return judgeStop(watched, pct, stopQuoteOf(board.newest(symbol)), at, quoteAgeMsMax);
+    return judgeStop(watched, pct, stopQuoteOf(board.newest(symbol), actions), at, quoteAgeMsMax);
   }
 
   async function judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]> {
     const pcts = await stopPcts();
     const at = clock.now();
+    const actions = await unit.corporateActions.applied();
     const held = (await unit.oms.positions(fundId)).filter(({ quantity }) => quantity !== 0n);
-    return held.map((position) => ({ position, judgement: judge(position, pcts.get(position.fundId), at) }));
+    // A price and an average of different terms say nothing: what was applied in between is judged the next time.
+    if ((await unit.corporateActions.applied()).length !== actions.length) return [];
+    return held.map((position) => ({ position, judgement: judge(position, pcts.get(position.fundId), actions, at) }));
   }
 
   /** Whether the stop fired in this transaction, had fired before, or has no reason to any more. */
@@ -131,9 +140,16 @@ function isSameOpening(one: StoredPosition, other: StoredPosition): boolean {
   return one.strategyId === other.strategyId && one.symbol === other.symbol && one.openedBy === other.openedBy;
 }
 
-export function stopQuoteOf(quote: Quote | undefined): StopQuote | undefined {
+/** In the terms that positions have now: a quote of before a corporate action is turned into one of after it. */
+export function stopQuoteOf(quote: Quote | undefined, actions: readonly AppliedAction[] = []): StopQuote | undefined {
   if (quote === undefined) return undefined;
-  return { bid: decimal.tryParse(quote.bid), ask: decimal.tryParse(quote.ask), at: tryParse(quote.quoted_at) };
+  const at = tryParse(quote.quoted_at);
+  const now = (text: string): Decimal | undefined => {
+    const price = decimal.tryParse(text);
+    if (price === undefined || at === undefined) return price;
+    return pricesAfter(new Map([[quote.symbol, { price, at }]]), actions).get(quote.symbol)?.price;
+  };
+  return { bid: now(quote.bid), ask: now(quote.ask), at };
 }
 
 function firedStop(

@@ -153,7 +153,7 @@ export interface Fill {
     | undefined;
   /** RFC 3339. */
   filled_at: string;
-  /** TRADE, ADJUSTMENT or SEED. */
+  /** TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION or CASH_IN_LIEU. */
   kind: string;
 }
 
@@ -297,14 +297,18 @@ export interface BookFlowRequest {
 export interface BookCorporateActionRequest {
   /** The same one twice is one action. */
   action_id: string;
-  /** CASH_DIVIDEND. */
+  /** CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE. */
   kind: string;
   symbol: string;
-  /** Decimal, in the instrument's currency, above zero. */
+  /** Of a dividend: decimal, in the instrument's currency, above zero. */
   amount_per_share: string;
-  /** The first day on which a buyer does not get it, such as 2026-11-16. */
+  /** Of a dividend: the first day on which a buyer does not get it, such as 2026-11-16. */
   ex_date: string;
   reason: string;
+  /** Of a split: new shares for old ones, such as 4:1, or 1:10 for a reverse split. */
+  ratio: string;
+  /** Of a change of symbol. */
+  new_symbol: string;
 }
 
 export interface CorporateAction {
@@ -315,6 +319,10 @@ export interface CorporateAction {
   entries: LedgerEntry[];
   /** It was booked before, and nothing was booked now. */
   already_booked: boolean;
+  /** DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others. */
+  state: string;
+  /** Why it was aborted; else empty. */
+  note: string;
 }
 
 export interface RebuildLedgerRequest {
@@ -2810,7 +2818,16 @@ export const BookFlowRequest: MessageFns<BookFlowRequest> = {
 };
 
 function createBaseBookCorporateActionRequest(): BookCorporateActionRequest {
-  return { action_id: "", kind: "", symbol: "", amount_per_share: "", ex_date: "", reason: "" };
+  return {
+    action_id: "",
+    kind: "",
+    symbol: "",
+    amount_per_share: "",
+    ex_date: "",
+    reason: "",
+    ratio: "",
+    new_symbol: "",
+  };
 }
 
 export const BookCorporateActionRequest: MessageFns<BookCorporateActionRequest> = {
@@ -2832,6 +2849,12 @@ export const BookCorporateActionRequest: MessageFns<BookCorporateActionRequest> 
     }
     if (message.reason !== "") {
       writer.uint32(50).string(message.reason);
+    }
+    if (message.ratio !== "") {
+      writer.uint32(58).string(message.ratio);
+    }
+    if (message.new_symbol !== "") {
+      writer.uint32(66).string(message.new_symbol);
     }
     return writer;
   },
@@ -2897,6 +2920,22 @@ export const BookCorporateActionRequest: MessageFns<BookCorporateActionRequest> 
             message.reason = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.ratio = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.new_symbol = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2911,7 +2950,7 @@ export const BookCorporateActionRequest: MessageFns<BookCorporateActionRequest> 
 };
 
 function createBaseCorporateAction(): CorporateAction {
-  return { action_id: "", kind: "", symbol: "", entries: [], already_booked: false };
+  return { action_id: "", kind: "", symbol: "", entries: [], already_booked: false, state: "", note: "" };
 }
 
 export const CorporateAction: MessageFns<CorporateAction> = {
@@ -2930,6 +2969,12 @@ export const CorporateAction: MessageFns<CorporateAction> = {
     }
     if (message.already_booked !== false) {
       writer.uint32(40).bool(message.already_booked);
+    }
+    if (message.state !== "") {
+      writer.uint32(50).string(message.state);
+    }
+    if (message.note !== "") {
+      writer.uint32(58).string(message.note);
     }
     return writer;
   },
@@ -2985,6 +3030,22 @@ export const CorporateAction: MessageFns<CorporateAction> = {
             }
 
             message.already_booked = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.note = reader.string();
             continue;
           }
         }

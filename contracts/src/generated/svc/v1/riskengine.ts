@@ -165,6 +165,8 @@ export interface ExposureLine {
 
 export interface Exposures {
   lines: ExposureLine[];
+  /** Symbols in which nothing is decided because of a corporate action. */
+  held_symbols: string[];
 }
 
 export interface HeadroomRequest {
@@ -1296,13 +1298,16 @@ export const ExposureLine: MessageFns<ExposureLine> = {
 };
 
 function createBaseExposures(): Exposures {
-  return { lines: [] };
+  return { lines: [], held_symbols: [] };
 }
 
 export const Exposures: MessageFns<Exposures> = {
   encode(message: Exposures, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.lines) {
       ExposureLine.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.held_symbols) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -1326,6 +1331,14 @@ export const Exposures: MessageFns<Exposures> = {
             }
 
             message.lines.push(ExposureLine.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.held_symbols.push(reader.string());
             continue;
           }
         }

@@ -1,0 +1,121 @@
+// Begins a split or a change of symbol: checks that it can be carried out, and announces it in one transaction with its event. From then on nothing is
+// decided and nothing quoted in its symbols; order management carries it out (services/oms/corporate-actions.ts). Asked again with the same id it tells
+// how far that is, and one that was aborted is announced once more.
+
+import type { Denial } from "../../contracts/src/codes.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { BookCorporateActionRequest, CorporateAction } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { format } from "../../contracts/src/instant.ts";
+import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts";
+import { idText, reasonText } from "../../contracts/src/records/fields.ts";
+import type { Instrument } from "../../contracts/src/records/market.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { inverse, parseRatio, type Ratio } from "../../core/corporate-actions.ts";
+import type { StoredAction } from "../../ports/corporate-actions.ts";
+import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import { changedRecord } from "../corporate-action-record.ts";
+import type { ServicePorts } from "../service.ts";
+import { canonicalText, hexOf } from "./reference-records.ts";
+import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
+import { invalid, quoted } from "./treasury-arguments.ts";
+
+export type AnnouncePorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
+
+/** Each of them is read with every value and every price of the paper market. */
+const actionsMax = 1_000;
+
+export async function announceAction(
+  request: BookCorporateActionRequest,
+  call: Pick<RpcCall, "identity">,
+  ports: AnnouncePorts,
+  reader: ReferenceReader,
+): Promise<CorporateAction | DeniedAnswer> {
+  const view = await reader.refresh();
+  const asked = checked(request, view);
+  if (asked.reason === "") return denied("REASON_MISSING", "No corporate action is booked without a reason.");
+  const { instrument } = asked;
+  if (instrument.asset_class !== "EQUITY") {
+    const sentence = `${instrument.symbol} is of class ${instrument.asset_class}: only shares are split or change their symbol.`;
+    return denied("CORPORATE_ACTION_NOT_SHARE", sentence);
+  }
+  const termsHash = hexOf(ports.sha256(canonicalText([request.kind, instrument.symbol, asked.legs])));
+  return ports.store.transact("treasury.action", async (unit) => {
+    const known = await unit.corporateActions.lock(request.action_id);
+    if (known !== undefined && known.termsHash !== termsHash) {
+      return denied("CORPORATE_ACTION_CONFLICT", `${request.action_id} is another corporate action.`);
+    }
+    if (known !== undefined && known.state !== "ABORTED") return answerOf(known, true);
+    const why = await whyNot(unit, asked, view);
+    if (why !== undefined) return denied("CORPORATE_ACTION_STANDS", why);
+    const at = ports.clock.now();
+    const action: StoredAction = {
+      ...{ actionId: request.action_id, kind: asked.kind, symbol: instrument.symbol, state: "ANNOUNCED" },
+      ...{ legs: asked.legs, termsHash, bookedBy: call.identity.actor, reason: asked.reason, announcedAt: at },
+    };
+    await unit.corporateActions.put(action);
+    await unit.events.publish(subjects.corporateActionChanged, changedRecord(action, format(at)));
+    return answerOf(action, false);
+  });
+}
+
+interface Asked {
+  readonly kind: "SPLIT" | "SYMBOL_CHANGE";
+  readonly instrument: Instrument;
+  readonly legs: readonly ActionLeg[];
+  readonly reason: string;
+}
+
+/** What is not there only for a moment is left to whoever carries it out. */
+async function whyNot(unit: UnitOfWork, { instrument, legs }: Asked, view: ReferenceView): Promise<string | undefined> {
+  const symbols = new Set(legs.flatMap(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]));
+  const other = (await unit.corporateActions.underWay()).find((one) =>
+    one.legs.some((leg) => symbols.has(leg.symbol) || symbols.has(leg.new_symbol)),
+  );
+  if (other !== undefined) return `The corporate action ${other.actionId} in ${other.symbol} is under way.`;
+  if ((await unit.corporateActions.applied()).length >= actionsMax) {
+    return `There were ${actionsMax} corporate actions, which is the most.`;
+  }
+  const option = view.reference.instruments.find(({ underlying }) => underlying === instrument.symbol);
+  if (option !== undefined) return `${option.symbol} is an option on it: options are not adjusted yet.`;
+  const live = new Set(view.reference.funds.filter(({ mode }) => mode !== "PAPER").map(({ fund_id: id }) => id));
+  const held = (await unit.oms.positions()).find(
+    ({ fundId, symbol, quantity }) => symbols.has(symbol) && live.has(fundId) && quantity !== decimal.zero,
+  );
+  if (held === undefined) return undefined;
+  return `${held.fundId} holds ${held.symbol} and is no paper fund: its broker books the action, and the reconciler adopts it.`;
+}
+
+function checked(request: BookCorporateActionRequest, view: ReferenceView): Asked {
+  const { action_id: actionId, kind, symbol } = request;
+  if (kind !== "SPLIT") throw invalid(`kind is ${quoted(kind)}: give CASH_DIVIDEND or SPLIT.`);
+  if (!idText.safeParse(actionId).success) {
+    throw invalid(`action_id is ${quoted(actionId)}: make one up, such as aapl-split-2026.`);
+  }
+  const instrument = view.instruments.get(symbol);
+  if (instrument === undefined) throw invalid(`There is no instrument ${quoted(symbol)}.`);
+  const ratio = parseRatio(request.ratio);
+  if (ratio === undefined) {
+    const form = "give new shares for old ones as two whole numbers from 1 to 1000, such as 4:1 or 1:10";
+    throw invalid(`ratio is ${quoted(request.ratio)}: ${form}.`);
+  }
+  const unused = [request.amount_per_share, request.ex_date, request.new_symbol].some((text) => text !== "");
+  if (unused) throw invalid("A split has a ratio, and no amount_per_share, ex_date or new_symbol.");
+  const reason = request.reason.trim();
+  if (reason !== "" && !reasonText.safeParse(reason).success) {
+    throw invalid("The reason is longer than 2000 characters or has control characters in it.");
+  }
+  return { kind, instrument, legs: [legOf(symbol, symbol, ratio)], reason };
+}
+
+function legOf(symbol: string, newSymbol: string, ratio: Ratio): ActionLeg {
+  return { symbol, new_symbol: newSymbol, quantity: [...ratio], price: [...inverse(ratio)] };
+}
+
+function answerOf({ actionId, kind, symbol, state, note }: StoredAction, isKnown: boolean): CorporateAction {
+  return { action_id: actionId, kind, symbol, entries: [], already_booked: isKnown, state, note: note ?? "" };
+}
+
+function denied(code: Denial["code"], reason: string): DeniedAnswer {
+  return { denial: { code, reason } };
+}

@@ -1,0 +1,202 @@
+// A split of a share that is held, with all services in virtual time: a long position whose stop is near, a short one of another strategy, a resting
+// order, and a fund close to its loss limit. Nothing fires, nothing is halted, and whoever is killed at whatever step, it happens once.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as decimal from "../contracts/src/decimal.ts";
+import type { CorporateAction, OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
+import type { Exposures } from "../contracts/src/generated/svc/v1/riskengine.ts";
+import { parse } from "../contracts/src/instant.ts";
+import type { CorporateActionChanged } from "../contracts/src/records/corporate-action.ts";
+import type { NavUpdated } from "../contracts/src/records/fund.ts";
+import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import { seedPositions } from "../services/oms/seed-positions.ts";
+import type { ServiceName } from "../services/service.ts";
+import { allOr } from "../testkit/full-count.ts";
+import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
+import { scheduler } from "../testkit/virtual/scheduler.ts";
+import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { firstHoldings, heldKey } from "./outside.ts";
+import { operatorIdentity, platform, serviceIdentity } from "./platform.ts";
+import { weather } from "./weather.ts";
+
+const seed = 23_04;
+let restore: () => void;
+beforeAll(() => {
+  restore = ignoreEndedIncarnations();
+});
+afterAll(() => restore());
+
+async function open() {
+  const time = scheduler({ seed, startAt: parse("2026-11-18T15:00:00Z") });
+  const settings = { ...testSettings, stops: { ...testSettings.stops, othersEveryMs: 1_000 } };
+  const made = platform({ time, weather: weather(time.dice.fork("weather")), settings });
+  made.start();
+  made.retire("research");
+  const told = <Payload>(subject: { readonly name: string }): Payload[] =>
+    made.world.log
+      .filter((entry) => entry.subject === subject.name)
+      .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
+  const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
+  async function until(holds: () => boolean, ms: number): Promise<boolean> {
+    for (const end = time.elapsedMs() + ms; time.elapsedMs() < end; await pass(50)) if (holds()) return true;
+    return holds();
+  }
+  async function ask<Answer>(service: string, method: string, request: object, as = operatorIdentity("duty")) {
+    const outcome = await time.finish(method, made.ask(as)(service, method, request));
+    return (outcome.ok ? outcome.value : outcome) as Answer;
+  }
+  while (made.running().length < 4) await pass(100);
+  await pass(3_000);
+  await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
+  const broker = made.outside.connect();
+  await time.finish("the broker", broker.begin(firstHoldings()));
+  await pass(5_000);
+  const states = () => told<CorporateActionChanged>(subjects.corporateActionChanged).map(({ state }) => state);
+  return { time, made, told, pass, until, ask, broker, states };
+}
+
+type Rig = Awaited<ReturnType<typeof open>>;
+
+/** 1,500 long of one strategy, 101 short of another, a resting order, and a fund and a stop that lack little. */
+async function prepare({ time, made, ask, pass, broker, told, until }: Rig): Promise<void> {
+  const short = { account: "alpha", symbol: "NVDA", quantity: decimal.parse("-101"), price: decimal.parse("180") };
+  await time.finish("the short", broker.disturb({ kind: "OFF_SYSTEM_TRADE", ...short }));
+  const adjustment = {
+    ...{ adjustment_id: "short-1", fund_id: "alpha", strategy_id: "alpha-meanrev", symbol: "NVDA", broker: "paper" },
+    ...{ from_quantity: "0", to_quantity: "-101", price: "180", reason: "tested" },
+  };
+  await ask("Oms", "AdjustPosition", adjustment, serviceIdentity("operations"));
+  for (const symbol of ["NVDA", "AAPL", "MSFT", "GOOGL"]) made.outside.gap(symbol, -0.045);
+  for (const symbol of ["AMZN", "JPM", "XOM"]) made.outside.gap(symbol, -0.045);
+  await pass(8_000);
+  const { bid } = made.outside.bidAsk("NVDA");
+  const order = {
+    ...{ order_id: "rest-1", idempotency_key: "rest-1", fund_id: "alpha", strategy_id: "alpha-momentum" },
+    ...{ symbol: "NVDA", side: "BUY", quantity: "10", order_type: "LIMIT", limit_price: (bid * 0.97).toFixed(2) },
+    ...{ tif: "GTC", broker: "paper", asset_class: "EQUITY", actor: "tested" },
+  };
+  const placed = await ask<OrderStatus>("Oms", "SubmitOrder", order);
+  expect(placed.state, JSON.stringify(placed)).toMatch(/ACCEPTED|ROUTED|WORKING/);
+  await until(() => made.outside.open.has("rest-1"), 5_000);
+  expect(told(subjects.stopTriggered)).toEqual([]);
+}
+
+const split = { action_id: "nvda-split", kind: "SPLIT", symbol: "NVDA", ratio: "4:1", reason: "tested" };
+const terms = { amount_per_share: "", ex_date: "", new_symbol: "" };
+const announce = ({ ask }: Rig) => ask<CorporateAction>("Treasury", "BookCorporateAction", { ...split, ...terms });
+
+function nvdaOf(navs: readonly NavUpdated[]) {
+  return navs.map(({ prices, cash, nav, positions_value: positions }) => {
+    const { quantity = "0", price = "0" } = prices?.["NVDA"] ?? {};
+    const worth = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
+    expect(decimal.add(decimal.parse(cash ?? "0"), decimal.parse(positions ?? "0"))).toBe(decimal.parse(nav));
+    return { quantity, worth, cash };
+  });
+}
+
+/** Everything that must be true when it is over. */
+async function expectSplitOnce(rig: Rig, basis: decimal.Decimal): Promise<void> {
+  const { made, told, ask } = rig;
+  expect(rig.states()).toEqual(["ANNOUNCED", "APPLIED", "DONE"]);
+  const fills = told<Fill>(subjects.fillsCreated).filter(({ kind }) => kind === "CORPORATE_ACTION");
+  expect(
+    fills.map(({ strategy_id: id, side, quantity, price }) => `${id} ${side} ${quantity} ${price}`).sort(),
+  ).toEqual(["alpha-meanrev SELL 303 0", "alpha-momentum BUY 4500 0"]);
+  const positions = await rig.time.finish(
+    "positions",
+    made.bystander("look").store.transact("look", (unit) => unit.oms.positions("alpha")),
+  );
+  const held = positions.filter(({ symbol }) => symbol === "NVDA");
+  expect(held.map(({ strategyId, quantity }) => `${strategyId} ${decimal.format(quantity)}`).sort()).toEqual([
+    "alpha-meanrev -404",
+    "alpha-momentum 6000",
+  ]);
+  const long = held.find(({ strategyId }) => strategyId === "alpha-momentum");
+  expect(long?.averagePrice).toBe(decimal.divide(basis, decimal.parse("4"), "half-even"));
+  expect(made.outside.held.get(heldKey("alpha", "NVDA"))?.quantity).toBe(decimal.parse("5596"));
+  const { lines, held_symbols: stillHeld } = await ask<Exposures>("RiskEngine", "ListExposures", {});
+  expect(lines.find(({ fund_id, symbol }) => fund_id === "alpha" && symbol === "NVDA")).toMatchObject({
+    ...{ quantity: "5596", pending_buy: "0", pending_sell: "0" },
+  });
+  expect(stillHeld).toEqual([]);
+  expect(made.outside.open.has("rest-1")).toBe(false);
+  const cancelled = told<OrderTransition>(subjects.ordersCancelled).filter(({ order_id: id }) => id === "rest-1");
+  expect(cancelled.map(({ reason }) => reason)).toEqual(["The corporate action nvda-split cancels it."]);
+  expect(told(subjects.stopTriggered)).toEqual([]);
+  expect(told(subjects.reconcileDifference)).toEqual([]);
+  expect(made.world.risk.halts).toEqual([]);
+  expect(made.defects).toEqual([]);
+}
+
+const basisOf = async ({ time, made }: Rig): Promise<decimal.Decimal> => {
+  const look = made.bystander("basis").store.transact("look", (unit) => unit.oms.positions("alpha"));
+  const found = (await time.finish("basis", look)).find(
+    ({ symbol, strategyId }) => symbol === "NVDA" && strategyId === "alpha-momentum",
+  );
+  return found?.averagePrice ?? decimal.zero;
+};
+
+describe(`a split, seed ${seed}`, () => {
+  it("23.4: a split of a held share fires no stop and no halt, and the fund's value has no step in it", async () => {
+    const rig = await open();
+    await prepare(rig);
+    const basis = await basisOf(rig);
+    expect(await announce(rig)).toMatchObject({ state: "ANNOUNCED", already_booked: false });
+    await rig.pass(1_000);
+    const order = { order_id: "late-1", idempotency_key: "late-1", fund_id: "alpha", strategy_id: "alpha-momentum" };
+    const rest = { symbol: "NVDA", side: "SELL", quantity: "10", order_type: "MARKET", tif: "DAY", reduce_only: true };
+    const late = { ...order, ...rest, broker: "paper", asset_class: "EQUITY", actor: "tested" };
+    const refused = await rig.ask<OrderStatus>("Oms", "SubmitOrder", late);
+    expect(refused).toMatchObject({ state: "REJECTED", code: "CORPORATE_ACTION_UNDER_WAY" });
+    expect(await rig.until(() => rig.states().includes("DONE"), 20_000)).toBe(true);
+    await rig.pass(20_000);
+    await expectSplitOnce(rig, basis);
+
+    const navs = nvdaOf(rig.told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha"));
+    const first = navs.findIndex(({ quantity }) => quantity === "5596");
+    expect(navs[first - 1]).toMatchObject({ quantity: "1399" });
+    expect([navs[first]?.worth, navs[first]?.cash]).toEqual([navs[first - 1]?.worth, navs[first - 1]?.cash]);
+    const [before, after] = [navs[first - 1]?.worth ?? decimal.zero, navs.at(-1)?.worth ?? decimal.zero];
+    expect(Math.abs(Number(after) / Number(before) - 1)).toBeLessThan(0.02);
+
+    // The same again is the same action, and another one under its name is refused.
+    expect(await announce(rig)).toMatchObject({ state: "DONE", already_booked: true });
+    const other = { ...split, ...terms, ratio: "5:1" };
+    expect(await rig.ask("Treasury", "BookCorporateAction", other)).toMatchObject({
+      denial: { code: "CORPORATE_ACTION_CONFLICT" },
+    });
+    const again = await rig.ask<OrderStatus>("Oms", "SubmitOrder", {
+      ...late,
+      order_id: "on-1",
+      idempotency_key: "on-1",
+    });
+    expect(again.code).not.toBe("CORPORATE_ACTION_UNDER_WAY");
+    expect(again.state).not.toBe("REJECTED");
+  });
+
+  const services: readonly ServiceName[] = ["oms", "riskengine", "treasury", "operations"];
+  const kills = services.flatMap((service) =>
+    (["ANNOUNCED", "APPLIED"] as const).map((state) => [service, state] as const),
+  );
+  /** Those who carry it out, and those who follow. */
+  const fewKills = kills.filter(
+    ([service, state]) => state === "APPLIED" && (service === "oms" || service === "riskengine"),
+  );
+  it.each(allOr(kills, fewKills))(
+    "23.4: %s killed when it is %s: it goes on and happens once",
+    async (service, state) => {
+      const rig = await open();
+      await prepare(rig);
+      const basis = await basisOf(rig);
+      await announce(rig);
+      for (let kill = 0; kill < 3; kill += 1) {
+        await rig.until(() => rig.states().includes(state), 40_000);
+        rig.made.crash(service);
+        await rig.pass(300 + 700 * kill);
+      }
+      expect(await rig.until(() => rig.states().includes("DONE"), 60_000)).toBe(true);
+      await rig.pass(15_000);
+      await expectSplitOnce(rig, basis);
+    },
+  );
+});
