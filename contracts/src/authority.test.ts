@@ -299,6 +299,7 @@ describe("subjects", () => {
   const publishersByHand: Readonly<Record<string, readonly string[]>> = {
     "oms.": ["oms"],
     "treasury.": ["treasury"],
+    "treasury.corporate_action.": ["treasury", "oms"],
     "research.": ["research"],
     "risk.": ["riskengine"],
     "risk.stop.": ["operations"],

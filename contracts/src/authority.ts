@@ -229,7 +229,7 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   paperWeather: ["oms"],
   ledgerBooked: ["treasury"],
   ledgerRebuilt: ["treasury"],
-  corporateActionChanged: ["treasury", "oms"],
+  corporateActionChanged: ["oms", "treasury"],
   strategyChanged: ["research"],
   seedImported: ["treasury"],
   navUpdated: ["treasury"],

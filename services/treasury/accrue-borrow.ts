@@ -23,8 +23,10 @@ import {
   tryParseDate,
 } from "../../contracts/src/instant.ts";
 import { type BorrowedSymbol, borrowedAt, feesOfDay } from "../../core/borrow-days.ts";
+import { quantityRatioSince, scaled } from "../../core/corporate-actions.ts";
 import { ageMsOf } from "../../core/dated.ts";
 import { borrowFeeEntry } from "../../core/ledger.ts";
+import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { BorrowRecord, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";
@@ -57,6 +59,7 @@ interface Charging {
   readonly view: ReferenceView;
   /** The newest that is known of each symbol, fresh or not. */
   readonly priceOf: (symbol: string) => Price | undefined;
+  readonly actions: readonly StoredAction[];
 }
 
 export function createBorrowAccrual(ports: BorrowPorts): BorrowAccrual {
@@ -81,7 +84,9 @@ export function createBorrowAccrual(ports: BorrowPorts): BorrowAccrual {
       const began = remembered.borrowBegan ?? borrowDay;
       const next = earliest(today, plusDays(borrowDay, daysMax));
       const first = latest(began, earliest(borrowDay, plusDays(next, -correctedDays)));
-      const charging: Charging = { unit, fundId, calendar, at, view, priceOf: knownPrices(prices, remembered) };
+      const priceOf = knownPrices(prices, remembered);
+      const actions = await unit.corporateActions.applied();
+      const charging: Charging = { unit, fundId, calendar, at, view, priceOf, actions };
       const known = remembered.borrow ?? [];
       const records: BorrowRecord[] = known.filter((one) => one.day < first && one.charged === undefined);
       for (let day = first; day < next; day = plusDays(day, 1)) {
@@ -173,7 +178,8 @@ function costs({ instruments, reference }: ReferenceView, symbol: string): boole
 }
 
 /** By what a day is charged; undefined while a price is waited for. */
-function termsOf({ view, priceOf, at }: Charging, { symbol, since }: BorrowRecord) {
+function termsOf(charging: Charging, { symbol, since, day }: BorrowRecord) {
+  const { view, priceOf, at } = charging;
   const instrument = view.instruments.get(symbol);
   const borrow = view.reference.borrow.find((one) => one.symbol === symbol);
   const price = priceOf(symbol);
@@ -181,7 +187,20 @@ function termsOf({ view, priceOf, at }: Charging, { symbol, since }: BorrowRecor
   const waitedMs = millisecondsBetween(parse(since), at);
   if (ageMsOf(price.at, at) > priceAgeMsMax && waitedMs < priceWaitMs && waitedMs >= 0) return undefined;
   const { multiplier, currency } = instrument;
-  return { price: decimal.format(price.price), fee_pct: borrow.fee_pct, multiplier, currency };
+  const priceThen = inTermsOf(charging, symbol, day, price);
+  return { price: decimal.format(priceThen), fee_pct: borrow.fee_pct, multiplier, currency };
+}
+
+/** What was held at the end of that day is counted in the shares of then, and so is the price: splits between the two are taken back. */
+function inTermsOf(
+  { calendar, actions }: Charging,
+  symbol: string,
+  day: string,
+  { price, at }: Price,
+): decimal.Decimal {
+  const end = startOfDate(calendar, mustParseDate(plusDays(day, 1)));
+  const between = actions.filter(({ appliedAt }) => appliedAt !== undefined && appliedAt <= at);
+  return scaled(price, quantityRatioSince(symbol, end, between));
 }
 
 function knownPrices(

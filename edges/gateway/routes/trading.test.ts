@@ -202,13 +202,17 @@ describe("accounts", () => {
     expect((await ask(booked.route, { body })).body).toEqual(flow);
     expect(booked.calls[0]?.[1]).toEqual(body);
     expect(await ask(booked.route, { body: { ...body, amount: 100 } })).toMatchObject({ status: 400 });
-    const action = { action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", entries: [entry], already_booked: false };
+    const answered = { entries: [entry], already_booked: false, state: "DONE", note: "" };
+    const action = { action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", ...answered };
     const paid = rig(corporateActionBook, { procedures: { "Treasury/BookCorporateAction": action } });
     const dividend = { action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", amount_per_share: "0.26" };
     const asked = { ...dividend, ex_date: "2026-11-16", reason: "dividend" };
     expect((await ask(paid.route, { body: asked })).body).toEqual(action);
-    expect(paid.calls[0]?.[1]).toEqual(asked);
-    expect(await ask(paid.route, { body: { ...asked, kind: "SPLIT" } })).toMatchObject({ status: 400 });
+    expect(paid.calls[0]?.[1]).toEqual({ ...asked, ratio: "", new_symbol: "" });
+    const split = { action_id: "s", kind: "SPLIT", symbol: "AAPL", ratio: "4:1", reason: "split" };
+    await ask(paid.route, { body: split });
+    expect(paid.calls[1]?.[1]).toEqual({ ...split, amount_per_share: "", ex_date: "", new_symbol: "" });
+    expect(await ask(paid.route, { body: { ...asked, kind: "SPIN_OFF" } })).toMatchObject({ status: 400 });
   });
 });
 
