@@ -66,12 +66,12 @@ function allowedDenial(order: Order, view: FundView, envelope: Envelope, notes: 
 }
 
 /** How a block begins that is a corporate action's: it holds for every order, because what it would reduce is about to be counted in other units. */
-export const actionBlock = "Corporate action ";
+export const actionBlock = "corporate action ";
 
 function actionDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
   if (view.symbolBlock?.startsWith(actionBlock) !== true) return undefined;
   notes.word("symbol_block", view.symbolBlock);
-  const reason = `Nothing is decided in ${quoted(order.symbol)} at present. ${view.symbolBlock}`;
+  const reason = `Nothing is decided in ${quoted(order.symbol)} at present: ${view.symbolBlock}.`;
   return { code: "CORPORATE_ACTION_UNDER_WAY", reason };
 }
 

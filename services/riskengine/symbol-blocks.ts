@@ -44,8 +44,8 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<S
   }
 
   function hold(underWay: readonly StoredAction[]): void {
-    const held = underWay.flatMap(({ actionId, kind, reason, legs, announcedAt: since }) => {
-      const why = line(`${actionBlock}${actionId} (${kind}) is under way: ${reason}`, reasonCharactersMax);
+    const held = underWay.flatMap(({ actionId, kind, legs, announcedAt: since }) => {
+      const why = line(`${actionBlock}${actionId} (${kind}) is under way`, reasonCharactersMax);
       const symbols = new Set(legs.flatMap(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]));
       return [...symbols].map((symbol) => ({ symbol, reason: why, since }));
     });
