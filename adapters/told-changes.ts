@@ -47,7 +47,6 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     configuration,
     oms,
     paperWeather,
-    corporateActions,
     stops,
     reconcile,
   } = unit;
@@ -102,10 +101,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     },
     oms: watchedOms(oms, after),
     paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
-    corporateActions: {
-      ...corporateActions,
-      put: (action) => after(corporateActions.put(action), "insert corporate_action"),
-    },
+    corporateActions: watchedActions(unit.corporateActions, after),
     stepUps: watchedStepUps(unit.stepUps, watch),
     auditStanding: watchedStanding(unit.auditStanding, after),
     auditAnew: watchedAnew(unit.auditAnew, after),
@@ -126,6 +122,10 @@ function watchedStepUps(stepUps: UnitOfWork["stepUps"], watch: ChangeWatch): Uni
       return undefined;
     },
   };
+}
+
+function watchedActions(records: UnitOfWork["corporateActions"], after: After): UnitOfWork["corporateActions"] {
+  return { ...records, put: (action) => after(records.put(action), "insert corporate_action") };
 }
 
 function watchedAnew(records: UnitOfWork["auditAnew"], after: After): UnitOfWork["auditAnew"] {

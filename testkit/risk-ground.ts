@@ -17,6 +17,7 @@ import type { ReferenceContents, ReferenceKind } from "../contracts/src/records/
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { BusEvent } from "../ports/bus.ts";
+import { announcedSplit } from "./announced-split.ts";
 import { quietLog } from "./global-setup.ts";
 import { type ModelReply, startModelServer } from "./model-server.ts";
 import { type Platform, pause, startPlatform } from "./platform.ts";
@@ -232,14 +233,8 @@ function groundOn(
       );
     },
     async announce(symbol) {
-      const at = systemClock().now();
-      await hands.stores.treasury.transact("ground", (unit) =>
-        unit.corporateActions.put({
-          ...{ actionId: `split-${symbol}`, kind: "SPLIT", symbol, state: "ANNOUNCED", termsHash: "0" },
-          legs: [{ symbol, new_symbol: symbol, quantity: [4, 1], price: [1, 4] }],
-          ...{ bookedBy: "operator:duty", reason: "tested", announcedAt: at },
-        }),
-      );
+      const action = announcedSplit(`split-${symbol}`, symbol, systemClock().now());
+      await hands.stores.treasury.transact("ground", (unit) => unit.corporateActions.put(action));
     },
     heard: hands.heard,
     async settled(order, isSettled) {

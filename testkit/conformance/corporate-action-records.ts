@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { fromUnixMs } from "../../contracts/src/instant.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { Store } from "../../ports/store.ts";
+import { announcedSplit } from "../announced-split.ts";
 import { rejection } from "./waiting.ts";
 
 export interface CorporateActionRig {
@@ -11,9 +12,7 @@ export interface CorporateActionRig {
 }
 
 const action = (actionId: string, symbol: string, at: number, differs: Partial<StoredAction> = {}): StoredAction => ({
-  ...{ actionId, kind: "SPLIT", symbol, state: "ANNOUNCED", termsHash: "h", bookedBy: "operator:duty", reason: "r" },
-  legs: [{ symbol, new_symbol: symbol, quantity: [4, 1], price: [1, 4] }],
-  announcedAt: fromUnixMs(at),
+  ...announcedSplit(actionId, symbol, fromUnixMs(at)),
   ...differs,
 });
 
