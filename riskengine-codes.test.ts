@@ -147,6 +147,7 @@ const ways: Ways = {
     SCHEMA_STRATEGY_UNKNOWN: { order: { strategy_id: strategyOf("crowd") } },
     SCHEMA_QUANTITY_OFF_LOT: { order: { quantity: "1.5" } },
     SCHEMA_PRICE_OFF_TICK: { order: { order_type: "LIMIT", limit_price: "100.005" } },
+    SCHEMA_SHORT_NOT_REDUCING: { order: { side: "SELL_SHORT", reduce_only: true } },
     SCHEMA_REDUCE_ONLY_UNPROVEN: { order: { side: "SELL", reduce_only: true } },
     SCHEMA_AMENDMENT_MISMATCH: {
       order: { fund_id: "twice", side: "SELL" },
@@ -228,6 +229,11 @@ const ways: Ways = {
     FUND_HALTED: { order: { fund_id: "stopped" }, before: (ground) => halt(ground, { fund_id: "stopped" }) },
     STRATEGY_HALTED: {
       order: { fund_id: "partly" },
+      before: (ground) => halt(ground, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") }),
+    },
+    STRATEGY_REDUCTION_UNPROVEN: {
+      // What the fund holds is another strategy's.
+      order: { fund_id: "net", symbol: "HLD", side: "SELL", reduce_only: true, strategy_id: strategyOf("partly") },
       before: (ground) => halt(ground, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") }),
     },
     HALT_STATE_UNKNOWN: { order: {} },

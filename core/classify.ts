@@ -4,7 +4,8 @@
 //  1. What other open orders may still close counts as closed: two orders can never both prove to close the same holding. An approval that
 //     was not sent within its time does not count here.
 //  2. A REDUCE, filled whole after all of those, never crosses zero.
-//  3. Closing and opening quantity add up to what the order would have open, and the closing part is never above what can be closed.
+//  3. The same of the strategy: `reducesStrategy`, filled whole after the strategy's other orders, its own position never crosses zero.
+//  4. Closing and opening quantity add up to what the order would have open, and the closing part is never above what can be closed.
 import { type Amount, isIdentical, isMore, isNegative, isPositive, larger, minus, negated, nothing } from "./amount.ts";
 import type { FundView } from "./view.ts";
 
@@ -15,8 +16,10 @@ export function classify(view: FundView): void {
   view.closingQuantity = nothing;
   view.openingQuantity = nothing;
   view.classification = undefined;
+  view.reducesStrategy = false;
   if (direction === 0 || open === undefined) return;
 
+  view.reducesStrategy = reducesStrategy(view, direction, open);
   const closable = closableQuantity(view, direction);
   const opposite = direction === 1 ? isNegative(view.position) : isPositive(view.position);
   if (opposite && !isMore(open, closable)) {
@@ -40,6 +43,14 @@ function closableQuantity(view: FundView, direction: 1 | -1): Amount {
   const pending = direction === 1 ? view.pendingBuy : view.pendingSell;
   const left = minus(held, minus(pending, view.lapsed ?? nothing));
   return isPositive(left) ? left : nothing;
+}
+
+/** Invariant 3. */
+function reducesStrategy({ strategyPosition, strategyPending }: FundView, direction: 1 | -1, open: Amount): boolean {
+  if (strategyPosition === undefined) return false;
+  if (direction === 1 ? !isNegative(strategyPosition) : !isPositive(strategyPosition)) return false;
+  const held = direction === 1 ? negated(strategyPosition) : strategyPosition;
+  return !isMore(open, minus(held, strategyPending));
 }
 
 /** What the order would have open: all of a new one; of an amended one what its new quantity leaves after its fills, at least zero. */

@@ -31,6 +31,7 @@ const decisionTags = {
   checks: tagOf(14, delimited),
   warnings: tagOf(15, delimited),
   dryRun: tagOf(17, varint),
+  reducesStrategy: tagOf(18, varint),
 } as const;
 const checkTags = {
   gate: tagOf(1, delimited),
@@ -66,6 +67,7 @@ export function createDecisionPacker(): DecisionPacker {
       }
       for (let index = 0; index < notes.shareCount; index += 1) writeWarning(writer, notes, index);
       if (checked.dryRun) writer.bool(decisionTags.dryRun, true);
+      if (checked.reducesStrategy) writer.bool(decisionTags.reducesStrategy, true);
       return writer.take();
     },
   };

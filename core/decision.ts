@@ -35,6 +35,8 @@ export interface Checked {
   readonly classification: Classification | undefined;
   /** Of a denied flip, and of an order whose side does not fit the position. */
   readonly closingQuantityAllowed: Amount | undefined;
+  /** Of an approved, marked exit. */
+  readonly reducesStrategy: boolean;
   readonly envelope: Envelope | undefined;
   readonly haltEpoch: number;
   readonly validUntil: instant.Instant | undefined;
@@ -125,6 +127,7 @@ export function decisionMessage(checked: Checked, decisionId: string): RiskDecis
     warnings: warningsOf(notes),
     original: undefined,
     dry_run: checked.dryRun ? true : undefined,
+    reduces_strategy: checked.reducesStrategy ? true : undefined,
   };
 }
 

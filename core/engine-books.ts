@@ -14,6 +14,7 @@ import { createIdMap, type IdMap } from "./id-table.ts";
 import { createInstantRing, type InstantRing } from "./instant-ring.ts";
 import type { NavLimits } from "./nav-limits.ts";
 import type { Losses } from "./option-stress.ts";
+import type { StrategyPositions } from "./strategy-positions.ts";
 import type { InstrumentFacts } from "./view.ts";
 
 /** A symbol, whoever holds it. Moments are instants, NaN when there is nothing. */
@@ -155,6 +156,7 @@ export interface Books {
   readonly strategies: IdMap<StrategyBook>;
   /** What lies with which broker. */
   readonly brokers: BrokerHoldings;
+  readonly strategyPositions: StrategyPositions;
   /** By base, then by quote. */
   readonly fx: Map<string, Map<string, FxQuote>>;
   /** By currency; there is one for every currency that some fund has. */
@@ -184,6 +186,7 @@ export function createBooks(): Books {
     funds: new Map(),
     strategies: createIdMap(),
     brokers: new Map(),
+    strategyPositions: new Map(),
     fx: new Map(),
     tables: new Map(),
     bySlot: [],

@@ -317,6 +317,7 @@ function result(
     reason: denial?.reason ?? "",
     classification: view.classification,
     closingQuantityAllowed,
+    reducesStrategy: outcome === "approved" && order.reduce_only === true && view.reducesStrategy,
     envelope: view.envelope,
     haltEpoch: view.haltEpoch,
     validUntil: outcome === "approved" ? instant.plusMilliseconds(at, options.approvalValidMs) : undefined,

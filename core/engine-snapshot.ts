@@ -20,6 +20,7 @@ import { positionAt, rowOf, slotsOf } from "./fund-sheet.ts";
 import { addInstant, type InstantRing, instantsWithin } from "./instant-ring.ts";
 import type { OrderTerms } from "./order-terms.ts";
 import { type OpenOrder, reserve, restoreOrder, settle } from "./reservations.ts";
+import { heldByStrategies, moveStrategyPosition } from "./strategy-positions.ts";
 import { directionOf } from "./terms.ts";
 import { countApproval } from "./throttle.ts";
 
@@ -36,10 +37,13 @@ export interface EngineSnapshot {
   readonly approvals?: readonly ApprovalSnapshot[];
   /** What lies with which broker; absent in snapshots from before it was kept, which are not restored: the journal has it. */
   readonly brokers?: readonly BrokerSnapshot[];
+  /** What each strategy holds; absent in snapshots from before it was kept, which are not restored: the journal has it. */
+  readonly strategy_positions?: readonly StrategyPositionSnapshot[];
   /** Approvals that ran out unsent, oldest first. */
   readonly expired?: readonly ExpiredSnapshot[];
 }
 
+type StrategyPositionSnapshot = readonly [fundId: string, strategyId: string, symbol: string, quantity: string];
 type BrokerSnapshot = readonly [fundId: string, symbol: string, broker: string, quantity: string];
 
 /** Moments in microseconds; null once something shows that it was sent. */
@@ -140,6 +144,12 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
         place.broker,
         decimal.format(toDecimal(quantity)),
       ]),
+    strategy_positions: heldByStrategies(books.strategyPositions).map(({ fundId, strategyId, symbol, quantity }) => [
+      fundId,
+      strategyId,
+      symbol,
+      decimal.format(toDecimal(quantity)),
+    ]),
     expired: [...orders.expired.values()].map((order) => ({
       order: orderSnapshot(order),
       terms: termsSnapshot(order),
@@ -250,6 +260,9 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
   }
   for (const [fund_id, symbol, broker, quantity] of snapshot.brokers ?? []) {
     addHolding(books, { fund_id, symbol, broker }, parseAmount(quantity));
+  }
+  for (const [fundId, strategyId, symbol, quantity] of snapshot.strategy_positions ?? []) {
+    moveStrategyPosition(books.strategyPositions, fundId, strategyId, symbol, parseAmount(quantity));
   }
   for (const strategy of snapshot.strategies) restoreStrategy(state, strategy);
   const terms = new Map((snapshot.terms ?? []).map((one) => [one.order_id, one]));

@@ -20,6 +20,7 @@ import { ordersInSecond } from "./order-rate.ts";
 import { leaveOutPlainly } from "./plain-exposure.ts";
 import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reservations.ts";
 import type { SeenKeys } from "./seen-keys.ts";
+import { strategyPositionOf } from "./strategy-positions.ts";
 import { noTerms, readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
 import { touch } from "./touch.ts";
@@ -106,6 +107,10 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     lowers: false,
     earlierRules: false,
     heldAtBroker: false,
+    strategyPosition: amounts.nothing,
+    strategyPending: amounts.nothing,
+    reducesStrategy: false,
+    strategyHalted: false,
     ages,
     textsFit: undefined,
     classification: undefined,
@@ -207,6 +212,7 @@ export function fillView(
   fillPrices(view, books, fund, book, at);
   fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
+  fillStrategy(view, source, found, order, at);
   const { symbolBlocks, heldSymbols, audit } = source;
   view.auditBlock = at < audit.goodUntil ? undefined : audit.reason;
   view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
@@ -361,6 +367,26 @@ function fillHalts(view: FundView, halts: HaltBook, order: Order): void {
   view.halt = halt?.severity;
   view.haltId = halt?.halt_id ?? "";
   view.haltReason = halt?.reason ?? "";
+  view.strategyHalted = !halts.known || (halts.strategies.size > 0 && halts.strategies.has(order.strategy_id));
+}
+
+/** What a marked exit needs to prove that it reduces its own strategy's position; and an unmarked one that could be marked. */
+function fillStrategy(view: FundView, { books, orders }: ViewSource, found: Found, order: Order, at: Instant): void {
+  const { direction } = view.terms;
+  view.strategyPosition = amounts.nothing;
+  view.strategyPending = amounts.nothing;
+  if (direction === 0 || (order.reduce_only !== true && !view.strategyHalted)) return;
+  const own = strategyPositionOf(books.strategyPositions, order.fund_id, order.strategy_id, order.symbol);
+  if (own === undefined) return;
+  view.strategyPosition = own.quantity;
+  let pending = direction === 1 ? own.pendingBuy : own.pendingSell;
+  const { fund, book, open } = found;
+  if (open !== undefined && !view.amendsAnother) pending = amounts.minus(pending, open.remaining);
+  if (orders.lapsing.size > 0 && fund !== undefined && book !== undefined) {
+    const lapsed = lapsedQuantity(orders, fund, book, direction, open, at, order.strategy_id);
+    pending = amounts.minus(pending, lapsed);
+  }
+  view.strategyPending = pending;
 }
 
 function fillPace(view: FundView, fund: FundBook | undefined, strategy: StrategyBook | undefined, at: Instant): void {

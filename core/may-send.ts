@@ -1,5 +1,6 @@
 // Whether an approved order may be sent at this moment: its approval has not run out, and no halt that covers it is newer than the one the
-// risk engine knew when it decided. A proven reduction that is marked so passes halts where the fund's envelope lets it.
+// risk engine knew when it decided. A proven reduction that is marked so passes halts where the fund's envelope lets it; a halt of its strategy only
+// if it was proven to reduce what that strategy itself holds.
 import type { Denial } from "../contracts/src/codes.ts";
 import { type Instant, parse } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
@@ -19,6 +20,16 @@ export function isProvenReduction(order: Pick<Order, "reduce_only">, decision: R
   return order.reduce_only === true && decision?.approved === true && decision.classification === "REDUCE";
 }
 
+/** Whether an exit passes that halt, where the fund's envelope lets exits pass: one of the strategy asks that it reduces the strategy's own position. */
+export function passesHalt(
+  order: Pick<Order, "reduce_only">,
+  decision: RiskDecision | undefined,
+  halt: Pick<ActiveHalt, "severity">,
+): boolean {
+  if (!isProvenReduction(order, decision)) return false;
+  return halt.severity !== "STRATEGY_HALT" || decision?.reduces_strategy === true;
+}
+
 export interface Sending {
   readonly order: Order;
   readonly decision: RiskDecision;
@@ -33,8 +44,12 @@ export function whyNotSend({ order, decision, halts, exitsPassHalts, at }: Sendi
   if (decision.valid_until === undefined || at > parse(decision.valid_until)) {
     return { code: "APPROVAL_EXPIRED", reason: `The approval of ${order.order_id} ran out before it was sent.` };
   }
-  if (exitsPassHalts && isProvenReduction(order, decision)) return undefined;
-  const newer = halts.find((halt) => halt.epoch > decision.halt_epoch && haltCovers(halt, order));
+  const newer = halts.find(
+    (halt) =>
+      halt.epoch > decision.halt_epoch &&
+      haltCovers(halt, order) &&
+      !(exitsPassHalts && passesHalt(order, decision, halt)),
+  );
   if (newer === undefined) return undefined;
   return {
     code: "APPROVAL_OUTDATED",

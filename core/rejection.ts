@@ -122,6 +122,7 @@ function decisionOf(decision: RiskDecisionMessage): RiskDecision {
     checks: decision.checks.map(checkOf),
     warnings: decision.warnings.map(({ limit, used, threshold }) => ({ limit, used: atLeastZero(used), threshold })),
     ...(decision.dry_run !== undefined && { dry_run: decision.dry_run }),
+    ...(decision.reduces_strategy !== undefined && { reduces_strategy: decision.reduces_strategy }),
   };
 }
 

@@ -26,6 +26,7 @@ import { movePending, movePosition } from "./exposure.ts";
 import { positionAt, rowOf } from "./fund-sheet.ts";
 import { createOpenOrders, type OpenOrders } from "./open-orders.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
+import { moveStrategyPending, moveStrategyPosition } from "./strategy-positions.ts";
 import { directionOf } from "./terms.ts";
 import type { AmendRefusal } from "./view.ts";
 
@@ -182,7 +183,9 @@ export function reopen(books: Books, orders: OrderBook, orderId: string): OpenOr
 }
 
 function hold(books: Books, order: OpenOrder, change: Amount): void {
-  movePending(books, order.fund, order.book, order.direction, change);
+  const { fund, strategyId, book, direction } = order;
+  movePending(books, fund, book, direction, change);
+  moveStrategyPending(books.strategyPositions, fund.id, strategyId, book.symbol, direction, change);
 }
 
 /** What a reservation needs to know of an order. */
@@ -333,6 +336,11 @@ export function isSameOrder(
   );
 }
 
+/** One of the two fills of a cross between strategies of the fund: whichever comes first, the fund's own position never moves. */
+function crossed(position: Decimal): FillEffect {
+  return { known: false, closed: false, overfill: decimal.zero, position, afterExpiry: false, reservedAgain: false };
+}
+
 /** Invariant 2. Whether the same fill came before is not asked here. */
 export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffect {
   const quantity = parseAmount(fill.quantity);
@@ -340,6 +348,8 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   const fund = fundBookOf(books, fill.fund_id);
   const book = symbolBookOf(books, fill.symbol);
   const change = direction === 1 ? quantity : amounts.negated(quantity);
+  moveStrategyPosition(books.strategyPositions, fund.id, fill.strategy_id, fill.symbol, change);
+  if (fill.kind === "CROSS") return crossed(toDecimal(positionAt(fund, rowOf(fund, book.slot))));
   const position = toDecimal(amounts.plus(positionAt(fund, rowOf(fund, book.slot)), change));
   const order = orders.open.get(fill.order_id) ?? orders.expired.get(fill.order_id);
   // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.

@@ -11,6 +11,7 @@
 //  4. One attempt at a time: while one may still trade there is no other.
 //  5. No attempt is larger than what is left of the opening minus what other orders close of it already.
 //  6. It ends only when the opening is over and nothing of its own can trade any more.
+//  7. No exit stays owed because of another strategy: what those hold against it is crossed.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import { type Instant, millisecondsBetween } from "../contracts/src/instant.ts";
@@ -84,8 +85,41 @@ export interface OwedFacts {
   /** The fund's position over all its strategies: the broker and the gates know no other. */
   readonly fundQuantity: Decimal;
   readonly lotSize: Decimal;
+  /** What other strategies of the fund hold of the other side, beyond their own exits under way; nothing where no cross is meant. */
+  readonly opposed?: readonly Opposed[];
   /** Whether it is enough that the fund as a whole holds nothing, although its strategies hold sides against each other. */
   readonly endsWithFund?: boolean;
+}
+
+export interface Opposed {
+  readonly strategyId: string;
+  /** All that it holds, negative when short. */
+  readonly quantity: Decimal;
+  /** What of it can be crossed; above zero. */
+  readonly free: Decimal;
+}
+
+export interface OwedCross {
+  readonly with: Opposed;
+  readonly quantity: Decimal;
+}
+
+/**
+ * Invariant 7: what the fund's net position can never prove, because other strategies hold the other side, is crossed with them, the one with the most first.
+ * What other open orders close meanwhile is no reason: those trade, or end.
+ */
+export function owedCross(facts: OwedFacts): OwedCross | undefined {
+  const { openQuantity, opposed = [], attempt } = facts;
+  if (openQuantity === undefined || attempt === "alive" || attempt === "not there") return undefined;
+  const isOpposed = decimal.sign(facts.fundQuantity) !== decimal.sign(openQuantity);
+  const proven = isOpposed ? decimal.zero : decimal.abs(facts.fundQuantity);
+  const own = decimal.subtract(decimal.abs(openQuantity), facts.pendingOfStrategy);
+  const lacking = decimal.subtract(own, proven);
+  const [most] = [...opposed].sort((left, right) =>
+    left.free === right.free ? (left.strategyId < right.strategyId ? -1 : 1) : left.free > right.free ? -1 : 1,
+  );
+  if (lacking <= 0n || most === undefined) return undefined;
+  return { with: most, quantity: decimal.min(lacking, most.free) };
 }
 
 export type OwedStep =

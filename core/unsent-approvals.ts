@@ -160,7 +160,7 @@ export function sweepUnsent(
   return { unsent, next };
 }
 
-/** Invariant 4: how much of what is pending on a line in that direction does not count, one order left out. */
+/** Invariant 4: how much of what is pending on a line in that direction does not count, one order left out; of all strategies, or of one. */
 export function lapsedQuantity(
   { lapsing }: OrderBook,
   fund: FundBook,
@@ -168,10 +168,12 @@ export function lapsedQuantity(
   direction: 1 | -1,
   except: OpenOrder | undefined,
   at: Instant,
+  strategyId?: string,
 ): Amount {
   let lapsed = amounts.nothing;
   for (const order of lapsing.get(book) ?? []) {
     if (order === except || order.fund !== fund || order.direction !== direction) continue;
+    if (strategyId !== undefined && order.strategyId !== strategyId) continue;
     lapsed = amounts.plus(lapsed, lapsedOf(order, at));
   }
   return lapsed;

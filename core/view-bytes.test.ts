@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decimal } from "../contracts/src/decimal.ts";
 import { startOfDay } from "../testkit/risk/engine-rig.ts";
+import { nothing } from "./amount.ts";
 import type { Exact } from "./exact.ts";
 import { emptyView } from "./fill-view.ts";
 import type { FundView } from "./view.ts";
@@ -43,6 +44,9 @@ const views: fc.Arbitrary<FundView> = fc
     pendingBuy: amount,
     pendingSell: amount,
     lapsed: amount,
+    strategyPosition: amount,
+    strategyPending: amount,
+    strategyHalted: fc.boolean(),
     ownRemaining: amount,
     ownFilled: amount,
     openOrders: fc.nat(),
@@ -130,6 +134,7 @@ describe("a view as bytes", () => {
       ...unpackViews(second)[0].view,
       earlierRules: false,
       heldAtBroker: false,
+      strategyPosition: nothing,
     });
   });
 

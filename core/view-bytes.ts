@@ -13,9 +13,10 @@ import type { FundView, InstrumentFacts, OptionView, Verdict } from "./view.ts";
 
 /**
  * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
- * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it.
+ * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it;
+ * form 7 what an exit's strategy holds.
  */
-const formVersion = 6;
+const formVersion = 7;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
@@ -95,6 +96,7 @@ function unpack(content: Uint8Array): RecordedView {
   view.earlierRules = version < 3;
   if (version >= 4) readBlocks(reader, view);
   if (version < 5) view.heldAtBroker = undefined;
+  if (version < 7) view.strategyPosition = undefined;
   return { at, view };
 }
 
@@ -283,11 +285,16 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   const lapsed = decimalOf(view.lapsed) ?? decimal.zero;
   const isLapsed = lapsed !== decimal.zero;
   const { option } = view;
+  const own = decimalOf(view.strategyPosition) ?? decimal.zero;
+  const ofStrategy = (view.strategyHalted ? 16 : 0) | (own === decimal.zero ? 0 : 32);
   const held = view.heldAtBroker === true ? 4 : 0;
-  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | held | (option === undefined ? 0 : 8));
+  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | held | (option === undefined ? 0 : 8) | ofStrategy);
   if (isWithoutAudit) writer.text(view.auditBlock);
   if (isLapsed) writer.integer(lapsed);
   if (option !== undefined) writeOption(writer, option);
+  if (own === decimal.zero) return;
+  writer.integer(own);
+  writer.integer(decimalOf(view.strategyPending));
 }
 
 function readBlocks(reader: ByteReader, view: FundView): void {
@@ -296,6 +303,10 @@ function readBlocks(reader: ByteReader, view: FundView): void {
   if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
   if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
   if ((set & 8) !== 0) view.option = readOption(reader);
+  view.strategyHalted = (set & 16) !== 0;
+  if ((set & 32) === 0) return;
+  view.strategyPosition = (reader.integer() ?? decimal.zero) as Decimal;
+  view.strategyPending = (reader.integer() ?? decimal.zero) as Decimal;
 }
 
 function writeOption(writer: ByteWriter, option: OptionView): void {

@@ -96,6 +96,14 @@ export interface FundView {
    * recorded before marked exits passed the envelope's lists and their strategy's leaving (decision 0048): a replay judges it by the rules of then.
    */
   heldAtBroker?: boolean | undefined;
+  /**
+   * What the order's strategy itself holds of the symbol, and what its other open orders in the order's direction may still trade: of marked exits and
+   * in a strategy's halt. Undefined in what was recorded before such exits had to reduce it (decision 0052): a replay judges it by the rules of then.
+   */
+  strategyPosition: Amount | undefined;
+  strategyPending: Amount;
+  /** Whether a marked exit closes nothing but what its own strategy holds; set by classify. */
+  reducesStrategy: boolean;
   /** An amendment that can only take away from what may fill: it adds no risk, whatever the order itself does to the position. */
   lowers?: boolean;
   /**
@@ -173,6 +181,8 @@ export interface FundView {
   halt: Severity | undefined;
   haltId: string;
   haltReason: string;
+  /** Whether the order's strategy is halted itself, or nobody knows, whatever else is. */
+  strategyHalted: boolean;
   /**
    * Why the fund's losses let no new risk through: one waits for its confirmation, or a limit is not judged. "missing" stands only in records of
    * earlier versions, which told a period without a baseline apart.

@@ -59,6 +59,21 @@ export interface PositionAdjustment {
   readonly reason: string;
 }
 
+/** Opposite positions of two strategies of a fund, closed against each other. */
+export interface PositionCross {
+  /** Deterministic: the same id twice is one cross. */
+  readonly crossId: string;
+  readonly fundId: string;
+  readonly symbol: string;
+  readonly strategyId: string;
+  readonly otherStrategyId: string;
+  /** Decimals: what each must still hold, and what both close of it. */
+  readonly fromQuantity: string;
+  readonly otherFromQuantity: string;
+  readonly quantity: string;
+  readonly reason: string;
+}
+
 /** Order management, as strategies, stops, the reconciler and operators' verbs ask it. */
 export interface OrderDesk {
   submit(order: Order): Promise<Answered<OrderStatus>>;
@@ -66,4 +81,5 @@ export interface OrderDesk {
   /** Undefined when there is no such order. */
   order(orderId: string): Promise<OrderStatus | undefined>;
   adjust(adjustment: PositionAdjustment): Promise<Answered<void>>;
+  cross(cross: PositionCross): Promise<Answered<void>>;
 }

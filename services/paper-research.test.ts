@@ -128,6 +128,7 @@ function fakeDesk(rig: ServiceRig) {
     },
     order: async () => undefined,
     adjust: async () => ({ answer: undefined }),
+    cross: async () => ({ answer: undefined }),
   };
   return { desk, submitted, cancelled, denied, state };
 }

@@ -39,6 +39,8 @@ export interface FakeRisk {
   isDown: () => boolean;
   validMs: number;
   exitsPassHalts: boolean;
+  /** Whether exits are proven to reduce their own strategy's position. */
+  reducesStrategy: boolean;
   maxNotional: number;
   /** Every decision that was made, in order. */
   readonly decided: RiskDecision[];
@@ -73,6 +75,7 @@ export async function omsRig(options: { readonly seed: number; readonly faults?:
     isDown: () => false,
     validMs: 5_000,
     exitsPassHalts: true,
+    reducesStrategy: true,
     maxNotional: 250_000,
     decided: [],
     asked: [],
@@ -110,6 +113,7 @@ export async function omsRig(options: { readonly seed: number; readonly faults?:
             ...base,
             ...{ approved: true, rejecting_gate: "", code: "", reason: "" },
             classification: isExit ? "REDUCE" : "INCREASE",
+            ...(isExit && risk.reducesStrategy && { reduces_strategy: true }),
             valid_until: format(plusMilliseconds(at, risk.validMs)),
           }
         : { ...base, approved: false, rejecting_gate: "static", code: verdict, reason: `it is ${verdict}` };

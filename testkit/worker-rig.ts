@@ -17,7 +17,7 @@ import type { Subject } from "../contracts/src/subject.ts";
 import { hasEnded } from "../core/order-lifecycle.ts";
 import { bookTrade, flatPosition, signedQuantity } from "../core/position-book.ts";
 import type { StoredOrder, StoredPosition } from "../ports/oms-records.ts";
-import type { OrderDesk, PositionAdjustment } from "../ports/peers.ts";
+import type { OrderDesk, PositionAdjustment, PositionCross } from "../ports/peers.ts";
 import type { Settings } from "../ports/settings.ts";
 import type { Store } from "../ports/store.ts";
 import { paperEnvelopes, paperReference } from "../services/paper-seeds.ts";
@@ -39,6 +39,7 @@ export interface Trade {
 export interface ScriptedOms {
   readonly desk: OrderDesk;
   readonly adjusted: PositionAdjustment[];
+  readonly crossed: PositionCross[];
   /** How a question ends: well, without reaching it, done but unanswered, unanswered and done later, refused. */
   mood: "well" | "out of reach" | "answer lost" | "arrives late" | "refuses";
   /** What a new order becomes. */
@@ -120,6 +121,7 @@ const unavailable = (): Fault =>
 
 function scriptedOms(world: MemoryWorld, store: Store, { clock, timers }: Scheduler): ScriptedOms {
   const adjusted: PositionAdjustment[] = [];
+  const crossed: PositionCross[] = [];
   let fills = 0;
 
   async function place(order: Order, state: OrderState, submittedBy = "test"): Promise<void> {
@@ -148,6 +150,7 @@ function scriptedOms(world: MemoryWorld, store: Store, { clock, timers }: Schedu
 
   const oms: ScriptedOms = {
     adjusted,
+    crossed,
     mood: "well",
     taken: "ROUTED",
     place,
@@ -207,6 +210,29 @@ function scriptedOms(world: MemoryWorld, store: Store, { clock, timers }: Schedu
         return { answer: {} as OrderStatus };
       },
       order: async () => undefined,
+      async cross(cross) {
+        if (oms.mood === "out of reach") throw unavailable();
+        if (oms.mood === "refuses") return { denial: { code: "CROSS_UNPRICED", reason: "No." } };
+        const { crossId, fundId, symbol, strategyId, otherStrategyId, fromQuantity, quantity } = cross;
+        if (!crossed.some((one) => one.crossId === crossId)) {
+          crossed.push(cross);
+          const own = fromQuantity.startsWith("-") ? quantity : `-${quantity}`;
+          const other = fromQuantity.startsWith("-") ? `-${quantity}` : quantity;
+          const price = "1";
+          await trade(`${crossId}:1`, { fundId, strategyId, symbol, quantity: own, price });
+          await trade(`${crossId}:2`, { fundId, strategyId: otherStrategyId, symbol, quantity: other, price });
+          await store.transact("test.cross", async (unit) => {
+            for (const [index, one] of [strategyId, otherStrategyId].entries()) {
+              await unit.oms.insertFill({
+                ...{ fill_id: `${crossId}:${index + 1}`, order_id: crossId, fund_id: fundId, strategy_id: one, symbol },
+                ...{ side: "SELL", quantity, price, filled_at: format(clock.now()), kind: "CROSS" },
+              });
+            }
+          });
+        }
+        if (oms.mood === "answer lost") throw unavailable();
+        return { answer: undefined };
+      },
       async adjust(adjustment) {
         if (oms.mood === "out of reach") throw unavailable();
         const { adjustmentId, fundId, strategyId, symbol, fromQuantity, toQuantity, price } = adjustment;

@@ -132,6 +132,20 @@ function orderDeskOver(ask: AskPeer): OrderDesk {
       });
       return asked.ok ? { answer: undefined } : { denial: asked.denial };
     },
+    async cross(cross) {
+      const asked = await ask("Oms", "CrossPositions", {
+        cross_id: cross.crossId,
+        fund_id: cross.fundId,
+        symbol: cross.symbol,
+        strategy_id: cross.strategyId,
+        from_quantity: cross.fromQuantity,
+        other_strategy_id: cross.otherStrategyId,
+        other_from_quantity: cross.otherFromQuantity,
+        quantity: cross.quantity,
+        reason: cross.reason,
+      });
+      return asked.ok ? { answer: undefined } : { denial: asked.denial };
+    },
   };
 }
 

@@ -86,6 +86,7 @@ ListOrders                .      .      x      x          x         x      x
 ListPositions             .      .      x      x          x         x      x
 ListFills                 .      .      x      x          x         x      x
 AdjustPosition            .      .      .      .          .         .      x
+CrossPositions            .      .      .      .          .         .      x
 GetPaperWeather           .      .      x      x          x         x      x
 SetPaperWeather           .      .      .      x          .         .      .
 ListFunds                 .      .      x      x          x         x      x
@@ -233,6 +234,7 @@ describe("a token of our own processes", () => {
         "CancelOrder",
         "GetOrder",
         "AdjustPosition",
+        "CrossPositions",
         "AnnounceHalt",
         "ConfirmHalts",
       ],
@@ -287,7 +289,15 @@ describe("a service token", () => {
       ...["GetAuditStatus", "GetAuditTile"],
       ...["BeginAuditVerification", "WatchAuditRun", "ReportRegulatoryEvent"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions", "ListFills"],
-      ...["AdjustPosition", "GetPaperWeather", "ListFunds", "ListNavs", "ListLedger", "ListInstruments"],
+      ...[
+        "AdjustPosition",
+        "CrossPositions",
+        "GetPaperWeather",
+        "ListFunds",
+        "ListNavs",
+        "ListLedger",
+        "ListInstruments",
+      ],
       ...["ListStrategies", "GetBacktest", "ListSignals", "ListQuotes", "ListBars", "ListNews", "GetBooks"],
       ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
     ]);

@@ -90,6 +90,7 @@ export const operations = {
   ListPositions: rule(readers, "Read a fund's positions."),
   ListFills: rule(readers, "Read a fund's trades."),
   AdjustPosition: rule(["service"], "Set a position of ours to what the broker has, for the reconciler."),
+  CrossPositions: rule(["service"], "Close opposite positions of two strategies of a fund against each other, for a stop."),
   GetPaperWeather: rule(readers, "See what the paper broker and market are made to suffer."),
   SetPaperWeather: rule(["operator"], "Make the paper broker and market suffer, for a drill."),
   ListFunds: rule(readers, "List the funds."),
@@ -198,6 +199,7 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     "CancelOrder",
     "GetOrder",
     "AdjustPosition",
+    "CrossPositions",
     // The halt manager.
     "AnnounceHalt",
     "ConfirmHalts",

@@ -1,12 +1,15 @@
 // Gate 5: no new risk under a halt of the firm, the fund or the strategy, none while a loss of the fund waits for its confirmation or one of its
 // loss limits is not judged, and none that the audit log could not tell of. Not knowing counts as halted. The way out stays open: what the
-// engine itself proves to shrink the position passes, if it is marked so and the envelope lets it. So does what only takes away from an
+// engine itself proves to shrink the position passes, if it is marked so and the envelope lets it; under a strategy's halt it must shrink that
+// strategy's own position as well, or it would trade against what another one holds. So does what only takes away from an
 // order that is with a broker already: like cancelling it, which nobody is asked about.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Severity } from "../../contracts/src/records/values.ts";
+import { isNothing, nothing } from "../amount.ts";
 import type { FundView } from "../view.ts";
+import { amount } from "../wording.ts";
 import type { Gate } from "./gate.ts";
 import { reduces } from "./new-risk.ts";
 
@@ -34,6 +37,10 @@ export const drawdownHalt: Gate = {
       return undefined;
     }
     const exit = reduces(view) && order.reduce_only === true;
+    if (exit && view.strategyHalted && view.strategyPosition !== undefined) {
+      notes.decimal("strategy_position", view.strategyPosition);
+      if (!view.reducesStrategy) return ownDenial(view);
+    }
     // The envelope's switch is about halts; that nothing can be audited keeps nobody from getting out.
     if (exit && (!isHalted || view.envelope?.haltAllowReduceOnly === true)) {
       notes.word("exit", "proven reduction");
@@ -47,6 +54,19 @@ export const drawdownHalt: Gate = {
     return haltDenial(view, hint);
   },
 };
+
+/** A reduction of the fund that is none of the strategy's would open a position of a strategy that is halted. */
+function ownDenial(view: FundView): Denial {
+  const { strategyPosition, strategyPending, terms } = view;
+  const buys = terms.direction === 1;
+  const others = isNothing(strategyPending)
+    ? ""
+    : `, of which its other open orders may ${buys ? "buy back" : "sell"} ${amount(strategyPending)}`;
+  const held = `the strategy itself holds ${amount(strategyPosition ?? nothing)}${others}`;
+  const scope = view.haltsKnown ? "The strategy is halted" : "Whether the strategy is halted is not known";
+  const reason = `${scope}, so its exits must reduce its own position as well as the fund's: ${held}.`;
+  return { code: "STRATEGY_REDUCTION_UNPROVEN", reason };
+}
 
 function haltDenial(view: FundView, hint: string): Denial {
   if (view.halt !== undefined) {

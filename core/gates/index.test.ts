@@ -57,6 +57,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
   SCHEMA_STRATEGY_UNKNOWN: view({ strategyKnown: false }),
   SCHEMA_QUANTITY_OFF_LOT: order({ quantity: "100.5" }),
   SCHEMA_PRICE_OFF_TICK: order({ limit_price: "200.001" }),
+  SCHEMA_SHORT_NOT_REDUCING: order({ reduce_only: true, side: "SELL_SHORT" }),
   SCHEMA_REDUCE_ONLY_UNPROVEN: order({ reduce_only: true }),
   SCHEMA_AMENDMENT_MISMATCH: view({ amends: true, amendsAnother: true }),
   SCHEMA_CREATED_AT_IMPLAUSIBLE: order({ created_at: "2026-11-16T15:05:00.000001Z" }),
@@ -100,6 +101,12 @@ const oneMistake: Readonly<Record<string, Row>> = {
   FIRM_HALTED: view({ halt: "FIRM_HALT", haltId: "halt-1", haltReason: "fire drill" }),
   FUND_HALTED: view({ halt: "FUND_HALT", haltId: "halt-1" }),
   STRATEGY_HALTED: view({ halt: "STRATEGY_HALT", haltId: "halt-1" }),
+  STRATEGY_REDUCTION_UNPROVEN: {
+    spoil: (draft) => [
+      Object.assign(draft.order, { reduce_only: true, side: "SELL" }),
+      Object.assign(draft.view, { halt: "STRATEGY_HALT", haltId: "halt-1", strategyHalted: true, position: d("100") }),
+    ],
+  },
   HALT_STATE_UNKNOWN: view({ haltsKnown: false }),
   LOSS_CONFIRMATION_PENDING: view({ lossBlock: "pending" }),
   LOSS_NOT_JUDGED: view({ lossBlock: "not judged", lossReason: "daily: no baseline" }),

@@ -18,6 +18,7 @@ export function withMarkHint(denial: Denial, order: Order, view: FundView, at: I
   const marked: Order = { ...order, reduce_only: true };
   const envelope = assured(view.envelope, "an envelope");
   const isStopped =
+    order.side === "SELL_SHORT" ||
     exitCollarDenial(marked, view, envelope, noNotes) !== undefined ||
     gatesAhead.some((gate) => gate.decide(marked, view, at, noNotes) !== undefined);
   return isStopped ? denial : { ...denial, reason: `${denial.reason} It only reduces: mark it reduce_only.` };

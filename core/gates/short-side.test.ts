@@ -165,7 +165,7 @@ describe("22.7: sides mean what they say", () => {
   test("hold for exits too: a short sale is none, whatever it claims, and in a halt its mark does not help", () => {
     const exit: Spoil = ({ order }) => Object.assign(order, { reduce_only: true });
     const halted = { halt: "FUND_HALT", haltId: "h" };
-    expect(strict("SELL_SHORT", "100", { ...long, ...halted }, exit).code).toBe("SHORT_WHILE_LONG");
+    expect(strict("SELL_SHORT", "100", { ...long, ...halted }, exit).code).toBe("SCHEMA_SHORT_NOT_REDUCING");
     expect(strict("SELL", "100", { ...long, ...halted }, exit).code).toBe("");
     expect(strict("BUY", "100", { ...shortOf, ...halted }, exit).code).toBe("");
     expect(strict("BUY_TO_COVER", "100", { ...shortOf, ...halted }, exit).code).toBe("");

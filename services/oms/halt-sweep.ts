@@ -5,7 +5,7 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { haltCovers, isProvenReduction } from "../../core/may-send.ts";
+import { haltCovers, passesHalt } from "../../core/may-send.ts";
 import { mayBeWithBroker } from "../../core/order-lifecycle.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
@@ -55,21 +55,27 @@ export async function sweepHalts(ports: OmsPorts, cancelling: Cancelling): Promi
     const open = await ports.store.transact("oms.look", (unit) => unit.oms.openOrders());
     const exits = new Map<string, boolean>();
     for (const stored of open) {
-      const halt = halts.find((one) => haltCovers(one, stored.order));
+      const covering = halts.filter((one) => haltCovers(one, stored.order));
       // What is not with a broker yet is refused when it would be sent; the slices of an order speak for it.
-      if (halt === undefined || stored.sliced === true || stored.cancelReason !== undefined) continue;
-      if (!mayBeWithBroker(stored.state) || (await mayStay(stored, exits))) continue;
+      if (covering.length === 0 || stored.sliced === true || stored.cancelReason !== undefined) continue;
+      if (!mayBeWithBroker(stored.state)) continue;
+      const { order, decision } = stored;
+      const halt =
+        covering.find((one) => !passesHalt(order, decision, one)) ?? (await closedTo(stored, covering, exits));
+      if (halt === undefined) continue;
       await cancelling.request(stored.order.order_id, `The halt ${halt.halt_id} covers it.`);
     }
   }
 
-  async function mayStay({ order, decision }: StoredOrder, exits: Map<string, boolean>): Promise<boolean> {
-    if (!isProvenReduction(order, decision)) return false;
-    const asked = exits.get(order.fund_id);
-    if (asked !== undefined) return asked;
-    const allowed = await exitsAllowed(order.fund_id);
+  /** The first of the halts that cover an exit, if the fund's envelope lets no exit pass. */
+  async function closedTo(
+    { order }: StoredOrder,
+    covering: readonly ActiveHalt[],
+    exits: Map<string, boolean>,
+  ): Promise<ActiveHalt | undefined> {
+    const allowed = exits.get(order.fund_id) ?? (await exitsAllowed(order.fund_id));
     exits.set(order.fund_id, allowed);
-    return allowed;
+    return allowed ? undefined : covering[0];
   }
 
   /** An exit is not cancelled because nobody can say whether it may stay; it is looked at again. */

@@ -78,6 +78,34 @@ describe(`halts, seed ${seed}`, () => {
     expect((await rig.order("o-3"))?.state).toBe("WORKING");
   });
 
+  it.each([
+    ["STRATEGY_HALT", "CANCELLED", "REJECTED"],
+    ["FUND_HALT", "WORKING", "WORKING"],
+    ["FIRM_HALT", "WORKING", "WORKING"],
+  ] as const)(
+    "23.3: under a %s an exit against another strategy's position is %s, and %s when it was not sent yet",
+    async (severity, sent, unsent) => {
+      const rig = await rigged();
+      const oms = await rig.start();
+      await adjust(oms, "a-1", "0", "100");
+      rig.risk.reducesStrategy = false;
+      await submit(oms, "o-1", { ...exit, quantity: "5" });
+      rig.risk.reducesStrategy = true;
+      await submit(oms, "o-2", { ...exit, quantity: "5" });
+      rig.risk.reducesStrategy = false;
+      let lost = 1;
+      rig.risk.losesAnswer = () => lost-- > 0;
+      const late = submit(oms, "o-3", { ...exit, quantity: "5" });
+      await rig.until("it is decided", () => rig.risk.decided.length === 3);
+      const scope = { fund_id: severity === "FIRM_HALT" ? "" : "alpha" };
+      await rig.halt({ severity, ...scope, ...(severity === "STRATEGY_HALT" && { strategy_id: "alpha-momentum" }) });
+      expect((await late).state).toBe(unsent);
+      await becomes(rig, "o-1", sent);
+      await rig.time.timers.sleep(5_000);
+      expect([(await rig.order("o-1"))?.state, (await rig.order("o-2"))?.state]).toEqual([sent, "WORKING"]);
+    },
+  );
+
   it("an order whose fate is unknown is cancelled as well, and one that the broker never had is simply gone", async () => {
     const rig = await rigged();
     const oms = await rig.start();

@@ -11,6 +11,7 @@ import { type Amending, createAmending } from "./amending.ts";
 import { type Cancelling, createCancelling } from "./cancelling.ts";
 import { createChecking } from "./checking.ts";
 import { carryOutActions } from "./corporate-actions.ts";
+import { createCrossing } from "./crossing.ts";
 import { createDrivers, type Drivers } from "./drive.ts";
 import { sweepHalts } from "./halt-sweep.ts";
 import { hearHistory } from "./import-history.ts";
@@ -99,6 +100,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
     ListPositions: lists.listPositions,
     ListFills: lists.listFills,
     AdjustPosition: createAdjusting(ports, instruments, bells),
+    CrossPositions: createCrossing(ports, instruments, bells),
     GetPaperWeather: weather.getPaperWeather,
     SetPaperWeather: weather.setPaperWeather,
   } satisfies Record<string, UnaryHandler>;

@@ -42,8 +42,9 @@ export async function recover(
   const pen = await riskStore.takePen(incarnation);
   const snapshot = await riskStore.snapshot();
   const content = snapshot === undefined ? undefined : readSnapshot(snapshot);
-  // One from before they were kept does not say which approvals were sent, or which broker holds what; the journal does.
-  const isRestored = content?.approvals !== undefined && content.brokers !== undefined;
+  // One from before they were kept does not say which approvals were sent, or which broker or strategy holds what; the journal does.
+  const isRestored =
+    content?.approvals !== undefined && content.brokers !== undefined && content.strategy_positions !== undefined;
   if (content !== undefined && isRestored) engine.restore(content);
   const approvals: JournalRow[] = [];
   const folded = await foldJournal(riskStore, engine, {

@@ -2,7 +2,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { DecisionMade, Order, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { buys, envelopeKey, type History, isOver, leftOf, positionKey } from "../history.ts";
+import { buys, envelopeKey, type History, isOver, leftOf, positionKey, strategyKey } from "../history.ts";
 import { isCovered, isInForceAt, isLowered } from "./decisions.ts";
 import { type Invariant, onMessage } from "./invariant.ts";
 
@@ -17,9 +17,26 @@ export const haltsLetExitsOut: Invariant = {
       if (decision.approved || decision.rejecting_gate !== "drawdown_halt" || !isExit) return undefined;
       const limits = evidence.past.envelopes.get(envelopeKey(order.fund_id, decision.envelope_version ?? 0));
       if (limits?.halt_allow_reduce_only !== true) return undefined;
+      if (decision.code === "STRATEGY_REDUCTION_UNPROVEN" && mayReduceNothing(evidence.past, order)) return undefined;
       return `the exit ${order.order_id} was refused with ${decision.code}, and version ${limits.version} lets exits pass`;
     }),
 };
+
+/** The engine may count what it has not heard the end of: less than the order is left to whoever counts every other order of the strategy in full. */
+function mayReduceNothing(past: History, order: Order): boolean {
+  const { fund_id: fundId, strategy_id: strategyId, symbol, side, quantity } = order;
+  const held = past.strategyPositions.get(strategyKey(fundId, strategyId, symbol)) ?? decimal.zero;
+  const pending = [...past.orders.values()].filter(
+    ({ order: other }) =>
+      other.order_id !== order.order_id &&
+      other.fund_id === fundId &&
+      other.strategy_id === strategyId &&
+      other.symbol === symbol &&
+      buys(other.side) === buys(side),
+  );
+  const asked = pending.reduce((sum, one) => decimal.add(sum, decimal.parse(one.order.quantity)), decimal.zero);
+  return decimal.parse(quantity) > decimal.subtract(buys(side) ? decimal.negate(held) : held, asked);
+}
 
 const cancelledByHalt = /^The halt (\S+) covers it/;
 /** Whoever asked for the limits may have been answered a little before they changed. */
@@ -37,6 +54,9 @@ export const haltsSpareExits: Invariant = {
       const known = past.orders.get(id);
       const isExit = known?.order.reduce_only === true && known.approval?.classification === "REDUCE";
       if (known === undefined || !isExit || !letsExitsPass(past, known.order.fund_id, at)) return undefined;
+      // Against what another strategy holds it is none of its strategy's exits.
+      const isOfStrategy = past.halts.find((one) => one.halt_id === halt)?.severity === "STRATEGY_HALT";
+      if (isOfStrategy && known.approval?.reduces_strategy !== true) return undefined;
       return `the halt ${halt} cancelled the exit ${id}`;
     }),
 };
@@ -56,28 +76,44 @@ const adjustmentUs = 10_000_000;
 export const exitsAreProven: Invariant = {
   name: "exits_are_proven",
   sentence:
-    "What passes a halt closes no more than is held beyond the other exits under way, because an order that only claims to reduce, flips, or competes with another exit opens a position in a halted fund.",
+    "What passes a halt closes no more than is held beyond the other exits under way, in a strategy's halt no more than that strategy holds itself, because an order that only claims to reduce, flips, or competes with another exit opens a position in a halted fund.",
   violated: (evidence) =>
     onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }, { at }) => {
       const order = asked as unknown as Order;
       const { past } = evidence;
       if (!decision.approved || decision.dry_run === true || isLowered(past, order)) return undefined;
-      const halt = past.halts.find((one) => isInForceAt(one, decision.halt_epoch) && isCovered(one, order));
+      const halted = past.halts.filter((one) => isInForceAt(one, decision.halt_epoch) && isCovered(one, order));
+      const [halt] = halted;
       const adjusted = past.adjustedAt.get(positionKey(order.fund_id, order.symbol)) ?? 0;
       if (halt === undefined || at - adjusted < adjustmentUs) return undefined;
-      const closable = closableOf(past, order, decision.decided_at);
+      const isOwn = halted.some(({ severity }) => severity === "STRATEGY_HALT");
+      const closable = closableOf(past, order, decision.decided_at, isOwn);
       if (order.reduce_only === true && decimal.parse(order.quantity) <= closable) return undefined;
       return `${order.order_id} of ${order.quantity} passed ${halt.halt_id}, and ${decimal.format(closable)} were left to close`;
     }),
 };
 
-/** What this side may still close: what the fund holds, less what every other order on this side may trade. */
-function closableOf(
+/**
+ * What this side may still close: what the fund holds, less what every other order on this side may trade; in a halt of the strategy no more than the same
+ * of that strategy alone.
+ */
+function closableOf(past: History, order: Order, decidedAt: string, ofStrategyToo: boolean): decimal.Decimal {
+  const { fund_id: fundId, strategy_id: strategyId, symbol } = order;
+  const ofFund = past.positions.get(positionKey(fundId, symbol)) ?? decimal.zero;
+  const ofAll = beyondOthers(past, order, decidedAt, ofFund, () => true);
+  if (!ofStrategyToo) return ofAll;
+  const own = past.strategyPositions.get(strategyKey(fundId, strategyId, symbol)) ?? decimal.zero;
+  const isOwn = (other: Order): boolean => other.strategy_id === strategyId;
+  return decimal.min(ofAll, beyondOthers(past, order, decidedAt, own, isOwn));
+}
+
+function beyondOthers(
   past: History,
   { fund_id: fundId, symbol, side, order_id: id }: Order,
   decidedAt: string,
+  held: decimal.Decimal,
+  counts: (order: Order) => boolean,
 ): decimal.Decimal {
-  const held = past.positions.get(positionKey(fundId, symbol)) ?? decimal.zero;
   const ours = buys(side) ? decimal.negate(held) : held;
   const pending = [...past.orders.values()].filter(
     ({ order, approval, state, routed }) =>
@@ -88,6 +124,7 @@ function closableOf(
       order.fund_id === fundId &&
       order.symbol === symbol &&
       order.order_id !== id &&
+      counts(order) &&
       buys(order.side) === buys(side),
   );
   const taken = pending.reduce((sum, one) => decimal.add(sum, leftOf(one)), decimal.zero);

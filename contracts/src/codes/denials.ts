@@ -26,6 +26,7 @@ export const gateDenials = {
     SCHEMA_STRATEGY_UNKNOWN: denial("The fund has no such strategy."),
     SCHEMA_QUANTITY_OFF_LOT: denial("The quantity is not a multiple of the lot size."),
     SCHEMA_PRICE_OFF_TICK: denial("A price is not a multiple of the tick size."),
+    SCHEMA_SHORT_NOT_REDUCING: denial("A SELL_SHORT order is marked reduce_only, and it only ever opens or adds."),
     SCHEMA_REDUCE_ONLY_UNPROVEN: denial("The order claims to reduce only, and it would not."),
     SCHEMA_AMENDMENT_MISMATCH: denial(
       "The order id belongs to an open order that cannot be amended so: another one, ended, or not yet approved.",
@@ -73,6 +74,9 @@ export const gateDenials = {
     FIRM_HALTED: denial("The whole firm is halted."),
     FUND_HALTED: denial("The fund is halted."),
     STRATEGY_HALTED: denial("The strategy is halted."),
+    STRATEGY_REDUCTION_UNPROVEN: denial(
+      "The strategy is halted, and the order would reduce the fund's position but not the strategy's own.",
+    ),
     HALT_STATE_UNKNOWN: denial("Whether a halt is in force cannot be known, which counts as halted."),
     LOSS_CONFIRMATION_PENDING: denial("A loss above its limit waits for its confirmation."),
     LOSS_NOT_JUDGED: denial("A loss limit of the envelope is not judged; the reason says which, why and what ends it."),
@@ -201,6 +205,9 @@ export const commandDenials = {
   ORDER_BROKER_REJECTED: denial("The broker refused the order.", "FAILED_PRECONDITION"),
   ORDER_BROKER_UNKNOWN: denial("There is no such broker here.", "INVALID_ARGUMENT"),
   ADJUSTMENT_OUTDATED: denial("The position moved since the broker's answer that it should be set to.", "ABORTED"),
+  CROSS_OUTDATED: denial("A position moved, or an exit of its own came, since the cross was asked for.", "ABORTED"),
+  CROSS_UNPRICED: denial("There is no fresh mark at which two strategies could be crossed.", "FAILED_PRECONDITION"),
+  CROSS_HALTED: denial("A halt is in force, and the fund's envelope lets no exit pass it.", "FAILED_PRECONDITION"),
   STOP_NOT_OPEN: denial("There is no such stop, or it is over.", "FAILED_PRECONDITION"),
   WEATHER_NOT_PAPER: denial("There is no paper broker here to suffer.", "FAILED_PRECONDITION"),
   FUND_NOT_PAPER: denial("Only paper funds may be flattened this way.", "FAILED_PRECONDITION"),

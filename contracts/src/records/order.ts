@@ -108,6 +108,8 @@ const decisionFields = {
   checks: z.array(gateCheck),
   warnings: z.array(limitWarning),
   dry_run: z.boolean().optional(),
+  /** Of an approved, marked exit: it reduces its own strategy's position too, so a halt of the strategy lets it pass. */
+  reduces_strategy: z.boolean().optional(),
 };
 
 export const riskDecision = z.object({
@@ -195,7 +197,7 @@ export const orderTransition = z.object({
 });
 export type OrderTransition = z.infer<typeof orderTransition>;
 
-export const fillKinds = ["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU"] as const;
+export const fillKinds = ["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU", "CROSS"] as const;
 
 /** A trade against an order. The same fill_id twice is one fill. */
 export const fill = z.object({
@@ -217,7 +219,8 @@ export const fill = z.object({
   sequence: countNumber.optional(),
   /**
    * A trade when absent; an adjustment sets our position to the broker's, a seed is where the paper platform begins. A corporate action moves
-   * the quantity at price zero and leaves what the position cost; cash in lieu pays for the fraction that it left over.
+   * the quantity at price zero and leaves what the position cost; cash in lieu pays for the fraction that it left over. A cross is
+   * one of two fills between strategies of the fund that no broker sees.
    */
   kind: z.enum(fillKinds).optional(),
 });

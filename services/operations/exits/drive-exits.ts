@@ -3,18 +3,27 @@
 //
 //  1. An attempt is recorded before order management is asked; until it has the order, the very same order is handed in again.
 //  2. A new attempt comes only after the one before has ended, with a name, a key and a decision of its own.
-//  3. It goes on for ever: what ends an exit is a position that is gone, or an operator.
+//  3. What the fund's net position cannot prove because other strategies hold the other side is crossed with them (services/oms/crossing.ts). A cross is
+//     named after the exit and its number, and the numbers that are booked are counted in the store, so it is booked once.
+//  4. It goes on for ever: what ends an exit is a position that is gone, or an operator.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Instrument } from "../../../contracts/src/records/market.ts";
-import { attemptPauseMs, nextOwedStep } from "../../../core/synthetic-stops.ts";
+import { attemptPauseMs, nextOwedStep, owedCross } from "../../../core/synthetic-stops.ts";
 import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
-import type { OrderDesk } from "../../../ports/peers.ts";
+import type { OrderDesk, PositionCross } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../service.ts";
-import { attemptOrderId, exitOrder, isAttempt } from "./exit-order.ts";
-import { type ExitManner, exitedQuantity, lookAtOwed, type OwedExit, type OwedLook } from "./owed-facts.ts";
+import { attemptOrderId, crossIdOf, exitOrder, isAttempt } from "./exit-order.ts";
+import {
+  crossedSoFar,
+  type ExitManner,
+  exitedQuantity,
+  lookAtOwed,
+  type OwedExit,
+  type OwedLook,
+} from "./owed-facts.ts";
 
 type Work<Value> = (unit: UnitOfWork) => Promise<Value>;
 
@@ -61,6 +70,7 @@ export interface ExitDriver {
 interface Errand<Kept> {
   readonly kept: Kept;
   readonly submit?: ExitAttempt;
+  readonly cross?: PositionCross;
   readonly cancel: readonly string[];
   readonly complaint?: string;
   readonly isOver: boolean;
@@ -94,7 +104,8 @@ export function createExitDriver<Kept>(options: ExitDriverOptions<Kept>): ExitDr
     const look = await lookAtOwed(unit, exit, lotSize, book.manner);
     const step = nextOwedStep(look);
     const at = clock.now();
-    const errand = { kept, cancel: look.resting, isOver: false };
+    const cross = maySubmit(exitId, at) ? await crossOf(unit, exit, look) : undefined;
+    const errand = { kept, cancel: look.resting, isOver: false, ...(cross !== undefined && { cross }) };
     const said = look.failure === undefined ? {} : { complaint: look.failure.complaint };
     switch (step.step) {
       case "end":
@@ -107,7 +118,7 @@ export function createExitDriver<Kept>(options: ExitDriverOptions<Kept>): ExitDr
       case "hand in again":
         return { ...errand, ...(exit.attempt !== undefined && maySubmit(exitId, at) && { submit: exit.attempt }) };
       case "blocked":
-        return { ...errand, complaint: step.complaint };
+        return cross === undefined ? { ...errand, complaint: step.complaint } : errand;
       case "attempt": {
         const attempt = attemptIn(exit, look, step.quantity, at);
         if (attempt === undefined || !maySubmit(exitId, at)) return { ...errand, ...said };
@@ -115,6 +126,32 @@ export function createExitDriver<Kept>(options: ExitDriverOptions<Kept>): ExitDr
         return { ...errand, ...said, submit: attempt };
       }
     }
+  }
+
+  /** Why it could not be crossed; undefined when it was. */
+  async function crossWith(exitId: string, cross: PositionCross): Promise<string | undefined> {
+    const what = `crossing ${cross.quantity} with ${cross.otherStrategyId}`;
+    try {
+      const answered = await desk.cross(cross);
+      silences.delete(exitId);
+      if ("answer" in answered) {
+        log.warn("an exit was crossed with another strategy", {
+          ...{ exit_id: exitId, cross_id: cross.crossId, quantity: cross.quantity, other: cross.otherStrategyId },
+        });
+        return undefined;
+      }
+      const { code, reason } = answered.denial;
+      return `other strategies of the fund hold the other side, and ${what} was refused (${code}: ${reason})`;
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      noteSilence(exitId);
+      return `order management does not answer to ${what} (${messageOf(thrown)})`;
+    }
+  }
+
+  function noteSilence(exitId: string): void {
+    const count = (silences.get(exitId)?.count ?? 0) + 1;
+    silences.set(exitId, { count, until: plusMilliseconds(clock.now(), attemptPauseMs(count - 1)) });
   }
 
   async function submit(kept: Kept, attempt: ExitAttempt): Promise<string | undefined> {
@@ -130,9 +167,7 @@ export function createExitDriver<Kept>(options: ExitDriverOptions<Kept>): ExitDr
       return why;
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
-      const count = (silences.get(exit.exitId)?.count ?? 0) + 1;
-      const until = plusMilliseconds(clock.now(), attemptPauseMs(count - 1));
-      silences.set(exit.exitId, { count, until });
+      noteSilence(exit.exitId);
       return `order management does not take attempt ${attempt.number} (${messageOf(thrown)})`;
     }
   }
@@ -177,10 +212,11 @@ export function createExitDriver<Kept>(options: ExitDriverOptions<Kept>): ExitDr
     }
     const { kept } = errand;
     for (const orderId of errand.cancel) await cancel(kept, orderId);
+    const uncrossed = errand.cross === undefined ? undefined : await crossWith(exitId, errand.cross);
     const refused = errand.submit === undefined ? undefined : await submit(kept, errand.submit);
-    const complaint = refused ?? errand.complaint;
+    const complaint = refused ?? uncrossed ?? errand.complaint;
     if (complaint !== undefined) complaints.set(exitId, complaint);
-    else if (errand.submit !== undefined) complaints.delete(exitId);
+    else if (errand.submit !== undefined || errand.cross !== undefined) complaints.delete(exitId);
     await book.waits(kept, complaint);
     return true;
   }
@@ -192,5 +228,23 @@ export function createExitDriver<Kept>(options: ExitDriverOptions<Kept>): ExitDr
       for (const exitId of exitIds) if (options.isEnding?.() === true || (await driveOne(exitId))) left += 1;
       return left;
     },
+  };
+}
+
+/** Invariant 3: the cross that is due, named by how many were booked before it. */
+async function crossOf(unit: UnitOfWork, exit: OwedExit, look: OwedLook): Promise<PositionCross | undefined> {
+  const due = owedCross(look);
+  if (due === undefined) return undefined;
+  const { count } = await crossedSoFar(unit, exit);
+  return {
+    crossId: crossIdOf(exit.exitId, count + 1),
+    fundId: exit.fundId,
+    symbol: exit.symbol,
+    strategyId: exit.strategyId,
+    otherStrategyId: due.with.strategyId,
+    fromQuantity: decimal.format(look.openQuantity ?? decimal.zero),
+    otherFromQuantity: decimal.format(due.with.quantity),
+    quantity: decimal.format(due.quantity),
+    reason: `${exit.exitId} closes what the fund's net position cannot prove to reduce.`,
   };
 }

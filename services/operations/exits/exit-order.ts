@@ -11,6 +11,11 @@ export function attemptOrderId(exitId: string, number: number): string {
   return `${exitId}-${number}`;
 }
 
+/** Both fills of a cross have it as their order_id; numbered, so that the same one is asked for until it is booked. */
+export function crossIdOf(exitId: string, number: number): string {
+  return `${exitId}-cross-${number}`;
+}
+
 /** As order management knows us. */
 const ownActor = "service:operations";
 

@@ -5,11 +5,11 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import { hasEnded } from "../../../core/order-lifecycle.ts";
 import { signedQuantity } from "../../../core/position-book.ts";
-import type { OwedFacts } from "../../../core/synthetic-stops.ts";
+import type { Opposed, OwedFacts } from "../../../core/synthetic-stops.ts";
 import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
-import type { StoredOrder } from "../../../ports/oms-records.ts";
+import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import { attemptOrderId, isAttempt } from "./exit-order.ts";
+import { attemptOrderId, crossIdOf, isAttempt } from "./exit-order.ts";
 
 /** A position that must be closed, as every driver of exits sees it. */
 export interface OwedExit {
@@ -50,7 +50,8 @@ export async function lookAtOwed(
   const own = ofSymbol.find(({ strategyId }) => strategyId === exit.strategyId);
   const isOpen =
     own !== undefined && own.openedBy === exit.openedBy && decimal.sign(own.quantity) === decimal.sign(exit.quantity);
-  const closing = (await unit.oms.openOrders()).filter((one) => closes(one, exit));
+  const openOrders = await unit.oms.openOrders();
+  const closing = openOrders.filter((one) => closes(one, exit));
   const ofStrategy = closing.filter(({ order }) => order.strategy_id === exit.strategyId);
   const others = closing.filter(({ order }) => order.strategy_id !== exit.strategyId);
   const { attempt } = exit;
@@ -60,6 +61,7 @@ export async function lookAtOwed(
   const isTaken = found !== undefined && order === undefined;
   const isOver = attempt?.isRefused === true || isTaken || (order !== undefined && hasEnded(order.state));
   const known = order === undefined ? "not there" : "alive";
+  const opposed = isWholeFund ? [] : ofSymbol.flatMap((one) => opposedOf(one, exit, openOrders));
   const left = isOpen && isWholeFund ? await atMostHeld(unit, exit, own.quantity) : own?.quantity;
   const facts: OwedFacts = {
     openQuantity: isOpen && left !== decimal.zero ? left : undefined,
@@ -68,6 +70,7 @@ export async function lookAtOwed(
     pendingOfFund: sum(closing.map(remainingOf)),
     fundQuantity: sum(ofSymbol.map(({ quantity }) => quantity)),
     lotSize,
+    opposed,
     endsWithFund: isWholeFund,
   };
   const ofOthers = others.filter(isResting);
@@ -77,6 +80,23 @@ export async function lookAtOwed(
     resting: resting.map(({ order: one }) => one.order_id),
     failure: isOver && attempt !== undefined ? failureOf(order, attempt.at, isTaken) : undefined,
   };
+}
+
+/** Another strategy's position of the other side, without what its own marked exits under way close of it. */
+function opposedOf(
+  { strategyId, symbol, quantity }: StoredPosition,
+  exit: OwedExit,
+  openOrders: readonly StoredOrder[],
+): readonly Opposed[] {
+  if (strategyId === exit.strategyId || decimal.sign(quantity) !== -decimal.sign(exit.quantity)) return [];
+  const exits = openOrders.filter(
+    (one) =>
+      one.order.reduce_only === true &&
+      one.order.strategy_id === strategyId &&
+      closes(one, { ...exit, symbol, quantity }),
+  );
+  const free = decimal.subtract(decimal.abs(quantity), sum(exits.map(remainingOf)));
+  return free > 0n ? [{ strategyId, quantity, free }] : [];
 }
 
 function isResting({ order }: StoredOrder): boolean {
@@ -127,10 +147,24 @@ function failureOf(order: StoredOrder | undefined, attemptedAt: Instant, isTaken
   return { at: order.updatedAt, complaint: `the last attempt ended as ${order.state}${why}` };
 }
 
-/** What all attempts at an exit have traded. */
+/** What it has crossed with other strategies so far: how often, and how much. */
+export async function crossedSoFar(
+  unit: UnitOfWork,
+  { exitId, strategyId }: OwedExit,
+): Promise<{ readonly count: number; readonly quantity: Decimal }> {
+  let quantity = decimal.zero;
+  for (let count = 0; ; count += 1) {
+    const fills = await unit.oms.fillsOf(crossIdOf(exitId, count + 1));
+    if (fills.length === 0) return { count, quantity };
+    const own = fills.filter((fill) => fill.strategy_id === strategyId);
+    quantity = decimal.add(quantity, sum(own.map((fill) => decimal.parse(fill.quantity))));
+  }
+}
+
+/** What all attempts at an exit have traded, and what it crossed. */
 export async function exitedQuantity(unit: UnitOfWork, exit: OwedExit): Promise<Decimal> {
   const { exitId, attempt, exitedBefore } = exit;
-  let exited = exitedBefore ?? decimal.zero;
+  let exited = decimal.add(exitedBefore ?? decimal.zero, (await crossedSoFar(unit, exit)).quantity);
   const first = exitedBefore === undefined ? 1 : (attempt?.number ?? 1);
   for (let number = first; number <= (attempt?.number ?? 0); number += 1) {
     const order = await unit.oms.order(attemptOrderId(exitId, number));

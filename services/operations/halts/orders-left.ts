@@ -2,7 +2,7 @@
 // what the store says, because a cancel that was asked for proves nothing.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
-import { haltCovers, isProvenReduction } from "../../../core/may-send.ts";
+import { haltCovers, isProvenReduction, passesHalt } from "../../../core/may-send.ts";
 import { mayBeWithBroker } from "../../../core/order-lifecycle.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { ServicePorts } from "../../service.ts";
@@ -27,7 +27,8 @@ export async function ordersLeft(
       hasExits ? (await riskStore.envelopes()).map((one) => [one.fund_id, one.halt_allow_reduce_only]) : [],
     );
     const mayStay = ({ order, decision }: StoredOrder): boolean =>
-      isProvenReduction(order, decision) && exits.get(order.fund_id) === true;
+      exits.get(order.fund_id) === true &&
+      halts.every((halt) => !haltCovers(halt, order) || passesHalt(order, decision, halt));
     const left = working.filter((order) => !mayStay(order));
     return (halt) =>
       outcomeOf(

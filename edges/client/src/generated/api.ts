@@ -1730,7 +1730,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -1978,7 +1978,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -2947,6 +2947,7 @@ export interface operations {
                                     threshold: number;
                                 }[];
                                 dry_run?: boolean;
+                                reduces_strategy?: boolean;
                                 original?: {
                                     approved: boolean;
                                     rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
@@ -2980,6 +2981,7 @@ export interface operations {
                                         threshold: number;
                                     }[];
                                     dry_run?: boolean;
+                                    reduces_strategy?: boolean;
                                 };
                             };
                             /** @description Why it was rejected, as a code of the registry. */
@@ -3059,10 +3061,10 @@ export interface operations {
                          */
                         filled_at: string;
                         /**
-                         * @description An adjustment sets our position to the broker's; a seed is where a paper fund begins; a corporate action moves quantities at price zero, and cash in lieu pays for fractions.
+                         * @description An adjustment sets our position to the broker's; a seed is where a paper fund begins; a corporate action moves quantities at price zero, and cash in lieu pays for fractions; a cross is one of two fills between strategies of the fund.
                          * @enum {string}
                          */
-                        kind: "TRADE" | "ADJUSTMENT" | "SEED" | "CORPORATE_ACTION" | "CASH_IN_LIEU";
+                        kind: "TRADE" | "ADJUSTMENT" | "SEED" | "CORPORATE_ACTION" | "CASH_IN_LIEU" | "CROSS";
                     }[];
                 };
             };
@@ -3169,6 +3171,7 @@ export interface operations {
                                 threshold: number;
                             }[];
                             dry_run?: boolean;
+                            reduces_strategy?: boolean;
                             original?: {
                                 approved: boolean;
                                 rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
@@ -3202,6 +3205,7 @@ export interface operations {
                                     threshold: number;
                                 }[];
                                 dry_run?: boolean;
+                                reduces_strategy?: boolean;
                             };
                         };
                         /** @description Why it was rejected, as a code of the registry. */
@@ -3355,6 +3359,7 @@ export interface operations {
                                 threshold: number;
                             }[];
                             dry_run?: boolean;
+                            reduces_strategy?: boolean;
                             original?: {
                                 approved: boolean;
                                 rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
@@ -3388,6 +3393,7 @@ export interface operations {
                                     threshold: number;
                                 }[];
                                 dry_run?: boolean;
+                                reduces_strategy?: boolean;
                             };
                         };
                         /** @description Why it was rejected, as a code of the registry. */
@@ -3509,6 +3515,7 @@ export interface operations {
                                 threshold: number;
                             }[];
                             dry_run?: boolean;
+                            reduces_strategy?: boolean;
                             original?: {
                                 approved: boolean;
                                 rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
@@ -3542,6 +3549,7 @@ export interface operations {
                                     threshold: number;
                                 }[];
                                 dry_run?: boolean;
+                                reduces_strategy?: boolean;
                             };
                         };
                         /** @description Why it was rejected, as a code of the registry. */
@@ -3676,6 +3684,7 @@ export interface operations {
                                 threshold: number;
                             }[];
                             dry_run?: boolean;
+                            reduces_strategy?: boolean;
                             original?: {
                                 approved: boolean;
                                 rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
@@ -3709,6 +3718,7 @@ export interface operations {
                                     threshold: number;
                                 }[];
                                 dry_run?: boolean;
+                                reduces_strategy?: boolean;
                             };
                         };
                         /** @description Why it was rejected, as a code of the registry. */
@@ -3837,6 +3847,7 @@ export interface operations {
                                 threshold: number;
                             }[];
                             dry_run?: boolean;
+                            reduces_strategy?: boolean;
                             original?: {
                                 approved: boolean;
                                 rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
@@ -3870,6 +3881,7 @@ export interface operations {
                                     threshold: number;
                                 }[];
                                 dry_run?: boolean;
+                                reduces_strategy?: boolean;
                             };
                         };
                         /** @description Why it was rejected, as a code of the registry. */
@@ -5672,6 +5684,7 @@ export interface operations {
                                 threshold: number;
                             }[];
                             dry_run?: boolean;
+                            reduces_strategy?: boolean;
                             original?: {
                                 approved: boolean;
                                 rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
@@ -5705,6 +5718,7 @@ export interface operations {
                                     threshold: number;
                                 }[];
                                 dry_run?: boolean;
+                                reduces_strategy?: boolean;
                             };
                         };
                     }[];
@@ -7013,7 +7027,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -7059,7 +7073,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -7079,7 +7093,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -7137,7 +7151,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -7203,7 +7217,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**

@@ -138,7 +138,11 @@ export interface RiskDecision {
   warnings: LimitWarning[];
   /** The first decision under the same key, when this one refuses a duplicate. */
   original?: RiskDecision | undefined;
-  dry_run?: boolean | undefined;
+  dry_run?:
+    | boolean
+    | undefined;
+  /** Of an approved, marked exit: it reduces its own strategy's position too. Without it a newer halt of the strategy keeps the order from being sent. */
+  reduces_strategy?: boolean | undefined;
 }
 
 /** A gate let an order through: the payload of svc.v1.risk.gate.passed. */
@@ -709,6 +713,7 @@ function createBaseRiskDecision(): RiskDecision {
     warnings: [],
     original: undefined,
     dry_run: undefined,
+    reduces_strategy: undefined,
   };
 }
 
@@ -764,6 +769,9 @@ export const RiskDecision: MessageFns<RiskDecision> = {
     }
     if (message.dry_run !== undefined) {
       writer.uint32(136).bool(message.dry_run);
+    }
+    if (message.reduces_strategy !== undefined) {
+      writer.uint32(144).bool(message.reduces_strategy);
     }
     return writer;
   },
@@ -915,6 +923,14 @@ export const RiskDecision: MessageFns<RiskDecision> = {
             }
 
             message.dry_run = reader.bool();
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.reduces_strategy = reader.bool();
             continue;
           }
         }

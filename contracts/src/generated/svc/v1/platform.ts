@@ -153,7 +153,7 @@ export interface Fill {
     | undefined;
   /** RFC 3339. */
   filled_at: string;
-  /** TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION or CASH_IN_LIEU. */
+  /** TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION, CASH_IN_LIEU or CROSS. */
   kind: string;
 }
 
@@ -173,6 +173,21 @@ export interface AdjustPositionRequest {
   /** Decimal, the price at which the difference is booked. */
   price: string;
   broker: string;
+  reason: string;
+}
+
+export interface CrossPositionsRequest {
+  /** Deterministic; both fills have it as their order_id. */
+  cross_id: string;
+  fund_id: string;
+  symbol: string;
+  /** Whose exit is owed, and against whom; decimals: what each must still hold, opposite sides. */
+  strategy_id: string;
+  from_quantity: string;
+  other_strategy_id: string;
+  other_from_quantity: string;
+  /** Decimal above zero: what both close. */
+  quantity: string;
   reason: string;
 }
 
@@ -1784,6 +1799,150 @@ export const AdjustPositionRequest: MessageFns<AdjustPositionRequest> = {
             }
 
             message.broker = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCrossPositionsRequest(): CrossPositionsRequest {
+  return {
+    cross_id: "",
+    fund_id: "",
+    symbol: "",
+    strategy_id: "",
+    from_quantity: "",
+    other_strategy_id: "",
+    other_from_quantity: "",
+    quantity: "",
+    reason: "",
+  };
+}
+
+export const CrossPositionsRequest: MessageFns<CrossPositionsRequest> = {
+  encode(message: CrossPositionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.cross_id !== "") {
+      writer.uint32(10).string(message.cross_id);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(18).string(message.fund_id);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(26).string(message.symbol);
+    }
+    if (message.strategy_id !== "") {
+      writer.uint32(34).string(message.strategy_id);
+    }
+    if (message.from_quantity !== "") {
+      writer.uint32(42).string(message.from_quantity);
+    }
+    if (message.other_strategy_id !== "") {
+      writer.uint32(50).string(message.other_strategy_id);
+    }
+    if (message.other_from_quantity !== "") {
+      writer.uint32(58).string(message.other_from_quantity);
+    }
+    if (message.quantity !== "") {
+      writer.uint32(66).string(message.quantity);
+    }
+    if (message.reason !== "") {
+      writer.uint32(74).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CrossPositionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCrossPositionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.cross_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.from_quantity = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.other_strategy_id = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.other_from_quantity = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.quantity = reader.string();
             continue;
           }
           case 9: {
