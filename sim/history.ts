@@ -14,6 +14,7 @@ import type {
   OrderTransition,
   RiskDecision,
 } from "../contracts/src/records/order.ts";
+import type { AlarmRaised } from "../contracts/src/records/platform.ts";
 import type { OrderState } from "../contracts/src/records/values.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { paperReference } from "../services/paper-seeds.ts";
@@ -70,6 +71,10 @@ export interface History extends HaltHistory {
   readonly stops: Map<string, ToldStop>;
   /** When a fund's position was set to the broker's the last time, by fund and symbol. */
   readonly adjustedAt: Map<string, number>;
+  /** When a strategy's position was crossed with another's the last time, by fund, strategy and symbol. */
+  readonly crossedAt: Map<string, number>;
+  /** Stops of which an alarm said that their exit waits, and why: the sentences, by fund and symbol. */
+  readonly waiting: Map<string, string[]>;
 }
 
 export const envelopeKey = (fundId: string, version: number): string => `${fundId} ${version}`;
@@ -101,6 +106,8 @@ export function history(): History {
     cash: new Map(),
     stops: new Map(),
     adjustedAt: new Map(),
+    crossedAt: new Map(),
+    waiting: new Map(),
   };
 }
 
@@ -181,6 +188,12 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
     const fresh: ToldStop = { triggered, attempts: [], ended: undefined, exited: decimal.zero, added };
     past.stops.set(triggered.stop_id, fresh);
   },
+  [subjects.alarmRaised.name]: (past, { payload }) => {
+    const { code, sentence, facts } = payload as AlarmRaised;
+    if (code !== "STOP_EXIT_WAITING") return;
+    const key = positionKey(String(facts?.["fund_id"]), String(facts?.["symbol"]));
+    past.waiting.set(key, [...(past.waiting.get(key) ?? []), sentence]);
+  },
   [subjects.stopAttempted.name]: (past, { payload }) => {
     const attempt = payload as StopAttempted;
     past.stops.get(attempt.stop_id)?.attempts.push(attempt);
@@ -228,6 +241,7 @@ function foldFill(past: History, { payload, at }: Told): void {
     "half-even",
   );
   add(past.cash, fundId, decimal.negate(decimal.add(paid, decimal.parse(fill.fee ?? "0"))));
+  if (fill.kind === "CROSS") past.crossedAt.set(strategyKey(fundId, strategyId, symbol), at);
   if (fill.kind === "ADJUSTMENT") past.adjustedAt.set(positionKey(fundId, symbol), at);
   const known = past.orders.get(fill.order_id);
   if (known !== undefined) known.filled = decimal.add(known.filled, quantity);

@@ -2,6 +2,7 @@
 import type { Evidence } from "./evidence.ts";
 import { chainVerifies, noAuditNoNewRisk, oneEntryPerChange } from "./invariants/audit.ts";
 import { booksAgree, navIsSumOfParts, positionIsSumOfFills } from "./invariants/books.ts";
+import { crossesArePairs } from "./invariants/crosses.ts";
 import {
   noApprovalInAHalt,
   noKeyApprovedTwice,
@@ -53,6 +54,7 @@ export const invariants: readonly Invariant[] = [
   chainVerifies,
   noAuditNoNewRisk,
   stopsExitOnce,
+  crossesArePairs,
   nobodyDiesOfADefect,
   nothingIsParked,
 ];

@@ -9,6 +9,7 @@ import type { Bus, BusEvent, Handler } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OrderDesk } from "../ports/peers.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
+import type { RiskStore } from "../ports/risk-store.ts";
 import type { Store, UnitOfWork } from "../ports/store.ts";
 import type { ServiceName } from "../services/service.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
@@ -20,6 +21,7 @@ interface PlantedPorts {
   readonly store: Store;
   readonly bus: Bus;
   readonly orderDesk: OrderDesk;
+  readonly riskStore: RiskStore;
 }
 
 export interface Plant {
@@ -263,6 +265,36 @@ const trustTheLog: Plant = {
   },
 };
 
+const proveByFundOnly: Plant = {
+  name: "prove-by-fund-only",
+  sentence:
+    "The risk engine takes a strategy's halt for its fund's, so that exits need not reduce what the strategy holds.",
+  ports: (service, ports) => {
+    if (service !== "riskengine") return ports;
+    const { riskStore } = ports;
+    const halts: RiskStore["halts"] = async () => {
+      const known = await riskStore.halts();
+      const active = known.active.map((halt) => ({ ...halt, severity: asFund(halt.severity) }));
+      return { ...known, active };
+    };
+    return { ...ports, riskStore: { ...riskStore, halts } };
+  },
+};
+
+const asFund = (severity: ActiveHalt["severity"]): ActiveHalt["severity"] =>
+  severity === "STRATEGY_HALT" ? "FUND_HALT" : severity;
+
+const owedToOthers: Plant = {
+  name: "owed-to-others",
+  sentence: "Order management crosses nothing, so that a stop stays owed because of another strategy.",
+  ports: (service, ports) => {
+    if (service !== "operations") return ports;
+    const { orderDesk } = ports;
+    const denial = { code: "CROSS_UNPRICED", reason: "It is not priced." } as const;
+    return { ...ports, orderDesk: { ...orderDesk, cross: async () => ({ denial }) } };
+  },
+};
+
 export const plants: readonly Plant[] = [
   skipEpochCheck,
   freeOnTimeout,
@@ -274,4 +306,6 @@ export const plants: readonly Plant[] = [
   datesByUtc,
   keepUnsent,
   trustTheLog,
+  proveByFundOnly,
+  owedToOthers,
 ];

@@ -79,6 +79,8 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "dates-by-utc": [1, "limits_are_judged"],
   "keep-unsent": [2, "unsent_approvals_expire"],
   "trust-the-log": [1, "no_audit_no_new_risk"],
+  "prove-by-fund-only": [13, "exits_are_proven"],
+  "owed-to-others": [5, "comes_to_rest", "stops_exit_once"],
 };
 const seedsMax = 100;
 

@@ -17,6 +17,7 @@ import { isExcused } from "./invariants/stops.ts";
 import { firstViolation, type Violation } from "./invariants.ts";
 import { damagedOneIn, damageLog } from "./log-damage.ts";
 import { changeLimits, funds, operators, symbolsOf, thinLimits } from "./operators.ts";
+import { opposeStrategies } from "./opposed-strategies.ts";
 import { firstHoldings } from "./outside.ts";
 import { crashingClient, notePromises, one, type PeopleParts, trader } from "./people.ts";
 import type { Plant } from "./plants.ts";
@@ -130,6 +131,8 @@ async function setUp({ platform: made, time, settings }: Run): Promise<void> {
   await seedTreasury(ports);
   await seedEnvelopes(ports);
   await seedPositions(ports);
+  const dice = time.dice.fork("do strategies oppose each other");
+  if (dice.chance(0.25)) await opposeStrategies(ports, dice);
   await made.outside.connect().begin(firstHoldings());
   // Backtests compute a year of prices, which takes longer than a run: they are there already, and empty.
   await ports.store.transact("backtests", async (unit) => {
@@ -266,6 +269,7 @@ function reportOf({ time, platform: made, weather: sky, witness: { past } }: Run
       orders: past.orders.size,
       approvals: past.approvals.size,
       fills: traded,
+      crosses: past.crossedAt.size,
       adjustments: [...past.fills.values()].filter(({ kind }) => kind === "ADJUSTMENT").length,
       halts: past.halts.length,
       "losses that halted": past.halts.filter(({ evidence }) => evidence?.["limit"] !== undefined).length,

@@ -53,7 +53,7 @@ function worthApart({ fund_id: fundId, positions_value: positions, prices = {} }
 }
 
 /** So many entries may be booked between the reading of the ledger and the word of the value. */
-const bookedMeanwhileMax = 20;
+const bookedMeanwhileMax = 30;
 
 function ledgerApart(
   { fund_id: fundId, cash, prices = {} }: NavUpdated,

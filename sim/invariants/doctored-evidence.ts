@@ -67,7 +67,7 @@ export const step = (from: string, to: string, differs: object = {}) => ({
 });
 export const triggered = {
   stop_id: "stop-1",
-  ...{ fund_id: fundId, strategy_id: "one", symbol: "AAPL", side: "SELL", quantity: "10" },
+  ...{ fund_id: fundId, strategy_id: exampleOrder.strategy_id, symbol: "AAPL", side: "SELL", quantity: "10" },
 };
 export const attempted = (attempt: number) => ({ stop_id: "stop-1", attempt, order_id: `stop-1-${attempt}` });
 export const figures = (position: string, resulting: string) => [

@@ -87,7 +87,8 @@ export const exitsAreProven: Invariant = {
       const adjusted = past.adjustedAt.get(positionKey(order.fund_id, order.symbol)) ?? 0;
       if (halt === undefined || at - adjusted < adjustmentUs) return undefined;
       const isOwn = halted.some(({ severity }) => severity === "STRATEGY_HALT");
-      const closable = closableOf(past, order, decision.decided_at, isOwn);
+      const crossed = past.crossedAt.get(strategyKey(order.fund_id, order.strategy_id, order.symbol)) ?? 0;
+      const closable = closableOf(past, order, decision.decided_at, isOwn && at - crossed >= adjustmentUs);
       if (order.reduce_only === true && decimal.parse(order.quantity) <= closable) return undefined;
       return `${order.order_id} of ${order.quantity} passed ${halt.halt_id}, and ${decimal.format(closable)} were left to close`;
     }),

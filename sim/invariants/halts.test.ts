@@ -66,10 +66,10 @@ const limits = (differs: object = {}): Message => [
   subjects.envelopeUpdated,
   { fund_id: "alpha", version: 1, halt_allow_reduce_only: true, daily_loss_halt_pct: 0.02, ...differs },
 ];
-const bought = (quantity: string): Message => [
+const bought = (quantity: string, strategy_id = "alpha-momentum"): Message => [
   subjects.fillsCreated,
   {
-    ...{ fill_id: "f", order_id: "before", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
+    ...{ fill_id: "f", order_id: "before", fund_id: "alpha", strategy_id, symbol: "AAPL" },
     ...{ side: "BUY", quantity, price: "1", kind: "TRADE" },
   },
 ];
@@ -309,6 +309,12 @@ const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scen
     "an exit that would flip",
     { before: [bought("10"), latch("h", 1)], now: decision(order()) },
     { before: [bought("9"), latch("h", 1)], now: decision(order()) },
+  ],
+  [
+    exitsAreProven,
+    "an exit of a halted strategy against what another one holds",
+    { before: [bought("10", "alpha-momentum"), latch("h", 1, strategy)], now: decision(order()) },
+    { before: [bought("10", "alpha-meanrev"), latch("h", 1, strategy)], now: decision(order()) },
   ],
   [
     exitsAreProven,

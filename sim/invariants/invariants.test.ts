@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { exampleFill, exampleOrder } from "../../contracts/src/records/examples.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { fold, positionKey } from "../history.ts";
+import { fold, positionKey, strategyKey } from "../history.ts";
 import { invariants } from "../invariants.ts";
 import {
   amount,
@@ -41,6 +41,12 @@ function complaint(name: string, doctor: (evidence: Doctored) => void): string |
   doctor(evidence);
   return [...invariants, canary].find((one) => one.name === name)?.violated(evidence as unknown as Evidence);
 }
+
+const crossFill = {
+  ...exampleFill,
+  ...{ fill_id: "c:1", order_id: "c", side: "SELL", quantity: "10", fee: "0", broker: "internal", kind: "CROSS" },
+} as const;
+const ofFill = strategyKey(exampleFill.fund_id, exampleFill.strategy_id, exampleFill.symbol);
 
 /** What is told is told at that moment. */
 const toldAtUs = 20_000_000;
@@ -360,6 +366,40 @@ const table: Readonly<
         }),
       ],
       [/the exit of stop-1 is still owed after 0 attempts/, settled(fired)],
+      [
+        // Other strategies that hold the other side are no excuse.
+        /the exit of stop-1 is still owed after 0 attempts/,
+        settled((evidence) => {
+          fired(evidence);
+          evidence.past.positions.set(positionKey(fundId, exampleOrder.symbol), amount("0"));
+        }),
+      ],
+    ],
+  },
+  crosses_are_pairs: {
+    holds: [
+      told(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("12"))),
+      ({ past }) => {
+        past.fills.set("c:1", crossFill);
+        past.fills.set("c:2", { ...crossFill, side: "BUY", strategy_id: "other" });
+      },
+    ],
+    fails: [
+      [
+        /moves .* from 9 to -1/,
+        told(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("9"))),
+      ],
+      [
+        /moves .* from -12 to -22/,
+        told(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("-12"))),
+      ],
+      [
+        /moves/,
+        told(subjects.fillsCreated, { ...crossFill, broker: "paper" }, ({ past }) =>
+          past.strategyPositions.set(ofFill, amount("12")),
+        ),
+      ],
+      [/is no pair/, ({ past }) => past.fills.set("c:1", crossFill)],
     ],
   },
   nobody_dies_of_a_defect: {

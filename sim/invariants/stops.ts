@@ -4,7 +4,7 @@ import type { StopAttempted, StopEnded, StopTriggered } from "../../contracts/sr
 import type { Fill, OrderCreated } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { buys, type History, isExitOf, isOver, positionKey, type ToldStop } from "../history.ts";
+import { type History, isExitOf, isOver, positionKey, type ToldStop } from "../history.ts";
 import { isCovered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
@@ -52,10 +52,14 @@ function nobodysExit(past: History, orderId: string): string | undefined {
   return `${orderId} closes for ${stop.triggered.stop_id}, which never attempted it`;
 }
 
-function tooMuch(past: History, { fill_id: fillId, order_id: orderId, quantity }: Fill): string | undefined {
+function tooMuch(
+  past: History,
+  { fill_id: fillId, order_id: orderId, strategy_id: strategyId, quantity }: Fill,
+): string | undefined {
   if (past.fills.has(fillId)) return undefined;
   const stop = [...past.stops.values()].find(({ triggered }) => isExitOf(triggered.stop_id, orderId));
-  if (stop === undefined) return undefined;
+  // The other half of a cross closes the other strategy's position.
+  if (stop === undefined || stop.triggered.strategy_id !== strategyId) return undefined;
   const closable = decimal.add(decimal.abs(decimal.parse(stop.triggered.quantity)), stop.added);
   const closed = decimal.add(stop.exited, decimal.parse(quantity));
   if (closed <= closable) return undefined;
@@ -71,11 +75,11 @@ function owedForGood({ settled, told, past }: Evidence): string | undefined {
   });
 }
 
-/** Where other strategies hold as much of the other side there is nothing that the fund could prove to reduce: it alarms, and waits for people. */
-export function isExcused(past: History, { triggered }: ToldStop): boolean {
-  const fund = past.positions.get(positionKey(triggered.fund_id, triggered.symbol)) ?? decimal.zero;
-  const isOpposed = buys(triggered.side) ? fund >= decimal.zero : fund <= decimal.zero;
-  if (isOpposed) return true;
+/** Only where the fund's limits let no exit pass a halt: it says so with an alarm, and waits for people. */
+export function isExcused(past: History, { triggered, attempts }: ToldStop): boolean {
+  const told = past.waiting.get(positionKey(triggered.fund_id, triggered.symbol)) ?? [];
+  const ofStop = `The stop of ${triggered.strategy_id} in ${triggered.symbol} `;
+  if (attempts.length > 0 && !told.some((sentence) => sentence.startsWith(ofStop))) return false;
   const place = { fund_id: triggered.fund_id, strategy_id: triggered.strategy_id ?? "" };
   const isHalted = past.halts.some((halt) => halt.lift === undefined && isCovered(halt, place));
   const newest = [...past.envelopes.values()].filter((one) => one.fund_id === triggered.fund_id).at(-1);
