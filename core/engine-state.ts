@@ -7,6 +7,7 @@ import type { Instrument, Mark } from "../contracts/src/records/market.ts";
 import type { FxRate, ReferenceContents } from "../contracts/src/records/reference.ts";
 import { type Amount, isEqual, parseAmount } from "./amount.ts";
 import { isAhead } from "./dated.ts";
+import { emptyView } from "./empty-view.ts";
 import {
   type Books,
   createBooks,
@@ -17,15 +18,7 @@ import {
   symbolBookOf,
 } from "./engine-books.ts";
 import type { Envelope } from "./envelope.ts";
-
-import {
-  type AuditStanding,
-  createHaltBook,
-  emptyView,
-  type Found,
-  nothingFound,
-  type ViewSource,
-} from "./fill-view.ts";
+import { type AuditStanding, createHaltBook, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
 import * as sheets from "./fund-sheet.ts";
 import { headOf, setHead, slotsOf } from "./fund-sheet.ts";
 import type { InputAges } from "./gates/gate.ts";

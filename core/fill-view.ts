@@ -5,13 +5,14 @@ import type { Instant } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import * as amounts from "./amount.ts";
 import { heldAt } from "./broker-holdings.ts";
+import { noVerdict } from "./empty-view.ts";
 import type { Books, FundBook, StrategyBook, SymbolBook } from "./engine-books.ts";
 import * as exact from "./exact.ts";
 import { worthless } from "./exact.ts";
 import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "./exposure.ts";
 import * as sheets from "./fund-sheet.ts";
 import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fund-sheet.ts";
-import { type InputAges, inputAgesDefault } from "./gates/gate.ts";
+import type { InputAges } from "./gates/gate.ts";
 import { type LineValue, lineValue } from "./line-value.ts";
 import { type FilledLimits, limitsOf, navOf, noLimits } from "./nav-limits.ts";
 import { fillOptions } from "./option-view.ts";
@@ -21,12 +22,12 @@ import { leaveOutPlainly } from "./plain-exposure.ts";
 import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "./reservations.ts";
 import type { SeenKeys } from "./seen-keys.ts";
 import { strategyPositionOf } from "./strategy-positions.ts";
-import { noTerms, readTerms } from "./terms.ts";
+import { readTerms } from "./terms.ts";
 import { repeatsWithin } from "./throttle.ts";
 import { touch } from "./touch.ts";
 import { lapsedQuantity } from "./unsent-approvals.ts";
 import { tableOf } from "./value-tables.ts";
-import type { FundView, Verdict } from "./view.ts";
+import type { FundView } from "./view.ts";
 
 /** The halts in force, by whom they cover; the strictest of each level. */
 export interface HaltBook {
@@ -86,84 +87,6 @@ export function nothingFound(): Found {
   const value: LineValue = { high: worthless, low: worthless, gross: worthless };
   const none = { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined };
   return { ...none, value, limits: noLimits(), touched: 0.5 };
-}
-
-export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };
-
-/** One view with nothing in it. */
-export function emptyView(ages: InputAges = inputAgesDefault): FundView {
-  return {
-    keySeen: "no",
-    keyAgeMs: Number.NaN,
-    fundKnown: false,
-    fundCurrency: "",
-    strategyKnown: false,
-    envelope: undefined,
-    instrument: undefined,
-    terms: noTerms(),
-    amends: false,
-    amendsAnother: false,
-    amendRefusal: undefined,
-    lowers: false,
-    earlierRules: false,
-    heldAtBroker: false,
-    strategyPosition: amounts.nothing,
-    strategyPending: amounts.nothing,
-    reducesStrategy: false,
-    strategyHalted: false,
-    ages,
-    textsFit: undefined,
-    classification: undefined,
-    closingQuantity: amounts.nothing,
-    openingQuantity: amounts.nothing,
-    position: amounts.nothing,
-    pendingBuy: amounts.nothing,
-    pendingSell: amounts.nothing,
-    lapsed: amounts.nothing,
-    ownRemaining: amounts.nothing,
-    ownFilled: amounts.nothing,
-    openOrders: 0,
-    openOrdersMax: 0,
-    price: undefined,
-    bid: undefined,
-    ask: undefined,
-    market: undefined,
-    priceAgeMs: Number.NaN,
-    fxRate: undefined,
-    fxAgeMs: Number.NaN,
-    unitValue: undefined,
-    option: undefined,
-    nav: undefined,
-    navAgeMs: Number.NaN,
-    grossOthers: worthless,
-    netHighOthers: worthless,
-    netLowOthers: worthless,
-    sectorOthers: worthless,
-    unpricedSymbol: undefined,
-    unpricedRate: undefined,
-    unpricedRateAgeMs: Number.NaN,
-    oldestPriceAgeMs: 0,
-    limits: undefined,
-    heldHigh: undefined,
-    heldLow: undefined,
-    haltsKnown: false,
-    haltEpoch: 0,
-    halt: undefined,
-    haltId: "",
-    haltReason: "",
-    lossBlock: undefined,
-    lossReason: "",
-    auditBlock: undefined,
-    strategyOrdersInSecond: 0,
-    fundOrdersInSecond: 0,
-    throttleTripped: false,
-    symbolBlock: undefined,
-    repeatedExecutions: 0,
-    borrowAvailable: undefined,
-    borrowFee: undefined,
-    borrowAgeMs: Number.NaN,
-    verdict: noVerdict,
-  };
 }
 
 /** Everything but the key and the classification. */

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Decimal } from "../contracts/src/decimal.ts";
 import { startOfDay } from "../testkit/risk/engine-rig.ts";
 import { nothing } from "./amount.ts";
+import { emptyView } from "./empty-view.ts";
 import type { Exact } from "./exact.ts";
-import { emptyView } from "./fill-view.ts";
 import type { FundView } from "./view.ts";
 import { createViewPacker, joinViews, unpackViews } from "./view-bytes.ts";
 

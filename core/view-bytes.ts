@@ -7,8 +7,8 @@ import * as instant from "../contracts/src/instant.ts";
 import type { Severity } from "../contracts/src/records/values.ts";
 import { type Amount, toDecimal } from "./amount.ts";
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from "./byte-columns.ts";
+import { emptyView, noVerdict } from "./empty-view.ts";
 import { type Exact, toExact } from "./exact.ts";
-import { emptyView, noVerdict } from "./fill-view.ts";
 import type { FundView, InstrumentFacts, OptionView, Verdict } from "./view.ts";
 
 /**

@@ -2,6 +2,7 @@
 // complain is no invariant, so the last test asks that none is left out.
 import { describe, expect, it } from "vitest";
 import { exampleFill, exampleOrder } from "../../contracts/src/records/examples.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, positionKey, strategyKey } from "../history.ts";
@@ -42,10 +43,12 @@ function complaint(name: string, doctor: (evidence: Doctored) => void): string |
   return [...invariants, canary].find((one) => one.name === name)?.violated(evidence as unknown as Evidence);
 }
 
-const crossFill = {
+const crossFill: Fill = {
   ...exampleFill,
-  ...{ fill_id: "c:1", order_id: "c", side: "SELL", quantity: "10", fee: "0", broker: "internal", kind: "CROSS" },
-} as const;
+  ...{ fill_id: "c:1", order_id: "c", quantity: "10", fee: "0", broker: "internal" },
+  side: "SELL",
+  kind: "CROSS",
+};
 const ofFill = strategyKey(exampleFill.fund_id, exampleFill.strategy_id, exampleFill.symbol);
 
 /** What is told is told at that moment. */
