@@ -106,6 +106,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     auditStanding: watchedStanding(unit.auditStanding, after),
     auditAnew: watchedAnew(unit.auditAnew, after),
     firstSeen: watchedFirstSeen(unit.firstSeen, after),
+    parked: watchedParked(unit.parked, after),
   };
 }
 
@@ -137,6 +138,20 @@ function watchedFirstSeen(records: UnitOfWork["firstSeen"], after: After): UnitO
     ...records,
     put: (kind, seen) => after(records.put(kind, seen), "insert first_seen"),
     remove: (kind, abouts) => after(records.remove(kind, abouts), "delete first_seen"),
+  };
+}
+
+function watchedParked(parked: UnitOfWork["parked"], after: After): UnitOfWork["parked"] {
+  const update = "update parked_event";
+  return {
+    ...parked,
+    put: (event) => after(parked.put(event), "insert parked_event", (isNew) => isNew),
+    askRetry: (of, id, asked) => after(parked.askRetry(of, id, asked), update),
+    withdrawRetry: (of, id) => after(parked.withdrawRetry(of, id), update, (done) => done),
+    discard: (of, id, how) => after(parked.discard(of, id, how), update),
+    take: (of, id, at) => after(parked.take(of, id, at), update, (done) => done),
+    failed: (of, id, error, at) => after(parked.failed(of, id, error, at), update),
+    remove: (of, id) => after(parked.remove(of, id), "delete parked_event"),
   };
 }
 

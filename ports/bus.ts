@@ -10,13 +10,16 @@
 //  4. Subscribers are asynchronous: a slow or failing one never slows or fails a publisher or another subscription.
 //  5. A handler that keeps failing has its event parked and reported after `attemptsMax` tries; the next event goes on. A
 //     platform in trouble (the store is away, a queue is full) is no failure of the event: it is tried again, with back-off, until it ends.
-//     A subscription that carries money (`parks: false`) never goes on without an event that it can read: it stops there, tries again with
-//     back-off until it is handled, also after a restart, and its health says so from the `attemptsMax`th failure on.
+//     A subscription that carries money (`parks: false`) never goes on without an event, also not without one that it cannot read: it stops
+//     there, tries again with back-off until it is handled, also after a restart, and its health says so from the `attemptsMax`th failure on.
+//     Where it says what waits together (`lane`), only the event's lane stops: what follows in it is held behind it, in order, and others go on.
 //  6. Two processes under one durable name share the work of one: at any time one of them handles, the other stands by.
 //  7. Every queue is bounded. Durable subscriptions stop reading when full; ephemeral ones drop by their named policy.
-//  8. What nobody can read is parked, or handed over as it came to a subscription that asked for it (`unread`).
+//  8. What nobody can read is parked or held, or handed over as it came to a subscription that asked for it (`unread`).
 //  9. To a subscription that asked for it (`proved`) an event is a service's only if the database has it: whatever else a publisher
 //     says of itself is handed over as a claim.
+// 10. What was put aside is handed over again, to its own subscription and between two other events, when somebody asks for it (`unit.parked`): once
+//     handled it is gone, and otherwise it says why not. What is discarded is never handed over again, and frees its lane.
 // 10. What a durable subscription says of how far it has heard (`caughtUpAt`) may be late and is never early.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Subject } from "../contracts/src/subject.ts";
@@ -63,6 +66,11 @@ export interface DurableOptions {
   readonly attemptsMax?: number;
   /** False for what carries money: an event whose handler keeps failing is not parked but held, and everything behind it waits. Default true. */
   readonly parks?: boolean;
+  /**
+   * What waits together when one of them is held, such as a fund; asked with the payload as it came, which may match no schema. Undefined: nobody can
+   * say, and it is held alone. Without this everything behind it waits. Only together with `parks: false`.
+   */
+  readonly lane?: (payload: unknown) => string | undefined;
   /** Events read ahead of the handler; default 1,000. */
   readonly queueMax?: number;
   /**
@@ -92,7 +100,7 @@ export interface Subscription {
   readonly droppedCount: () => number;
   /**
    * Everything that was committed or published before this moment, as far as it is for this subscription, is finished. Undefined while nobody
-   * can say, and for ever of an ephemeral one. It stands still while the subscription is behind, stands by, or the transport is away.
+   * can say, and for ever of an ephemeral one. It stands still while the subscription is behind, holds something, stands by, or the transport is away.
    */
   readonly caughtUpAt: () => Instant | undefined;
   /** Stops taking new events, waits for the one in hand, keeps the cursor. */

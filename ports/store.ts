@@ -26,6 +26,7 @@ import type { LedgerRecords } from "./ledger-records.ts";
 import type { LossRecords } from "./loss-records.ts";
 import type { OmsRecords } from "./oms-records.ts";
 import type { PaperWeatherRecords } from "./paper-weather.ts";
+import type { ParkedRecords } from "./parked-events.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
 import type { ResearchRecords } from "./research-records.ts";
 import type { StepUpRecords } from "./step-ups.ts";
@@ -157,6 +158,7 @@ export interface UnitOfWork {
   readonly stepUps: StepUpRecords;
   readonly auditStanding: AuditStandingRecords;
   readonly firstSeen: FirstSeenRecords;
+  readonly parked: ParkedRecords;
   readonly auditAnew: AuditAnewRecords;
 }
 

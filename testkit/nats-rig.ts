@@ -103,10 +103,9 @@ async function openProcess(url: string, database: TestDatabase, name: string, lo
 
   async function openBus(): Promise<Bus> {
     const options = { ...ports, stream: testStream, source: name, lookup: testLookup, recordMs: 100 };
-    const park = parkOnPostgres(parking);
     const prove = proveOnPostgres(session.run);
     const outbox = { head: () => session.end(), relayed: () => relayedOnPostgres(session) };
-    return createNatsBus({ ...options, link: await link(), lead: locks.lead, park, prove, ...outbox });
+    return createNatsBus({ ...options, link: await link(), lead: locks.lead, parking, prove, ...outbox });
   }
 
   async function endDatabase(): Promise<void> {
@@ -129,7 +128,7 @@ async function openProcess(url: string, database: TestDatabase, name: string, lo
     },
     async startRelay(settings = {}, wrapLead = (lead) => lead) {
       const lead = wrapLead(relayOnPostgres({ ...ports, session, patterns: [everySubject] }));
-      const park = parkOnPostgres(parking);
+      const park = parkOnPostgres(parking, ports.clock);
       const onPoke = wake.onPoke.bind(wake);
       const relay = startRelay({ ...ports, link: await link(), stream: testStream, lead, park, onPoke, ...settings });
       relays.push(relay);

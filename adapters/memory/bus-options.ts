@@ -6,7 +6,7 @@ import type { Timers } from "../../ports/timers.ts";
 import type { MayPublish } from "../publish-authority.ts";
 import type { SubjectLookup } from "./codec.ts";
 import type { LogReader } from "./reader.ts";
-import type { MemoryProcess, ParkedEvent } from "./world.ts";
+import type { MemoryProcess } from "./world.ts";
 
 export interface MemoryBusOptions {
   readonly process: MemoryProcess;
@@ -18,8 +18,6 @@ export interface MemoryBusOptions {
   readonly mayPublish?: MayPublish;
   /** Default: in commit order. */
   readonly reader?: LogReader;
-  /** Hears of every parked event. */
-  readonly onParked?: (parked: ParkedEvent) => void;
   /** Hears of every failure of an ephemeral handler. */
   readonly onListenerFailed?: (event: BusEvent, thrown: unknown) => void;
 }

@@ -1,18 +1,24 @@
 // A durable subscription on the memory log: one loop that takes the next event, hands it over until it is handled or
-// parked, and remembers its place in the world. It reads straight from the log, so it never queues anything.
+// put aside, and remembers its place in the world. It reads straight from the log, so it never queues anything.
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
-import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import type { BusEvent, DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
+import type { Log } from "../../ports/log.ts";
 import { heldSentence } from "../held-event.ts";
 import { isNotYet } from "../not-yet.ts";
+import { createAside, jsonOf, waitsBehind } from "../put-aside.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode, decodeAll } from "./codec.ts";
+import { parkedNow } from "./parked-events.ts";
 import { advance, candidates, inCommitOrder } from "./reader.ts";
 import { signal } from "./signal.ts";
 import type { DurableState, LogEntry, Watcher } from "./world.ts";
 
 const backOffMs = { first: 10, max: 1_000 };
+const silent = () => undefined;
+/** The memory bus says nothing. */
+const noLog: Log = { debug: silent, info: silent, warn: silent, error: silent, with: () => noLog };
 
 export interface MemorySubscription extends Subscription {
   complaint(): string | undefined;
@@ -40,6 +46,32 @@ export function durableSubscription(
   /** The running subscription's own place; the world's copy may lag behind it, and is what a successor starts from. */
   let own: DurableState | undefined;
 
+  let isLoaded = false;
+  const rows = parkedNow(world.parked);
+  const aside = createAside({
+    ...{ options, handler, clock: bus.clock, log: noLog, hold: () => undefined },
+    read(kept) {
+      const decoded = read(
+        { ...kept, id: kept.eventId, bytes: new TextEncoder().encode(kept.payload) },
+        bus.subjectByName,
+      );
+      return decoded.ok ? { event: decoded.event } : { poison: decoded.reason };
+    },
+    store: {
+      async put(event) {
+        if (process.isAlive()) rows.put(event);
+      },
+      due: async (subscription, perLaneMax) => rows.due(subscription, perLaneMax),
+      take: async ({ subscription, eventId }) => process.isAlive() && rows.take(subscription, eventId, bus.clock.now()),
+      async failed({ subscription, eventId }, error) {
+        if (process.isAlive()) rows.failed(subscription, eventId, error, bus.clock.now());
+      },
+      async done({ subscription, eventId }) {
+        if (process.isAlive()) rows.remove(subscription, eventId);
+      },
+    },
+  });
+
   /** Asked of every entry again and again, and there are few subjects. */
   const wantedSubjects = new Map<string, boolean>();
   const wanted = ({ subject }: LogEntry): boolean => {
@@ -58,7 +90,7 @@ export function durableSubscription(
       if (wanted(entry)) timers.after(faults.deliveryDelayMs(), bell.ring);
     },
     broadcast: () => undefined,
-    stirred: () => timers.after(faults.deliveryDelayMs(), bell.ring),
+    stirred: () => timers.after(faults.deliveryDelayMs() + aside.dueMs(), bell.ring),
   };
   const letGo = () => {
     stopping.abort();
@@ -92,30 +124,47 @@ export function durableSubscription(
     if (faults.savesThePlace()) save();
   };
 
-  const park = (entry: LogEntry, reason: string) => {
+  const put = async (entry: LogEntry, why: { lane: string | undefined; error: string; attempts: number }) => {
     if (!process.isAlive()) return;
-    const parked = { subscription: options.name, eventId: entry.id, reason };
-    world.parked.push(parked);
-    bus.onParked?.(parked);
+    const { id: eventId, subject, key, at, source, bytes } = entry;
+    const state = why.lane === undefined ? "PARKED" : "HELD";
+    await aside.put({ eventId, subject, key, at, source, payload: new TextDecoder().decode(bytes), state, ...why });
     finish(entry);
   };
 
-  /** Tries until it is handled or parked; gives up without either when the subscription ends in between. */
+  /** Undefined when it was handled. */
+  const attemptOf = async (event: BusEvent): Promise<{ error: string; isOwn: boolean } | undefined> => {
+    try {
+      await handler(event);
+      return undefined;
+    } catch (thrown) {
+      return { error: messageOf(thrown), isOwn: !isNotYet(thrown) };
+    }
+  };
+
+  /** Tries until it is handled or put aside; gives up without either when the subscription ends in between. */
   const handOver = async (entry: LogEntry): Promise<void> => {
+    const lane = () => aside.laneOf(entry.id, () => jsonOf(new TextDecoder().decode(entry.bytes)));
+    if (aside.isHolding()) {
+      const own = lane();
+      if (own !== undefined && aside.holds(own)) return put(entry, { lane: own, error: waitsBehind, attempts: 0 });
+    }
     let failures = 0;
     for (let attempt = 1; !stopping.signal.aborted && !isForgotten(); attempt += 1) {
       const decoded = read(entry, bus.subjectByName);
-      if (!decoded.ok) return park(entry, decoded.reason);
-      try {
-        await handler(decoded.event);
+      const tried = decoded.ok ? await attemptOf(decoded.event) : { error: decoded.reason, isOwn: true };
+      if (tried === undefined) {
         complaint = undefined;
         return finish(entry);
-      } catch (thrown) {
-        if (!isNotYet(thrown)) failures += 1;
-        if (failures >= attemptsMax) {
-          if (options.parks !== false) return park(entry, messageOf(thrown));
-          complaint = heldSentence(options.name, entry, messageOf(thrown));
+      }
+      if (tried.isOwn) failures += 1;
+      if (tried.isOwn && (!decoded.ok || failures >= attemptsMax)) {
+        const own = lane();
+        const { error } = tried;
+        if (options.parks !== false || own !== undefined) {
+          return put(entry, { lane: own, error, attempts: decoded.ok ? failures : 0 });
         }
+        complaint = heldSentence(options.name, undefined, entry, error);
       }
       await timers.sleep(Math.min(backOffMs.first * 2 ** (attempt - 1), backOffMs.max), stopping.signal);
     }
@@ -124,15 +173,26 @@ export function durableSubscription(
   /** Nothing lies there and nothing is in hand, as far as the log can be seen. */
   const noteCaughtUp = () => {
     const leads = process.isReachable() && !isForgotten() && registered.holder === me;
-    if (!leads || own === undefined || inHand || stopping.signal.aborted) return;
+    if (!leads || own === undefined || inHand || stopping.signal.aborted || aside.isHolding()) return;
     if (candidates(reader, world.log, own, wanted).length === 0) caughtUpAt = bus.clock.now();
+  };
+
+  /** What is held is known before anything is handed over. */
+  const lookAside = async () => {
+    if (!isLoaded) await aside.load();
+    isLoaded = true;
+    const stopped = () => stopping.signal.aborted || isForgotten() || !process.isReachable();
+    if (aside.isDue() && !stopped()) await aside.work(stopped);
   };
 
   const serve = async () => {
     while (!stopping.signal.aborted) {
       const entry = take();
+      if (registered.holder === me) await lookAside();
+      if (stopping.signal.aborted) break;
       if (entry === undefined) {
         noteCaughtUp();
+        if (aside.isHolding()) timers.after(aside.dueMs() + 1, bell.ring);
         await bell.heard();
         continue;
       }
@@ -147,7 +207,7 @@ export function durableSubscription(
   timers.after(faults.deliveryDelayMs(), bell.ring);
   const serving = bell.heard().then(serve);
   return {
-    complaint: () => complaint,
+    complaint: () => complaint ?? aside.complaint(),
     handledCount: () => handled,
     droppedCount: () => 0,
     caughtUpAt() {

@@ -16,6 +16,7 @@ import { ledgerChanges } from "./ledger-records.ts";
 import { lossChanges } from "./loss-records.ts";
 import { omsChanges } from "./oms-records.ts";
 import { weatherChanges } from "./paper-weather.ts";
+import { parkedChanges } from "./parked-events.ts";
 import { reconcileChanges } from "./reconcile-records.ts";
 import { type RecordChanges, recordChanges } from "./records.ts";
 import { researchChanges } from "./research-records.ts";
@@ -66,6 +67,7 @@ interface Pending {
   readonly stepUps: ReturnType<typeof stepUpChanges>;
   readonly auditStanding: ReturnType<typeof auditStandingChanges>;
   readonly firstSeen: ReturnType<typeof firstSeenChanges>;
+  readonly parked: ReturnType<typeof parkedChanges>;
   readonly auditAnew: ReturnType<typeof auditAnewChanges>;
 }
 
@@ -113,6 +115,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const stepUps = stepUpChanges(world.stepUps, { inTurn, lock });
   const auditStanding = auditStandingChanges(world.auditStanding, { inTurn, lock });
   const firstSeen = firstSeenChanges(world.firstSeen, { inTurn, lock });
+  const parked = parkedChanges(world.parked, { inTurn, lock });
   const auditAnew = auditAnewChanges(world.auditAnew, { inTurn });
   const pending: Pending = {
     events: [],
@@ -132,6 +135,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     stepUps,
     auditStanding,
     firstSeen,
+    parked,
     auditAnew,
   };
 
@@ -161,6 +165,8 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.firstSeen.apply();
       pending.auditAnew.apply();
       world.append(pending.events);
+      // Subscriptions look what is asked of them.
+      if (pending.parked.apply()) for (const watcher of [...world.watchers]) watcher.stirred();
     },
     end() {
       state = "ended";
@@ -220,6 +226,7 @@ function unitOf(
     corporateActions: pending.corporateActions.records,
     auditStanding: pending.auditStanding.records,
     firstSeen: pending.firstSeen.records,
+    parked: pending.parked.records,
     auditAnew: pending.auditAnew.records,
     handled: {
       firstTime: (subscription, eventId) =>

@@ -18,6 +18,7 @@ import { type RowLocks, rowLocks } from "./locks.ts";
 import { type LossWorld, lossWorld } from "./loss-records.ts";
 import { type OmsWorld, omsWorld } from "./oms-records.ts";
 import type { WeatherWorld } from "./paper-weather.ts";
+import type { ParkedWorld } from "./parked-events.ts";
 import { type ReconcileWorld, reconcileWorld } from "./reconcile-records.ts";
 import { type ResearchWorld, researchWorld } from "./research-records.ts";
 import { type RiskWorld, riskWorld } from "./risk-world.ts";
@@ -38,12 +39,6 @@ export interface LogEntry extends WrittenEvent {
   readonly position: number;
   /** Taken at publish time, from 1. */
   readonly sequence: number;
-}
-
-export interface ParkedEvent {
-  readonly subscription: string;
-  readonly eventId: string;
-  readonly reason: string;
 }
 
 /** The durable side of a subscription. `place` is the reader's business; `done` are events handled ahead of it. */
@@ -69,7 +64,7 @@ export interface MemoryWorld {
   readonly instances: Map<string, Instance>;
   readonly outcomes: Map<string, Outcome>;
   readonly durables: Map<string, DurableState>;
-  readonly parked: ParkedEvent[];
+  readonly parked: ParkedWorld;
   readonly locks: RowLocks;
   readonly risk: RiskWorld;
   readonly halts: HaltWorld;

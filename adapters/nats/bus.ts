@@ -9,13 +9,13 @@ import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { type Alarms, noAlarms } from "../postgres/alarms.ts";
 import type { Prove } from "../postgres/outbox-proof.ts";
+import type { AsideStore } from "../put-aside.ts";
 import type { NatsLink } from "./connect.ts";
 import { forgetGenerations } from "./consumer-list.ts";
 import { type DurableContext, type DurableSubscription, openDurable, queueMaxOf } from "./durable.ts";
 import { broadcaster, openEphemeral } from "./ephemeral.ts";
 import { type Known, registerGeneration } from "./generation.ts";
 import type { Lead } from "./lead.ts";
-import type { Park } from "./park.ts";
 import { ensureStream, type StreamOptions, streamName } from "./stream.ts";
 import type { SubjectLookup } from "./wire.ts";
 
@@ -27,7 +27,7 @@ export interface NatsBusOptions {
   readonly source: string;
   readonly lookup: SubjectLookup;
   readonly lead: Lead;
-  readonly park: Park;
+  readonly parking: AsideStore;
   /** Which of the events that say so are ours. */
   readonly prove: Prove;
   /** The newest committed position of the outbox; an ephemeral subscription ignores what lies before it. */

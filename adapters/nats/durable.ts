@@ -4,26 +4,28 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
+import type { AsideEvent } from "../../ports/parked-events.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Alarms } from "../postgres/alarms.ts";
 import type { Prove } from "../postgres/outbox-proof.ts";
+import { type Aside, type AsideStore, createAside } from "../put-aside.ts";
 import { type Progress, watchCaughtUp } from "./caught-up.ts";
 import type { NatsLink } from "./connect.ts";
 import type { Finished, Generation, Known } from "./generation.ts";
 import { backoffMs } from "./handle-one.ts";
 import type { Lead } from "./lead.ts";
-import type { Park } from "./park.ts";
+import { asideOf, bytesOf } from "./park.ts";
 import { wishesOf } from "./read-together.ts";
 import { recentIds } from "./recent-ids.ts";
 import { runTerm, type TermContext } from "./term.ts";
-import type { SubjectLookup } from "./wire.ts";
+import { decode, foreignSource, type SubjectLookup } from "./wire.ts";
 
 export interface DurableContext {
   readonly link: NatsLink;
   readonly streamName: string;
   readonly lead: Lead;
   readonly lookup: SubjectLookup;
-  readonly park: Park;
+  readonly parking: AsideStore;
   readonly prove: Prove;
   readonly alarms: Alarms;
   readonly log: Log;
@@ -87,8 +89,12 @@ export function openDurable(
     name: options.name,
     handledCount: () => memory.handledCount,
     droppedCount: () => 0,
-    caughtUpAt: watchCaughtUp({ ...context, progress: () => memory.progress }),
-    complaint: () => memory.trouble ?? memory.held ?? memory.loss,
+    // What is held is not finished.
+    caughtUpAt: watchCaughtUp({
+      ...context,
+      progress: () => (term.aside.isHolding() ? undefined : memory.progress),
+    }),
+    complaint: () => memory.trouble ?? memory.held ?? term.aside.complaint() ?? memory.loss,
     async forget() {
       memory.forgotten = true;
       stop.abort();
@@ -109,7 +115,10 @@ function termContext(
   stop: () => void,
 ): TermContext {
   const log = context.log.with({ subscription: options.name });
+  const aside = asideFor(context, options, handler);
   return {
+    aside,
+    clock: context.clock,
     link: context.link,
     streamName: context.streamName,
     name: options.name,
@@ -120,7 +129,7 @@ function termContext(
     handler: async (event) => handler(event),
     lookup: context.lookup,
     recent: recentIds(context.recentCountMax),
-    park: context.park,
+    park: (parked) => aside.put(asideOf(parked)),
     log,
     timers: context.timers,
     ackWaitMs: context.ackWaitMs,
@@ -151,6 +160,32 @@ function termContext(
   };
 }
 
+function asideFor(context: DurableContext, options: DurableOptions, handler: Handler): Aside {
+  const { alarms, clock, log, lookup } = context;
+  return createAside({
+    ...{ options, clock, log, store: context.parking, handler: async (event) => handler(event) },
+    read: (event) => readAside(event, options, lookup),
+    hold: (lane, sentence) => {
+      const about = `${options.name} ${lane}`;
+      if (sentence === undefined) alarms.clear("EVENT_HELD", about);
+      else alarms.raise("EVENT_HELD", about, sentence);
+    },
+  });
+}
+
+/** As it came the first time. Whoever wants proof had it when it was put aside: what was not proved then is foreign, and stays a claim. */
+function readAside(kept: AsideEvent, options: DurableOptions, lookup: SubjectLookup) {
+  const { eventId: id, subject, key, at, source } = kept;
+  const data = bytesOf(kept.payload);
+  const decoded = decode({ subject, data, headers: undefined, fallbackId: () => id, receivedAt: () => at }, lookup);
+  const claimed = options.proved === true && source === foreignSource ? { claimed: {} } : {};
+  const envelope = { id, subject, key, at, source, ...claimed };
+  if (decoded.ok) return { event: { ...envelope, payload: decoded.event.payload } };
+  if (options.unread !== true) return { poison: decoded.reason };
+  const { kind, reason } = decoded;
+  return { event: { ...envelope, payload: undefined, unread: { kind, reason, bytes: data } } };
+}
+
 function hold({ alarms }: DurableContext, memory: Memory, name: string, sentence: string | undefined): void {
   if (sentence !== undefined) alarms.raise("EVENT_HELD", name, sentence);
   else if (memory.held !== undefined) alarms.clear("EVENT_HELD", name);
@@ -167,6 +202,7 @@ async function run(context: DurableContext, term: TermContext, memory: Memory, s
         await runTerms(context, term, memory, AbortSignal.any([stop, leadership.lost]));
       } finally {
         term.hold(undefined);
+        term.aside.forget();
         await leadership.release();
       }
     } catch (thrown) {

@@ -13,8 +13,11 @@ import { appleRed, thingChanged } from "../../testkit/conformance/subjects.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type NatsWorld, openNatsWorld, testLookup, testStream } from "../../testkit/nats-rig.ts";
+import { noAsideStore } from "../../testkit/no-aside.ts";
 import { openClient } from "../postgres/connection.ts";
 import { type Claim, proveOnPostgres } from "../postgres/outbox-proof.ts";
+import { createAside } from "../put-aside.ts";
+import { systemClock } from "../system-clock.ts";
 import { systemTimers } from "../system-timers.ts";
 import { connectNats, type NatsLink } from "./connect.ts";
 import { handleOne } from "./handle-one.ts";
@@ -89,9 +92,13 @@ test("what the store refuses for ever is parked in a form that it takes", async 
     attemptsMax: 1,
     handler: async () => undefined,
   };
-  const tools = { lookup: testLookup, recent: recentIds(10), park, log: quietLog, timers: systemTimers() };
+  const ports = { clock: systemClock(), log: quietLog, timers: systemTimers() };
+  const tools = { lookup: testLookup, recent: recentIds(10), park, ...ports };
+  const options = { name: "test.reduced", subjects: [thingChanged.name] };
+  const read = () => ({ poison: "never asked" });
+  const aside = createAside({ ...ports, ...context, options, read, store: noAsideStore, hold: () => undefined });
   const fate = await handleOne(
-    { ...context, ...tools, parks: true, hold: () => undefined, complain: () => undefined },
+    { ...context, ...tools, aside, parks: true, hold: () => undefined, complain: () => undefined },
     { ...arrival, receivedAt: () => fromMicroseconds(1) },
     AbortSignal.timeout(5_000),
   );

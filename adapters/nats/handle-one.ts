@@ -4,11 +4,13 @@ import { createHash } from "node:crypto";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { BusEvent, Handler } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { heldSentence } from "../held-event.ts";
 import { isNotYet } from "../not-yet.ts";
-import type { Park, Parked } from "./park.ts";
+import { type Aside, jsonOf, waitsBehind } from "../put-aside.ts";
+import { type Park, type Parked, textOf } from "./park.ts";
 import type { RecentIds } from "./recent-ids.ts";
 import { type Arrival, type Decoded, decode, type SubjectLookup } from "./wire.ts";
 
@@ -19,12 +21,14 @@ export interface HandlingContext {
   readonly name: string;
   readonly patterns: readonly string[];
   readonly attemptsMax: number;
-  /** False: it stops at an event whose handler keeps failing. */
+  /** False: it stops at an event that it cannot handle. */
   readonly parks: boolean;
   readonly handler: Handler;
   readonly lookup: SubjectLookup;
   readonly recent: RecentIds;
   readonly park: Park;
+  readonly aside: Aside;
+  readonly clock: Clock;
   readonly log: Log;
   readonly timers: Timers;
   /** One sentence while an event cannot even be parked. */
@@ -45,43 +49,59 @@ export async function handleOne(
 ): Promise<Fate> {
   if (!matchesAny(context.patterns, arrival.subject)) return "skipped";
   const decoded = read ?? decode(arrival, context.lookup);
-  if (!decoded.ok) {
-    if (context.recent.has(decoded.envelope.id)) return "repeated";
-    const { envelope, reason } = decoded;
-    return park(
-      context,
-      { ...envelope, payload: arrival.data, attempts: 0, error: reason, subscription: context.name },
-      stop,
-    );
-  }
-  const { event, subject } = decoded;
+  const { id, subject: name, key, at, source } = decoded.ok ? decoded.event : decoded.envelope;
+  const base = { id, subject: name, key, at, source, payload: arrival.data, subscription: context.name };
+  const lane = (): string | undefined => context.aside.laneOf(id, () => jsonOf(textOf(arrival.data)));
   // A mark that somebody published under a stored name: no durable subscription carries conflated events.
-  if (subject?.delivery === "conflated") return "skipped";
-  const known = recentIdOf(event);
+  if (decoded.ok && decoded.subject?.delivery === "conflated") return "skipped";
+  const known = decoded.ok ? recentIdOf(decoded.event) : id;
   if (context.recent.has(known)) return "repeated";
-  let error = "";
+  if (context.aside.isHolding()) {
+    const own = lane();
+    if (own !== undefined && context.aside.holds(own)) {
+      return park(context, { ...base, attempts: 0, error: waitsBehind, lane: own }, stop, known);
+    }
+  }
+  const firstTriedAt = context.clock.now();
   let failures = 0;
-  const ends = (): boolean => context.parks && failures >= context.attemptsMax;
-  for (let attempt = 1; !ends(); attempt++) {
-    try {
-      await context.handler(event);
+  for (let attempt = 1; ; attempt++) {
+    const tried = decoded.ok
+      ? await attemptOf(context, decoded.event, attempt)
+      : { error: decoded.reason, isOwn: true };
+    if (tried === undefined) {
       context.hold(undefined);
       context.recent.add(known);
       return "handled";
-    } catch (thrown) {
-      error = messageOf(thrown);
-      if (!isNotYet(thrown)) failures += 1;
-      context.log.warn("a handler failed", { subscription: context.name, event_id: event.id, attempt, error });
     }
-    if (!context.parks && failures >= context.attemptsMax) context.hold(heldSentence(context.name, event, error));
+    if (tried.isOwn) failures += 1;
+    if (tried.isOwn && (!decoded.ok || failures >= context.attemptsMax)) {
+      const own = lane();
+      const attempts = decoded.ok ? failures : 0;
+      if (context.parks || own !== undefined) {
+        return park(context, { ...base, attempts, error: tried.error, lane: own, firstTriedAt }, stop, known);
+      }
+      context.hold(heldSentence(context.name, undefined, { id, subject: name }, tried.error));
+    }
     if (stop.aborted) return "abandoned";
-    if (!ends()) await context.timers.sleep(backoffMs(attempt), stop);
+    await context.timers.sleep(backoffMs(attempt), stop);
     if (stop.aborted) return "abandoned";
   }
-  const { id, key, at, source } = event;
-  const attempts = context.attemptsMax;
-  const parked = { id, subject: event.subject, key, at, source, payload: arrival.data, attempts, error };
-  return park(context, { ...parked, subscription: context.name }, stop, known);
+}
+
+/** Undefined when it was handled. Trouble of the platform is no failure of the event's own. */
+async function attemptOf(
+  context: HandlingContext,
+  event: BusEvent,
+  attempt: number,
+): Promise<{ readonly error: string; readonly isOwn: boolean } | undefined> {
+  try {
+    await context.handler(event);
+    return undefined;
+  } catch (thrown) {
+    const error = messageOf(thrown);
+    context.log.warn("a handler failed", { subscription: context.name, event_id: event.id, attempt, error });
+    return { error, isOwn: !isNotYet(thrown) };
+  }
 }
 
 /** Under what it is remembered: whoever merely claims one of our ids must not have the event that it belongs to taken for a repetition. */
@@ -142,6 +162,7 @@ function reducedForm(parked: Parked, refusal: string): Parked {
     attempts: parked.attempts,
     error: `kept in a reduced form, because the store refused it (${refusal}): ${parked.error}`,
     subscription: parked.subscription,
+    lane: parked.lane,
   };
 }
 

@@ -12,9 +12,9 @@ import { keepConnection, type OpenConnection } from "../postgres/bus-connection.
 import type { BusSession } from "../postgres/bus-session.ts";
 import { messagesOf } from "../postgres/decision-rows.ts";
 import { createOutboxReader } from "../postgres/outbox-reader.ts";
-import type { Parking } from "../postgres/subscription-parking.ts";
+import type { AsideStore } from "../put-aside.ts";
 import type { Lead, Leadership } from "./lead.ts";
-import type { Park } from "./park.ts";
+import { asideOf, type Park } from "./park.ts";
 import { type LeadRelay, relayName } from "./relay.ts";
 
 /** Any constant: it keeps these locks apart from those of the PostgreSQL transport under the same names. */
@@ -157,21 +157,10 @@ export async function relayedOnPostgres({ run }: Pick<BusSession, "run">): Promi
   return BigInt(String(found.rows[0]?.[0] ?? -1));
 }
 
-/** Parked events keep their bytes; what is no UTF-8 is kept as base64, because the table holds text that people read. */
-export function parkOnPostgres(parking: Parking): Park {
-  return async ({ subscription, id, subject, key, at, source, payload, error, attempts }) => {
-    const row = { id: 0n, eventId: id, at, subject, key: withoutZero(key), source, payload: textOf(payload) };
-    await parking.park(subscription, row, { error, attempts });
+/** What the relay parks; subscriptions put aside by themselves. */
+export function parkOnPostgres(parking: AsideStore, clock: Clock): Park {
+  return async (parked) => {
+    const now = clock.now();
+    await parking.put({ ...asideOf(parked), error: parked.error.replaceAll("\0", ""), now, firstTriedAt: now });
   };
-}
-
-function textOf(payload: Uint8Array): string {
-  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-  const text = bytes.toString("utf8");
-  return Buffer.from(text, "utf8").equals(bytes) ? text : `base64:${bytes.toString("base64")}`;
-}
-
-/** PostgreSQL's text has no zero character, and a foreign program's key may. */
-function withoutZero(text: string): string {
-  return text.replaceAll("\0", "");
 }

@@ -72,7 +72,8 @@ export async function openNatsTransport(
   endings.push(() => session.close());
   const locks = createLocks({ ...options, open: base.open });
   endings.push(() => locks.close());
-  const park = parkOnPostgres(createParking({ ...options, store: base.store, parkedSubject: subjects.busParked }));
+  const parking = createParking({ ...options, store: base.store, parkedSubject: subjects.busParked });
+  const park = parkOnPostgres(parking, options.clock);
   const { compression, retention_s, creds_file, creds_dir, tls_ca_file, replicas, bytes_max } =
     options.configuration.bus;
   const login = loginNameOf(options.services);
@@ -98,7 +99,7 @@ export async function openNatsTransport(
     stream,
     lookup: subjectByName,
     lead: locks.lead,
-    park,
+    parking,
     prove: proveOnPostgres(session.run),
     alarms: base.alarms,
     head: () => headOf(session, options.timers),

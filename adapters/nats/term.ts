@@ -57,6 +57,7 @@ interface TermState {
 }
 
 const acknowledgedTogetherMax = 64;
+const asideEveryMs = 1_000;
 
 /** Runs until the signal aborts or something makes a new term necessary; says which in one sentence. */
 export async function runTerm(context: TermContext, signal: AbortSignal): Promise<string> {
@@ -91,6 +92,7 @@ export async function runTerm(context: TermContext, signal: AbortSignal): Promis
     }
     context.opened(generation);
     const state = startState(generation);
+    await context.aside.load();
     const consumer = await link.unlessLost(link.stream.consumers.get(streamName, generation.consumerName));
     const batch = Math.min(context.queueMax, 500);
     const consuming = consumer.consume({
@@ -102,6 +104,8 @@ export async function runTerm(context: TermContext, signal: AbortSignal): Promis
     const messages = await link.unlessLost(consuming);
     void watchNotifications(messages.status(), end);
     const cancelHeartbeats = every(context, context.ackWaitMs / 3, () => keepAlive(state), stop);
+    // Somebody may ask for what was put aside while nothing comes.
+    const cancelAside = every(context, asideEveryMs, () => state.wake(), stop);
     const cancelRecord = every(context, context.recordMs, () => void record(context, state, generation), stop);
     context.progress(progressOf(context, state, generation));
     try {
@@ -110,6 +114,7 @@ export async function runTerm(context: TermContext, signal: AbortSignal): Promis
       context.progress(undefined);
       cancelHeartbeats();
       cancelRecord();
+      cancelAside();
       messages.stop();
       await leave(context, state, generation);
     }
@@ -158,6 +163,8 @@ async function pump(context: TermContext, state: TermState, stop: AbortSignal, a
   stop.addEventListener("abort", onStop);
   try {
     while (!stop.aborted) {
+      if (context.aside.isDue()) await context.aside.work(() => asked.aborted);
+      if (stop.aborted) return;
       const message = state.queue.shift();
       if (message === undefined) {
         await new Promise<void>((resolve) => {

@@ -1,8 +1,8 @@
 // One durable subscription: takes the lead of its name or stands by, reads behind its cursor, hands events over one at a
-// time in the order of their numbers, tries again, parks, moves the cursor.
+// time in the order of their numbers, tries again, parks or holds, moves the cursor.
 //
 // Invariants:
-//  1. The cursor never passes an event that was neither handled nor parked. All messages of a decision stand under one number, so
+//  1. The cursor never passes an event that was neither handled nor put aside. All messages of a decision stand under one number, so
 //     it passes that number only behind the last of them.
 //  2. Between two confirmed moves of the cursor at most 2 x queueMax events and one decision's messages are finished, and that many
 //     ids are remembered: what is read again after a lost session is recognised.
@@ -20,6 +20,7 @@ import type { Timers } from "../../ports/timers.ts";
 import { messagesPerDecisionMax } from "../decision-messages.ts";
 import { heldSentence } from "../held-event.ts";
 import { isNotYet } from "../not-yet.ts";
+import { type Aside, type AsideStore, createAside, jsonOf, waitsBehind } from "../put-aside.ts";
 import type { Alarms } from "./alarms.ts";
 import { decodeEveryRow, decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession, Leadership } from "./bus-session.ts";
@@ -28,7 +29,6 @@ import { horizonComplaint, horizonMsMax, oldestTransaction } from "./outbox-hori
 import { createOutboxReader, type OutboxReader, type OutboxRow } from "./outbox-reader.ts";
 import { createBell, hearsFor, type PokeSource } from "./subscription-bell.ts";
 import { createCursorKeeper } from "./subscription-cursor.ts";
-import type { Parking } from "./subscription-parking.ts";
 
 export interface DurableContext {
   readonly session: BusSession;
@@ -36,7 +36,7 @@ export interface DurableContext {
   readonly entry: bigint;
   readonly alarms: Alarms;
   readonly wake: PokeSource;
-  readonly parking: Parking;
+  readonly parking: AsideStore;
   readonly subjectByName: SubjectByName;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -58,6 +58,17 @@ interface Complaints {
   parking?: string;
   horizon?: string;
 }
+
+/** Why an event is put aside. */
+interface WhyAside {
+  readonly lane: string | undefined;
+  readonly error: string;
+  readonly attempts: number;
+  readonly firstTriedAt?: Instant;
+}
+
+/** Stands for the platform's own trouble, which is no failure of the event. */
+const notYet = Symbol("not yet");
 
 const attemptsMaxDefault = 5;
 const queueMaxDefault = 1_000;
@@ -92,6 +103,14 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const bell = createBell(context.wake, timers, closing.signal, hearsFor(patterns));
   const recent = boundedMap<string, true>(2 * (2 * queueMax + messagesPerDecisionMax));
   const complaints: Complaints = {};
+  const aside: Aside = createAside({
+    ...{ options, handler, clock, log, store: context.parking },
+    read: (event) => read(event, context.subjectByName),
+    hold: (lane, sentence) => {
+      if (sentence === undefined) context.alarms.clear("EVENT_HELD", `${name} ${lane}`);
+      else context.alarms.raise("EVENT_HELD", `${name} ${lane}`, sentence);
+    },
+  });
   let finishedCount = 0;
   let alarmedAt = clock.now();
   let failures = 0;
@@ -116,30 +135,49 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   /** True when the event is done with, false when it was left for later because we must stop. */
   async function deliver(row: OutboxRow, stopped: () => boolean): Promise<boolean> {
     if (recent.get(row.eventId) === true) return true;
+    const lane = (): string | undefined => aside.laneOf(row.eventId, () => jsonOf(row.payload));
+    if (aside.isHolding()) {
+      const own = lane();
+      if (own !== undefined && aside.holds(own))
+        return put(row, { lane: own, error: waitsBehind, attempts: 0 }, stopped);
+    }
     const decoded = read(row, context.subjectByName);
-    if ("poison" in decoded) return park(row, decoded.poison, 0, stopped);
+    const firstTriedAt = clock.now();
     let ownFailures = 0;
     for (let attempt = 1; ; attempt += 1) {
-      try {
-        await handler(decoded.event);
-        finish(row);
+      const error = "poison" in decoded ? decoded.poison : await attemptOf(row, decoded.event, attempt);
+      if (error === undefined) {
         goOn(context, complaints, name);
         return true;
-      } catch (thrown) {
-        log.warn("handler failed", { ...label, event: row.eventId, attempt, reason: messageOf(thrown) });
-        if (!isNotYet(thrown)) ownFailures += 1;
-        if (ownFailures >= attemptsMax) {
-          if (options.parks !== false) return park(row, messageOf(thrown), ownFailures, stopped);
-          holdAt(
-            context,
-            complaints,
-            name,
-            heldSentence(name, { id: row.eventId, subject: row.subject }, messageOf(thrown)),
-          );
+      }
+      if (error !== notYet) ownFailures += 1;
+      if (error !== notYet && ("poison" in decoded || ownFailures >= attemptsMax)) {
+        const own = lane();
+        const attempts = "poison" in decoded ? 0 : ownFailures;
+        if (options.parks !== false || own !== undefined) {
+          return put(row, { lane: own, error, attempts, firstTriedAt }, stopped);
         }
+        const event = { id: row.eventId, subject: row.subject };
+        holdAt(context, complaints, name, heldSentence(name, undefined, event, error));
       }
       await timers.sleep(backOff(context.random, attempt), closing.signal);
       if (stopped()) return false;
+    }
+  }
+
+  /** Undefined when it was handled, else why not. */
+  async function attemptOf(
+    row: OutboxRow,
+    event: BusEvent,
+    attempt: number,
+  ): Promise<string | typeof notYet | undefined> {
+    try {
+      await handler(event);
+      finish(row);
+      return undefined;
+    } catch (thrown) {
+      log.warn("handler failed", { ...label, event: row.eventId, attempt, reason: messageOf(thrown) });
+      return isNotYet(thrown) ? notYet : messageOf(thrown);
     }
   }
 
@@ -170,16 +208,18 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     return messages.length;
   }
 
-  async function park(row: OutboxRow, error: string, attempts: number, stopped: () => boolean): Promise<boolean> {
+  async function put(row: OutboxRow, why: WhyAside, stopped: () => boolean): Promise<boolean> {
+    const { eventId, subject, key, source, at, payload } = row;
+    const state = why.lane === undefined ? "PARKED" : "HELD";
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await context.parking.park(name, row, { error, attempts });
+        await aside.put({ eventId, subject, key, source, at, payload, state, ...why });
         delete complaints.parking;
         finish(row);
         return true;
       } catch (thrown) {
         complaints.parking = `${name} cannot put event ${row.eventId} aside: ${messageOf(thrown)}`;
-        log.error("event could not be parked", { ...label, event: row.eventId, reason: messageOf(thrown) });
+        log.error("event could not be put aside", { ...label, event: row.eventId, reason: messageOf(thrown) });
       }
       await timers.sleep(backOff(context.random, attempt), closing.signal);
       if (stopped()) return false;
@@ -210,8 +250,11 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     const stopped = (): boolean => closing.signal.aborted || !leadership.holds();
     let holeMs = holeMsMin;
     let stoodAt = clock.now();
+    await aside.load();
     while (!stopped()) {
       bell.silence();
+      if (aside.isDue()) await aside.work(stopped);
+      if (stopped()) break;
       const before = cursor.position();
       const readAt = clock.now();
       readingSince = readAt;
@@ -226,10 +269,11 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
         cursor.advance(row.id, finished);
         // Also within a page: with a slow handler that is when a cursor is written and a forgotten name is noticed.
         if (cursor.isDue()) await cursor.keepUp();
+        if (aside.isDue()) await aside.work(stopped);
       }
       if (stopped()) break;
       cursor.advance(page.through, 0);
-      if (!page.more && !page.held) caughtUpAt = readAt;
+      if (!page.more && !page.held && !aside.isHolding()) caughtUpAt = readAt;
       await watchHorizon(reader, leadership);
       await cursor.keepUp();
       if (millisecondsBetween(stoodAt, clock.now()) >= standsEveryMs) {
@@ -274,6 +318,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       readingSince = undefined;
       notHeld();
       goOn(context, complaints, name);
+      aside.forget();
       delete complaints.parking;
       await leadership.resign();
     }
@@ -298,7 +343,13 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const lived = live();
   return {
     name,
-    complaint: () => unanswered() ?? complaints.trouble ?? complaints.held ?? complaints.parking ?? complaints.horizon,
+    complaint: () =>
+      unanswered() ??
+      complaints.trouble ??
+      complaints.held ??
+      aside.complaint() ??
+      complaints.parking ??
+      complaints.horizon,
     handledCount: () => finishedCount,
     droppedCount: () => 0,
     caughtUpAt: () => caughtUpAt,

@@ -10,6 +10,7 @@ import { publish, record } from "../../testkit/conformance/bus-kit.ts";
 import { thingChanged } from "../../testkit/conformance/subjects.ts";
 import { eventually, gate, pass, rejection } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
+import { noAsideStore } from "../../testkit/no-aside.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import {
   holdInOutbox,
@@ -59,7 +60,7 @@ const aloneTools = {
   log: quietLog,
   alarms: noAlarms,
   wake: { onPoke: () => () => undefined },
-  parking: { park: async () => undefined },
+  parking: { ...noAsideStore, put: async () => undefined },
   subjectByName: knownSubject,
 };
 const heldEvent = { subject: thingChanged.name, key: "k", payload: { key: "k", n: 1 } };

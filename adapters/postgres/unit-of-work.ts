@@ -20,6 +20,7 @@ import { ledgerRecords } from "./unit-of-work-ledger.ts";
 import { lossRecords } from "./unit-of-work-losses.ts";
 import { omsRecords } from "./unit-of-work-oms.ts";
 import { paperWeatherRecords } from "./unit-of-work-paper-weather.ts";
+import { parkedRecords } from "./unit-of-work-parked.ts";
 import { reconcileRecords } from "./unit-of-work-reconcile.ts";
 import { referenceRecords, treasuryRecords } from "./unit-of-work-reference.ts";
 import { researchRecords } from "./unit-of-work-research.ts";
@@ -81,6 +82,7 @@ export function createUnitOfWork(options: {
     stepUps: { redeem: (shown) => redeemOrTell(options.sql, events, shown) },
     auditStanding: auditStandingRecords(options.sql),
     firstSeen: firstSeenRecords(options.sql),
+    parked: parkedRecords(options.sql),
     auditAnew: auditAnewRecords(options.sql),
   };
   return {

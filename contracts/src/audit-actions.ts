@@ -152,6 +152,8 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   watchdogVolDd: audited("watchdogVolDd", "watchdog.vol_dd", byWatched),
   alarmRaised: audited("alarmRaised", "alarm.raised", byService),
   busParked: audited("busParked", "bus.parked", (of) => of.subscription),
+  busRetried: audited("busRetried", "bus.retried", (of) => of.subscription, (of) => of.asked_by),
+  busDiscarded: audited("busDiscarded", "bus.discarded", (of) => of.subscription, (of) => of.discarded_by),
   configurationChanged: audited("configurationChanged", "configuration.changed", (of) => `${of.service}:${of.path}`, actor),
   secretChanged: audited("secretChanged", "secret.changed", (of) => of.path, actor),
   operatorAttempted: audited("operatorAttempted", "operator.attempted", (of) => (of.target === "" ? firm : of.target), operator),

@@ -277,6 +277,8 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   watchdogVolDd: watchdogs,
   alarmRaised: everyService,
   busParked: everyService,
+  busRetried: everyService,
+  busDiscarded: ["operations"],
   configurationChanged: everyService,
   secretChanged: everyService,
   operatorAttempted: everyService,

@@ -129,7 +129,16 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
 
   // The bus.
   "bus.alarm": tells("alarmRaised"),
-  "bus.park": untold("Tells bus.parked, unless that is the very event that is put aside: it would never end."),
+  "bus.park": untold(
+    "Tells bus.parked, unless that is the very event that is put aside: it would never end; what waits behind a held one is told by that one.",
+  ),
+  "bus.retry": untold(
+    "Tells bus.retried of what failed before or somebody asked for; what only waited is told by its own entry.",
+  ),
+  "parked.look": onlyReads,
+  "parked.retry": tells("operatorAttempted"),
+  "parked.withdraw": untold("Takes back a request that nobody took; whoever asked is told so."),
+  "parked.discard": tells("busDiscarded"),
 
   // Who is there.
   "identity.session_refused": tells("sessionRefused"),

@@ -415,7 +415,7 @@ const table: Readonly<
       [
         /treasury.fills put e-1 aside: broken/,
         ({ platform }) =>
-          platform.world.parked.push({ subscription: "treasury.fills", eventId: "e-1", reason: "broken" } as never),
+          platform.world.parked.push({ subscription: "treasury.fills", eventId: "e-1", error: "broken" } as never),
       ],
     ],
   },

@@ -12,7 +12,7 @@ export const nothingIsParked: Invariant = {
   sentence:
     "No message is put aside, because each of them was published by the platform itself and must be readable for all of it.",
   violated: ({ platform: { world } }) =>
-    first(world.parked, ({ subscription, eventId, reason }) => `${subscription} put ${eventId} aside: ${reason}`),
+    first(world.parked, ({ subscription, eventId, error }) => `${subscription} put ${eventId} aside: ${error}`),
 };
 
 /** Only with --canary: it must be able to fail, and a run in which it does not has not traded at all. */

@@ -2,6 +2,7 @@
 // holds the transport to. The checks are exported one by one as well, so that a transport can plant a fault (a reader that
 // goes by highest id) and show that its check notices.
 import { describe, it } from "vitest";
+import { asideChecks } from "./bus-aside.ts";
 import { caughtUpChecks } from "./bus-caught-up.ts";
 import { deliveryChecks } from "./bus-delivery.ts";
 import { failureChecks } from "./bus-failure.ts";
@@ -14,6 +15,7 @@ export const busChecks: readonly BusCheck[] = [
   ...deliveryChecks,
   ...orderChecks,
   ...failureChecks,
+  ...asideChecks,
   ...sharingChecks,
   ...queueChecks,
   ...caughtUpChecks,

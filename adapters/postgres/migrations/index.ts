@@ -27,6 +27,7 @@ import { refusedOrdersMigration } from "./0024-refused-orders.ts";
 import { auditAnewMigration } from "./0025-audit-anew.ts";
 import { firstSeenMigration } from "./0026-first-seen.ts";
 import { corporateActionsMigration } from "./0027-corporate-actions.ts";
+import { putAsideMigration } from "./0028-put-aside.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   auditAnewMigration,
   firstSeenMigration,
   corporateActionsMigration,
+  putAsideMigration,
 ];

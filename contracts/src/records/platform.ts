@@ -31,8 +31,44 @@ export const parkedEvent = z.object({
   /** The message of the last failure, cut to a bearable length by whoever reports it. */
   error: z.string(),
   attempts: countNumber,
+  /** HELD: it carries money, and what follows it in its lane waits. Absent means PARKED. */
+  state: z.enum(["PARKED", "HELD"]).optional(),
+  lane: z.string().optional(),
 });
 export type ParkedEvent = z.infer<typeof parkedEvent>;
+
+/** An event that was put aside was tried again. */
+export const retriedEvent = z.object({
+  subscription: nameText,
+  event_id: z.string(),
+  subject: z.string(),
+  /** DONE: it was handled, and is gone. */
+  outcome: z.enum(["DONE", "FAILED"]),
+  /** Why it failed. */
+  error: z.string().optional(),
+  /** Who asked for it and why; absent when the subscription tried by itself. */
+  asked_by: nameText.optional(),
+  reason: reasonText.optional(),
+  at: instantText,
+});
+export type RetriedEvent = z.infer<typeof retriedEvent>;
+
+/** Somebody decided that an event that was put aside is never handled. */
+export const discardedEvent = z.object({
+  subscription: nameText,
+  event_id: z.string(),
+  subject: z.string(),
+  /** PARKED or HELD: what it was. */
+  state: z.enum(["PARKED", "HELD"]),
+  /** The last failure. */
+  error: z.string(),
+  /** SHA-256 of its payload, which stays in the database. */
+  payload_hash: hashText,
+  discarded_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type DiscardedEvent = z.infer<typeof discardedEvent>;
 
 /** An alarm from anywhere in the platform; its code is in the registry. */
 export const alarmRaised = z.object({

@@ -1,0 +1,260 @@
+// Checks of promises 5, 8 and 10 about what was put aside: money is held in its lane while others go on, what was parked is tried again when somebody
+// asks, and says what came of it; what is discarded is gone.
+import { expect } from "vitest";
+import type { BusEvent } from "../../ports/bus.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import { publish, record, thingOf } from "./bus-kit.ts";
+import type { BusCheck, BusRig } from "./bus-rig.ts";
+import { thingChanged } from "./subjects.ts";
+import { eventually, pass } from "./waiting.ts";
+
+/** As a fill's fund: what the payload says, also one that matches no schema. */
+const lane = (payload: unknown): string | undefined => {
+  const key = (payload as { readonly key?: unknown } | undefined)?.key;
+  return typeof key === "string" ? key : undefined;
+};
+
+const inUnit = <T>(rig: BusRig, work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
+  rig.store.transact("conformance.aside", work);
+const aside = (rig: BusRig, name: string) =>
+  inUnit(rig, async (unit) => (await unit.parked.list(100)).filter(({ subscription }) => subscription === name));
+const named = (events: readonly BusEvent[]) => events.map((event) => `${thingOf(event).key}${thingOf(event).n}`);
+
+async function ask(rig: BusRig, name: string, eventId: string): Promise<void> {
+  await inUnit(rig, async (unit) => {
+    const found = await unit.parked.lock(name, eventId);
+    if (found === undefined) throw new Error(`${eventId} is not put aside`);
+    await unit.parked.askRetry(name, eventId, { at: found.since, by: "operator:duty", reason: "mended" });
+  });
+}
+
+export const moneyIsHeldInItsLane: BusCheck = {
+  promise: 5,
+  sentence:
+    "23.5: an event that keeps failing holds its own lane alone, over a restart, and what waits behind it comes after it",
+  async run(rig) {
+    const name = "conformance.lanes";
+    let isMended = false;
+    const before = async (event: BusEvent) => {
+      if (thingOf(event).n === 2 && !isMended) throw new Error("planned: not bookable");
+    };
+    const options = { name, attemptsMax: 2, parks: false, lane };
+    const seen = await record(rig.bus, options, before);
+    const ids: string[] = [];
+    for (const [key, n] of [
+      ["a", 1],
+      ["a", 2],
+      ["b", 1],
+      ["a", 3],
+      ["b", 3],
+    ] as const) {
+      ids.push(await publish(rig.store, { key, n }));
+    }
+    await eventually(
+      rig,
+      "the other lane",
+      () => named(seen.events).includes("b3"),
+      () => named(seen.events),
+    );
+    await eventually(
+      rig,
+      "what waits",
+      async () => (await aside(rig, name)).length === 2,
+      () => aside(rig, name),
+    );
+    expect(named(seen.events)).toEqual(["a1", "b1", "b3"]);
+    const held = await aside(rig, name);
+    expect(held.map(({ eventId, state, lane: of }) => [eventId, state, of])).toEqual([
+      [ids[1], "HELD", "a"],
+      [ids[3], "HELD", "a"],
+    ]);
+    expect(held[0]).toMatchObject({ error: "planned: not bookable", subject: thingChanged.name });
+    expect(rig.bus.health()).toMatchObject({ connected: true, complaint: expect.stringContaining(ids[1] ?? "?") });
+    await seen.subscription.close();
+    const again = await record(rig.bus, options, before);
+    await publish(rig.store, { key: "a", n: 4 });
+    await publish(rig.store, { key: "b", n: 4 });
+    await eventually(
+      rig,
+      "the other lane again",
+      () => named(again.events).includes("b4"),
+      () => named(again.events),
+    );
+    expect(named(again.events).filter((one) => one.startsWith("a"))).toEqual([]);
+    expect(rig.bus.health().complaint).toContain(ids[1] ?? "?");
+    // What is held is not finished.
+    await pass(rig, 100);
+    expect(again.subscription.caughtUpAt()).toBeUndefined();
+    isMended = true;
+    await eventually(
+      rig,
+      "the lane",
+      () => named(again.events).includes("a4"),
+      () => named(again.events),
+    );
+    expect(named(again.events).filter((one) => one.startsWith("a"))).toEqual(["a2", "a3", "a4"]);
+    await eventually(rig, "no complaint", () => rig.bus.health().complaint === undefined);
+    expect(await aside(rig, name)).toEqual([]);
+    await publish(rig.store, { key: "a", n: 5 });
+    await eventually(rig, "what comes after", () => named(again.events).includes("a5"));
+    await eventually(rig, "that all is heard", () => again.subscription.caughtUpAt() !== undefined);
+  },
+};
+
+export const unreadableMoneyIsHeld: BusCheck = {
+  promise: 8,
+  sentence:
+    "23.5: what carries money and nobody can read is held with its lane and never parked; discarded, it frees the lane; without a lane it is held alone",
+  async run(rig) {
+    const name = "conformance.unreadable";
+    const seen = await record(rig.bus, { name, parks: false, lane });
+    const broken = await rig.injectRaw({ subject: thingChanged.name, key: "a", payload: { key: "a", n: "two" } });
+    const nobodys = await rig.injectRaw({ subject: thingChanged.name, key: "b", payload: ["no", "lane"] });
+    const behind = await publish(rig.store, { key: "a", n: 3 });
+    await publish(rig.store, { key: "b", n: 1 });
+    await eventually(
+      rig,
+      "the other lane",
+      () => named(seen.events).includes("b1"),
+      () => named(seen.events),
+    );
+    await eventually(
+      rig,
+      "three held",
+      async () => (await aside(rig, name)).length === 3,
+      () => aside(rig, name),
+    );
+    const held = await aside(rig, name);
+    expect(held.map(({ eventId, state }) => [eventId, state])).toEqual(
+      [broken, nobodys, behind].map((id) => [id, "HELD"]),
+    );
+    expect(held[0]?.error).toMatch(/schema/);
+    await pass(rig, 1_500);
+    expect(named(seen.events)).toEqual(["b1"]);
+    expect(rig.bus.health().complaint).toBeDefined();
+    const how = { at: held[0]?.since ?? (0 as never), by: "operator:duty", reason: "nobody's" };
+    await inUnit(rig, (unit) => unit.parked.discard(name, broken, how));
+    await inUnit(rig, (unit) => unit.parked.discard(name, nobodys, how));
+    await eventually(
+      rig,
+      "what waited",
+      () => named(seen.events).includes("a3"),
+      () => named(seen.events),
+    );
+    await eventually(rig, "no complaint", () => rig.bus.health().complaint === undefined);
+    expect(await aside(rig, name)).toEqual([]);
+    await seen.subscription.close();
+    const again = await record(rig.bus, { name, parks: false, lane });
+    await publish(rig.store, { key: "a", n: 4 });
+    await eventually(rig, "the next", () => named(again.events).includes("a4"));
+    expect(await aside(rig, name)).toEqual([]);
+  },
+};
+
+export const unreadableMoneyWithoutLanes: BusCheck = {
+  promise: 8,
+  sentence: "23.5: without lanes a subscription that carries money stops at what nobody can read, and says so",
+  async run(rig) {
+    const name = "conformance.stopped";
+    const seen = await record(rig.bus, { name, parks: false });
+    await publish(rig.store, { key: "a", n: 1 });
+    const broken = await rig.injectRaw({ subject: thingChanged.name, key: "a", payload: { key: "a", n: "two" } });
+    await publish(rig.store, { key: "b", n: 3 });
+    await eventually(rig, "the complaint", () => rig.bus.health().complaint?.includes(broken) === true);
+    await pass(rig, 200);
+    expect(named(seen.events)).toEqual(["a1"]);
+    expect(await rig.parked()).toEqual([]);
+  },
+};
+
+export const parkedIsTriedWhenAsked: BusCheck = {
+  promise: 10,
+  sentence:
+    "23.5: what was parked is tried again when somebody asks: once, by whoever leads; it is gone when it was handled, and says why when it was not",
+  async run(rig) {
+    const name = "conformance.again";
+    let isMended = false;
+    let tries = 0;
+    const before = async (event: BusEvent) => {
+      if (thingOf(event).n !== 2) return;
+      tries += 1;
+      if (!isMended) throw new Error(`planned: try ${tries}`);
+    };
+    const seen = await record(rig.bus, { name, attemptsMax: 2 }, before);
+    await publish(rig.store, { key: "k", n: 1 });
+    // Now the first one leads.
+    await eventually(rig, "the first event", () => seen.events.length === 1);
+    const standby = await rig.another();
+    const other = await record(standby.bus, { name, attemptsMax: 2 });
+    const id = await publish(rig.store, { key: "k", n: 2 });
+    await publish(rig.store, { key: "k", n: 3 });
+    await eventually(
+      rig,
+      "the next event",
+      () => named(seen.events).includes("k3"),
+      () => named(seen.events),
+    );
+    const [parked] = await aside(rig, name);
+    expect(parked).toMatchObject({
+      eventId: id,
+      state: "PARKED",
+      attempts: 2,
+      error: "planned: try 2",
+      retry: undefined,
+    });
+    await pass(rig, 1_500);
+    expect(tries).toBe(2);
+    await ask(rig, name, id);
+    const tried = async () => (await aside(rig, name))[0];
+    await eventually(rig, "the failure", async () => (await tried())?.error === "planned: try 3", tried);
+    expect(await tried()).toMatchObject({ attempts: 3, retry: undefined, state: "PARKED" });
+    await pass(rig, 1_500);
+    expect(tries).toBe(3);
+    isMended = true;
+    await ask(rig, name, id);
+    await eventually(
+      rig,
+      "the success",
+      async () => (await aside(rig, name)).length === 0,
+      () => aside(rig, name),
+    );
+    expect(tries).toBe(4);
+    expect(named(seen.events)).toEqual(["k1", "k3", "k2"]);
+    expect(other.events).toEqual([]);
+    await publish(rig.store, { key: "k", n: 4 });
+    await eventually(rig, "the next event again", () => named(seen.events).includes("k4"));
+  },
+};
+
+export const poisonIsReadAgain: BusCheck = {
+  promise: 10,
+  sentence:
+    "23.5: what nobody can read is read again when somebody asks, and says why it still cannot be; discarded, it is gone for good",
+  async run(rig) {
+    const name = "conformance.reread";
+    const seen = await record(rig.bus, { name });
+    const id = await rig.injectRaw({ subject: thingChanged.name, key: "k", payload: { key: "k", n: "two" } });
+    await eventually(rig, "the parked event", async () => (await aside(rig, name)).length === 1);
+    await ask(rig, name, id);
+    const tried = async () => (await aside(rig, name))[0];
+    await eventually(rig, "the answer", async () => (await tried())?.attempts === 1, tried);
+    expect(await tried()).toMatchObject({ retry: undefined, error: expect.stringMatching(/schema/) });
+    expect(seen.events).toEqual([]);
+    const how = { at: (await tried())?.since ?? (0 as never), by: "operator:duty", reason: "rubbish" };
+    await inUnit(rig, (unit) => unit.parked.discard(name, id, how));
+    expect(await aside(rig, name)).toEqual([]);
+    await seen.subscription.close();
+    const again = await record(rig.bus, { name });
+    await publish(rig.store, { key: "k", n: 1 });
+    await eventually(rig, "the next", () => again.events.length === 1);
+    expect(await aside(rig, name)).toEqual([]);
+  },
+};
+
+export const asideChecks: readonly BusCheck[] = [
+  moneyIsHeldInItsLane,
+  unreadableMoneyIsHeld,
+  unreadableMoneyWithoutLanes,
+  parkedIsTriedWhenAsked,
+  poisonIsReadAgain,
+];
