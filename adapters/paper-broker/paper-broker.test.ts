@@ -9,6 +9,7 @@ import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
+import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { memoryPaperBrokerRig, type PaperBrokerRig } from "../../testkit/paper-broker-rig.ts";
@@ -34,6 +35,10 @@ auditStandingConformance("memory", async () => {
   return { store, close };
 });
 firstSeenConformance("memory", async () => {
+  const { store, close } = await memoryStoreRig({ seed: 1 });
+  return { store, close };
+});
+parkedConformance("memory", async () => {
   const { store, close } = await memoryStoreRig({ seed: 1 });
   return { store, close };
 });

@@ -8,6 +8,7 @@ import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
+import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type PaperBrokerRig, paperBrokerRigOn } from "../../testkit/paper-broker-rig.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
@@ -39,6 +40,7 @@ paperWeatherConformance("PostgreSQL", async () => openPeer(database.address.app)
 corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
+parkedConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditAnewConformance("PostgreSQL", async () => openPeer(database.address.app));
 
 it("orders that come at the same time over many connections are numbered without gaps", async () => {

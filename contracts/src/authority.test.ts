@@ -76,6 +76,9 @@ BeginAuditAnew            .      .      .      .          .         x      .
 CosignAuditAnew           .      .      .      x          x         x      .
 EraseAuditSubject         .      .      .      .          .         x      .
 ReadPersonalData          .      .      .      .          x         x      .
+ListParked                .      .      x      x          x         x      x
+RetryParked               .      .      .      x          .         x      .
+DiscardParked             .      .      .      .          .         x      .
 ReportRegulatoryEvent     .      .      .      .          .         .      x
 SubmitOrder               .      .      .      x          .         .      x
 CancelOrder               .      .      .      x          .         .      x
@@ -287,7 +290,7 @@ describe("a service token", () => {
       ...["GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
       ...["GetAuditStatus", "GetAuditTile"],
-      ...["BeginAuditVerification", "WatchAuditRun", "ReportRegulatoryEvent"],
+      ...["BeginAuditVerification", "WatchAuditRun", "ListParked", "ReportRegulatoryEvent"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions", "ListFills"],
       ...[
         "AdjustPosition",
@@ -321,6 +324,7 @@ describe("subjects", () => {
     "operations.restart.requested": ["gateway"],
     "operations.alarm.raised": [...platformServices],
     "operations.bus.parked": [...platformServices],
+    "operations.bus.retried": [...platformServices],
     "operations.configuration.changed": [...platformServices],
     "operations.secret.changed": [...platformServices],
     "operations.operator.attempted": [...platformServices],

@@ -78,6 +78,9 @@ export const operations = {
   CosignAuditAnew: rule(["operator", "risk_officer", "admin"], "Sign somebody else's request to begin the audit log anew."),
   EraseAuditSubject: rule(["admin"], "Destroy the key of what the audit log holds sealed about a person."),
   ReadPersonalData: rule(["risk_officer", "admin"], "Read what the audit log holds sealed about persons."),
+  ListParked: rule(readers, "See the events that a subscription put aside."),
+  RetryParked: rule(["operator", "admin"], "Have an event that was put aside tried again."),
+  DiscardParked: rule(["admin"], "Decide that an event that was put aside is never handled."),
   ReportRegulatoryEvent: rule(["service"], "Report an event to the regulators of a fund."),
 
   // Orders, positions, funds and strategies.

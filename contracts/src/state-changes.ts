@@ -280,7 +280,7 @@ const readingOperations: ReadonlySet<Operation> = new Set<Operation>([
   ...(["GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile", "GetOrder", "ListOrders"] as const),
   ...(["ListPositions", "ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadHealth"] as const),
   ...(["ListFills", "GetPaperWeather", "ListNavs", "ListLedger", "GetBacktest", "ListSignals", "ListQuotes"] as const),
-  ...(["ListBars", "ListNews", "GetBooks", "ListStops", "ListDifferences", "ReadMarketData"] as const),
+  ...(["ListBars", "ListNews", "GetBooks", "ListParked", "ListStops", "ListDifferences", "ReadMarketData"] as const),
   ...(["ReadSchema", "ReadMetrics", "InspectInstance", "LogIn", "ReadIdentity", "ListServiceTokens"] as const),
   ...(["ReadPersonalData", "WatchAuditRun", "BeginAuditVerification", "GetAuditConsistency", "TailAudit"] as const),
 ]);

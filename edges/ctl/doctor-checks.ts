@@ -105,7 +105,13 @@ async function everything(context: Context): Promise<readonly Check[]> {
   const reached = await server(context, settings);
   // Everything else would only say once more that nobody answers.
   if (reached.state === "fail") return [...here, reached];
-  const away = [health(context), issuer(context), clock(context), login(context, settings)];
+  const away = [
+    health(context),
+    issuer(context),
+    clock(context),
+    login(context, settings),
+    putAside(context, settings),
+  ];
   return [...here, reached, ...(await Promise.all(away)).flat()];
 }
 
@@ -321,6 +327,27 @@ async function login(context: Context, settings: Settings): Promise<readonly Che
   } catch (error) {
     const { detail, hint } = await failureOf(error);
     return [{ name, state: "fail", detail: `${from}: ${detail}`, ...(hint === undefined ? {} : { advice: hint }) }];
+  }
+}
+
+/** Events that wait for somebody; nothing for callers who may not read them, or are told by the login's own check. */
+async function putAside(context: Context, settings: Settings): Promise<readonly Check[]> {
+  const name = "events put aside";
+  if (settings.token === undefined && settings.stored === undefined) return [];
+  try {
+    const client = await context.client();
+    const { total, events } = await client.listParked({ countMax: 100 }, { timeoutMs: checkTimeoutMs });
+    const [first] = events;
+    if (first === undefined) return [{ name, state: "ok", detail: "none" }];
+    const held = events.filter(({ state }) => state === "HELD").length;
+    const consumers = [...new Set(events.map(({ subscription }) => subscription))].join(", ");
+    const what = `EVENT_PARKED: ${total}${held > 0 ? ` (${held} of them money that is held)` : ""} of ${consumers}`;
+    const detail = `${what}, the first since ${moment(first.since, context.clock.now())}`;
+    const advice = "`ctl operations parked list` shows them; `parked retry` and `parked discard` deal with them.";
+    return [{ name, state: held > 0 ? "fail" : "warn", detail, advice }];
+  } catch (error) {
+    const { exit, detail } = await failureOf(error);
+    return exit === exitCodes.unavailable ? [{ name, state: "warn", detail: `not known: ${detail}` }] : [];
   }
 }
 

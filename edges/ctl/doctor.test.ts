@@ -159,6 +159,54 @@ describe("doctor", () => {
     expect((await run("riskengine blocks list")).exit).toBe(9);
   });
 
+  it("23.5: names events that were put aside, lists them, and says of a retry what came of it", async () => {
+    const listed = (body: object) => {
+      // As many as doctor, the list and discard ask for.
+      for (const count of [100, 1_000]) server.on(`GET /v1/operations/parked?count_max=${count}`, { body });
+    };
+    const at = "2026-11-17T09:00:00.000000Z";
+    const event = {
+      ...{
+        subscription: "riskengine.nav",
+        event_id: "e-1",
+        subject: "svc",
+        state: "PARKED",
+        error: "broken",
+        attempts: 5,
+      },
+      ...{ first_tried_at: at, last_tried_at: at, since: at, published_by: "treasury", published_at: at },
+    };
+    listed({ total: 3, events: [event] });
+    expect((await run("doctor")).stdout).toMatch(
+      /warn {2}events put aside +EVENT_PARKED: 3 of riskengine\.nav, the first since/,
+    );
+    expect((await run("doctor")).stdout).toContain("`ctl operations parked list`");
+    const held = { ...event, state: "HELD", lane: "fund alpha" };
+    listed({ total: 1, events: [held] });
+    const shown = await run("doctor");
+    expect([shown.exit, shown.stdout]).toEqual([
+      1,
+      expect.stringMatching(/fail {2}events put aside .*money that is held/),
+    ]);
+    expect((await run("operations parked list")).stdout).toMatch(/riskengine\.nav +e-1 .*HELD +fund alpha +5 .*broken/);
+    listed({ total: 0, events: [] });
+    expect((await run("doctor")).stdout).toMatch(/ok {4}events put aside +none/);
+    const outcomes = { DONE: 0, FAILED: 1, NOT_TAKEN: 9, RUNNING: 8 };
+    for (const [outcome, exit] of Object.entries(outcomes)) {
+      const body = { subscription: "s", event_id: "e-1", outcome, at, ...(outcome === "DONE" ? {} : { error: "why" }) };
+      server.on("POST /v1/operations/parked/retry", { body });
+      const answer = await run("operations parked retry e-1 --consumer s --reason mended");
+      expect([outcome, answer.exit]).toEqual([outcome, exit]);
+      expect(answer.stdout.includes("has handled")).toBe(outcome === "DONE");
+    }
+    expect((await run("operations parked discard e-1 --consumer s")).exit).toBe(2);
+    expect((await run("operations parked discard e-1 --consumer s --reason r")).exit).toBe(1);
+    listed({ total: 1, events: [event] });
+    server.on("POST /v1/operations/parked/discard", { body: event });
+    const done = await run("operations parked discard e-1 --consumer riskengine.nav --reason r");
+    expect([done.exit, done.stdout]).toEqual([0, expect.stringContaining("never handles the event e-1")]);
+  });
+
   it("tells of halts in force, which are no fault of the platform and never nothing", async () => {
     expect((await run("doctor")).stdout).toMatch(/\n\nHalts: none in force\.\nAll in order\.\n$/);
     server.on(haltsRoute, { body: statusOf("STRATEGY_HALT", "FIRM_HALT", "FUND_HALT") });

@@ -15,6 +15,7 @@ import { type RunningHalts, startHalts } from "./halts/halts.ts";
 import { marketDesk } from "./market-desk.ts";
 import { startMarks } from "./marks.ts";
 import { rememberQuotes } from "./newest-quotes.ts";
+import { startParked } from "./parked/parked.ts";
 import { riskDesk } from "./risk-desk.ts";
 import { watchLeases } from "./watch-leases.ts";
 import { createWorkerAlarms } from "./worker-alarms.ts";
@@ -43,6 +44,7 @@ export const operations: Service = {
     const marks = startMarks({ ...ports, quotes: remembered.quotes });
     const workers = await startWorkers(ports, remembered.newest);
     const halts = await startHalts(ports, createWorkerAlarms(ports));
+    const parked = startParked(ports);
     const desk = startHaltDesk(ports, halts, remembered.newest);
     return {
       rpc: [
@@ -50,12 +52,13 @@ export const operations: Service = {
         auditDesk({ ...ports, ...audit }),
         riskDesk(ports),
         marketDesk({ ...ports, ...remembered }),
-        { name: "RiskWorkers", handlers: workers.handlers },
+        { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
         { name: "HaltDesk", handlers: desk.handlers },
       ],
       health: () => healthOf(audit, workers.health(), halts.health()),
       stop: async () => {
         await desk.stop();
+        await parked.stop();
         await halts.stop();
         await workers.stop();
         await marks.stop();

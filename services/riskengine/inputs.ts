@@ -18,6 +18,7 @@ import type { Engine } from "../../core/engine.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import type { JournalEntry, JournalKind } from "../../ports/risk-store.ts";
 import { setBackSentence, watchClock } from "../clock-steps.ts";
+import { fundLane } from "../fund-lane.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
 import { sentAfterExpiry } from "./approvals.ts";
@@ -171,7 +172,10 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
   const { ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;
   const orders = [ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired];
   const ofOrders: readonly Subscription[] = [
-    await bus.subscribe({ name: "riskengine.fills", subjects: [subjects.fillsCreated.name], parks: false }, hearFill),
+    await bus.subscribe(
+      { name: "riskengine.fills", subjects: [subjects.fillsCreated.name], parks: false, lane: fundLane },
+      hearFill,
+    ),
     await bus.subscribe({ name: "riskengine.orders", subjects: orders.map(({ name }) => name) }, hearOrder),
   ];
   const subscriptions: Subscription[] = [

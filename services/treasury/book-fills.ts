@@ -5,7 +5,7 @@
 //  2. The order in which fills arrive makes no difference to what is held.
 //  3. A store in trouble is never a reason to put a fill aside, also not when only the answer to a commit is lost: the handler is safe to repeat.
 //  4. A fill that cannot be booked is kept with its fund and tried until it can (waiting-fills.ts): it is never parked and never dropped. The
-//     subscription carries money, so whatever else fails holds it (ports/bus.ts, promise 5).
+//     subscription carries money, so whatever else fails, or cannot be read, holds its fund (ports/bus.ts, promise 5).
 //  5. A fill belongs to the books of the mode that its fund had when it traded.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { parse } from "../../contracts/src/instant.ts";
@@ -15,6 +15,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import { fillEntry } from "../../core/ledger.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { fundLane } from "../fund-lane.ts";
 import type { ServicePorts } from "../service.ts";
 import { bookEntry, treasuryActor } from "./book-entry.ts";
 import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
@@ -26,7 +27,7 @@ export const fillsSubscription = "treasury.fills";
 export type FillPorts = Pick<ServicePorts, "bus" | "store">;
 
 export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: WaitingFills): Promise<Subscription> {
-  const options = { name: fillsSubscription, subjects: [subjects.fillsCreated.name], parks: false };
+  const options = { name: fillsSubscription, subjects: [subjects.fillsCreated.name], parks: false, lane: fundLane };
   return ports.bus.subscribe(options, async (event) => {
     const fill = event.payload as Fill;
     if (waiting.has(fill.fund_id)) return waiting.keep(fill, "It waits behind another one.");

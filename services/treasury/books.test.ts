@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { LedgerEntry, ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format } from "../../contracts/src/instant.ts";
+import { exampleFill } from "../../contracts/src/records/examples.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store } from "../../ports/store.ts";
 import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
@@ -105,6 +106,33 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
     expect(troubles).toEqual([]);
     expect(books.rig.world.parked).toEqual([]);
     expect(await books.balances("alpha")).toEqual(afterTrades);
+  });
+
+  it("23.5: a fill that nobody can read holds its fund, others go on, over a restart, until somebody decides", async () => {
+    begin();
+    const first = await books.start();
+    const { world, time } = books.rig;
+    const inject = (id: string, payload: object) => {
+      const event = { id, subject: subjects.fillsCreated.name, key: "o-1", source: "foreign", at: time.clock.now() };
+      const bytes = new TextEncoder().encode(JSON.stringify(payload));
+      world.append([{ ...event, bytes, sequence: world.nextSequence() }]);
+    };
+    inject("broken", { ...exampleFill, fund_id: "beta", quantity: "a lot" });
+    inject("later", { ...exampleFill, fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", fill_id: "b-2" });
+    await books.tell({ fill_id: "o-1", fund_id: "alpha", symbol: "AAPL", price: "4" });
+    await time.timers.sleep(5_000);
+    const held = () => world.parked.map(({ eventId, state, lane }) => `${eventId} ${state} ${lane}`);
+    expect(held()).toEqual(["broken HELD fund beta", "later HELD fund beta"]);
+    expect((await books.held("alpha"))["AAPL"]).toBeDefined();
+    expect((await books.held("beta"))["BTC-USD"]).toBeUndefined();
+    await first.stop();
+    await books.start();
+    await time.timers.sleep(40_000);
+    expect(held()).toEqual(["broken HELD fund beta", "later HELD fund beta"]);
+    const how = { at: time.clock.now(), by: "operator:duty", reason: "rubbish" };
+    await books.look((unit) => unit.parked.discard(fillsSubscription, "broken", how));
+    await time.timers.sleep(40_000);
+    expect((await books.held("beta"))["BTC-USD"]).toBeDefined();
   });
 
   it("23.5: a fill that cannot be booked is never parked: its fund waits, others go on, over a restart until it can", async () => {

@@ -246,6 +246,13 @@ export const commandDenials = {
     "INVALID_ARGUMENT",
   ),
 
+  // What subscriptions put aside.
+  PARKED_BEHIND_ANOTHER: denial(
+    "An earlier event of the same key or lane was put aside as well: that one is first.",
+    "FAILED_PRECONDITION",
+  ),
+  PARKED_MONEY: denial("What carries money and can be read is tried until it is handled.", "FAILED_PRECONDITION"),
+
   // Webhooks.
   WEBHOOK_SECRET_WRONG: denial("The shared secret is wrong.", "UNAUTHENTICATED", { exit: exitCodes.forbidden }),
   WEBHOOK_ADDRESS_NOT_ALLOWED: denial("The caller's address is not on the list.", "PERMISSION_DENIED"),

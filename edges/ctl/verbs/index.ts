@@ -41,6 +41,9 @@ import { operationsAuditVerify } from "./operations-audit-verify.ts";
 import { operationsAuditWitness } from "./operations-audit-witness.ts";
 import { operationsDrillsList } from "./operations-drills-list.ts";
 import { operationsDrillsRun } from "./operations-drills-run.ts";
+import { operationsParkedDiscard } from "./operations-parked-discard.ts";
+import { operationsParkedList } from "./operations-parked-list.ts";
+import { operationsParkedRetry } from "./operations-parked-retry.ts";
 import { paperWeatherSet } from "./paper-weather-set.ts";
 import { paperWeatherShow } from "./paper-weather-show.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
@@ -100,6 +103,9 @@ export const verbs: readonly Verb[] = [
   riskengineHaltsList,
   riskengineLossesList,
   operationsDrillsRun,
+  operationsParkedList,
+  operationsParkedRetry,
+  operationsParkedDiscard,
   operationsDrillsList,
   why,
   ls,
@@ -195,6 +201,10 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "paper weather": { heading: "Drills", sentence: "What they are made to suffer: show, set." },
   operations: { heading: "The record", sentence: "What happened, and the proof of it." },
   "operations drills": { heading: "Drills", sentence: "Halt drills: run, list." },
+  "operations parked": {
+    heading: "Events put aside",
+    sentence: "Events that a subscription could not handle: list, retry, discard.",
+  },
   "operations audit": { heading: "The record", sentence: "The audit chain: show, follow, verify, prove, export." },
   "operations audit key": { heading: "The key", sentence: "The key that signs its checkpoints: rotate, revoke." },
 };

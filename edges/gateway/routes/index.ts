@@ -69,6 +69,9 @@ import { ordersCancelAll } from "./orders-cancel-all.ts";
 import { ordersList } from "./orders-list.ts";
 import { paperWeather } from "./paper-weather.ts";
 import { paperWeatherSet } from "./paper-weather-set.ts";
+import { parkedDiscard } from "./parked-discard.ts";
+import { parkedList } from "./parked-list.ts";
+import { parkedRetry } from "./parked-retry.ts";
 import { positionsList } from "./positions-list.ts";
 import { publicBars } from "./public-bars.ts";
 import { publicFunds } from "./public-funds.ts";
@@ -144,6 +147,9 @@ export const routes: readonly ((parts: GatewayParts) => Route)[] = [
   differencesList,
   flatProve,
   books,
+  parkedList,
+  parkedRetry,
+  parkedDiscard,
   positionsList,
   ordersList,
   orderSubmit,

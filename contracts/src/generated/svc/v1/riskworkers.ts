@@ -159,6 +159,62 @@ export interface Books {
   checks: BookCheck[];
 }
 
+export interface ListParkedRequest {
+  /** At most this many; 100 when 0. */
+  count_max: number;
+}
+
+export interface ParkedEvents {
+  events: ParkedEvent[];
+  /** How many there are altogether. */
+  total: number;
+}
+
+export interface ParkedEvent {
+  /** The subscription that could not handle it. */
+  subscription: string;
+  event_id: string;
+  subject: string;
+  /** PARKED: its subscription went on. HELD: it carries money, and what follows in its lane waits. */
+  state: string;
+  /** Of what is held: what waits together, such as a fund. Else empty. */
+  lane: string;
+  /** The last failure. */
+  error: string;
+  /** 0 when it could not be read, or waits behind another one. */
+  attempts: number;
+  /** RFC 3339, as all that follow. */
+  first_tried_at: string;
+  last_tried_at: string;
+  since: string;
+  published_by: string;
+  published_at: string;
+}
+
+export interface RetryParkedRequest {
+  subscription: string;
+  event_id: string;
+  reason: string;
+}
+
+export interface ParkedRetry {
+  subscription: string;
+  event_id: string;
+  /** DONE: it was handled, and is gone. FAILED: it was tried, and stays. NOT_TAKEN: nobody tried it, and nobody will. RUNNING: no answer yet. */
+  outcome: string;
+  /** Why, unless it is DONE. */
+  error: string;
+  at: string;
+}
+
+export interface DiscardParkedRequest {
+  subscription: string;
+  event_id: string;
+  reason: string;
+  /** Needed for what is held. */
+  step_up_proof: string;
+}
+
 function createBaseListStopsRequest(): ListStopsRequest {
   return { fund_id: undefined, owed_only: false, ended_hours: undefined };
 }
@@ -1503,6 +1559,526 @@ export const Books: MessageFns<Books> = {
             }
 
             message.checks.push(BookCheck.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListParkedRequest(): ListParkedRequest {
+  return { count_max: 0 };
+}
+
+export const ListParkedRequest: MessageFns<ListParkedRequest> = {
+  encode(message: ListParkedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.count_max !== 0) {
+      writer.uint32(8).uint32(message.count_max);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListParkedRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListParkedRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseParkedEvents(): ParkedEvents {
+  return { events: [], total: 0 };
+}
+
+export const ParkedEvents: MessageFns<ParkedEvents> = {
+  encode(message: ParkedEvents, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.events) {
+      ParkedEvent.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0) {
+      writer.uint32(16).uint32(message.total);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ParkedEvents {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseParkedEvents();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.events.push(ParkedEvent.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseParkedEvent(): ParkedEvent {
+  return {
+    subscription: "",
+    event_id: "",
+    subject: "",
+    state: "",
+    lane: "",
+    error: "",
+    attempts: 0,
+    first_tried_at: "",
+    last_tried_at: "",
+    since: "",
+    published_by: "",
+    published_at: "",
+  };
+}
+
+export const ParkedEvent: MessageFns<ParkedEvent> = {
+  encode(message: ParkedEvent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subscription !== "") {
+      writer.uint32(10).string(message.subscription);
+    }
+    if (message.event_id !== "") {
+      writer.uint32(18).string(message.event_id);
+    }
+    if (message.subject !== "") {
+      writer.uint32(26).string(message.subject);
+    }
+    if (message.state !== "") {
+      writer.uint32(34).string(message.state);
+    }
+    if (message.lane !== "") {
+      writer.uint32(42).string(message.lane);
+    }
+    if (message.error !== "") {
+      writer.uint32(50).string(message.error);
+    }
+    if (message.attempts !== 0) {
+      writer.uint32(56).uint32(message.attempts);
+    }
+    if (message.first_tried_at !== "") {
+      writer.uint32(66).string(message.first_tried_at);
+    }
+    if (message.last_tried_at !== "") {
+      writer.uint32(74).string(message.last_tried_at);
+    }
+    if (message.since !== "") {
+      writer.uint32(82).string(message.since);
+    }
+    if (message.published_by !== "") {
+      writer.uint32(90).string(message.published_by);
+    }
+    if (message.published_at !== "") {
+      writer.uint32(98).string(message.published_at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ParkedEvent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseParkedEvent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subscription = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.event_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.subject = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.lane = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.error = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.attempts = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.first_tried_at = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.last_tried_at = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.since = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.published_by = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.published_at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRetryParkedRequest(): RetryParkedRequest {
+  return { subscription: "", event_id: "", reason: "" };
+}
+
+export const RetryParkedRequest: MessageFns<RetryParkedRequest> = {
+  encode(message: RetryParkedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subscription !== "") {
+      writer.uint32(10).string(message.subscription);
+    }
+    if (message.event_id !== "") {
+      writer.uint32(18).string(message.event_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RetryParkedRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRetryParkedRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subscription = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.event_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseParkedRetry(): ParkedRetry {
+  return { subscription: "", event_id: "", outcome: "", error: "", at: "" };
+}
+
+export const ParkedRetry: MessageFns<ParkedRetry> = {
+  encode(message: ParkedRetry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subscription !== "") {
+      writer.uint32(10).string(message.subscription);
+    }
+    if (message.event_id !== "") {
+      writer.uint32(18).string(message.event_id);
+    }
+    if (message.outcome !== "") {
+      writer.uint32(26).string(message.outcome);
+    }
+    if (message.error !== "") {
+      writer.uint32(34).string(message.error);
+    }
+    if (message.at !== "") {
+      writer.uint32(42).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ParkedRetry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseParkedRetry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subscription = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.event_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.error = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDiscardParkedRequest(): DiscardParkedRequest {
+  return { subscription: "", event_id: "", reason: "", step_up_proof: "" };
+}
+
+export const DiscardParkedRequest: MessageFns<DiscardParkedRequest> = {
+  encode(message: DiscardParkedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subscription !== "") {
+      writer.uint32(10).string(message.subscription);
+    }
+    if (message.event_id !== "") {
+      writer.uint32(18).string(message.event_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(34).string(message.step_up_proof);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiscardParkedRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiscardParkedRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subscription = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.event_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
             continue;
           }
         }

@@ -1,0 +1,47 @@
+// `ctl operations parked list`: events that a subscription could not handle and put aside.
+import type { AnswerOf } from "../../client/src/types.ts";
+import type { Context } from "../context.ts";
+import { limitOption } from "../follow-pages.ts";
+import { type Column, formatOption, listing } from "../listing.ts";
+import { countOf } from "../numbers.ts";
+import { moment } from "../text.ts";
+import type { Answer, Verb } from "./verb.ts";
+
+export const operationsParkedList: Verb = {
+  name: "operations parked list",
+  heading: "Events put aside",
+  sentence: "List the events that a subscription could not handle and put aside, oldest first.",
+  about:
+    "PARKED: its subscription went on without it. HELD: it carries money, is tried until it is handled, and what follows in its lane waits behind it. The alarm EVENT_PARKED stands until none is left.",
+  arguments: [],
+  options: [limitOption, formatOption],
+  examples: [{ command: "ctl operations parked list", sentence: "What waits for somebody." }],
+  operation: "ListParked",
+  changesState: false,
+  run,
+};
+
+type Parked = AnswerOf<"listParked">["events"][number];
+const countMax = 1_000;
+
+async function run(context: Context): Promise<Answer> {
+  const limit = Math.min(countMax, countOf("limit", context.option("limit") ?? "", 1));
+  const { total, events } = await (await context.client()).listParked({ countMax: limit });
+  const now = context.clock.now();
+  const columns: readonly Column<Parked>[] = [
+    { name: "since", of: (one) => one.since, shown: (one) => moment(one.since, now) },
+    { name: "subscription", head: "CONSUMER", of: (one) => one.subscription },
+    { name: "event_id", of: (one) => one.event_id },
+    { name: "subject", of: (one) => one.subject },
+    { name: "state", of: (one) => one.state },
+    { name: "lane", of: (one) => one.lane },
+    { name: "attempts", of: (one) => one.attempts, number: true },
+    { name: "first_tried_at", of: (one) => one.first_tried_at, shown: (one) => moment(one.first_tried_at, now) },
+    { name: "last_tried_at", of: (one) => one.last_tried_at, shown: (one) => moment(one.last_tried_at, now) },
+    { name: "error", of: (one) => one.error },
+    { name: "published_by", of: (one) => one.published_by, onlyCsv: true },
+    { name: "published_at", of: (one) => one.published_at, onlyCsv: true },
+  ];
+  if (total > events.length) context.terminal.say(`There are ${total}; --limit raises it.`);
+  return listing(context, { columns, rows: events, none: "Nothing is put aside.", data: { total, events } });
+}
