@@ -49,7 +49,7 @@ describe("the repository is tidy", () => {
         .map((entry) => (entry.isDirectory() ? `./${entry.name}/` : `./${entry.name}`))
         .filter(
           (name) =>
-            !/\.test\.ts$|\/(index|service|clock-steps|corporate-action-record|lease|readiness|line|must-know-fund|loss-writing|rebase-losses|attempts|fund-directory|halt-ladder|halt-latch|halt-request|halt-words|known-end|drill-seeds|paper-seeds|paper-history|shape|verb)\.ts$/.test(
+            !/\.test\.ts$|\/(index|service|clock-steps|corporate-action-record|lease|readiness|line|must-know-fund|loss-writing|rebase-losses|attempts|fund-directory|fund-lane|halt-ladder|halt-latch|halt-request|halt-words|known-end|drill-seeds|paper-seeds|paper-history|shape|verb)\.ts$/.test(
               name,
             ),
         )

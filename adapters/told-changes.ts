@@ -47,7 +47,6 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     configuration,
     oms,
     paperWeather,
-    stops,
     reconcile,
   } = unit;
   const after: After = async (doing, record, isChange = () => true) => {
@@ -88,11 +87,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     ledger: watchedLedger(ledger, after),
     configuration: watchedConfiguration(configuration, after),
     research: watchedResearch(research, after),
-    stops: {
-      ...stops,
-      insert: (stop) => after(stops.insert(stop), "insert stop", (isFirst) => isFirst),
-      update: (stop) => after(stops.update(stop), "update stop"),
-    },
+    stops: watchedStops(unit.stops, after),
     reconcile: {
       ...reconcile,
       put: (difference) => after(reconcile.put(difference), "insert reconcile_difference"),
@@ -138,6 +133,14 @@ function watchedFirstSeen(records: UnitOfWork["firstSeen"], after: After): UnitO
     ...records,
     put: (kind, seen) => after(records.put(kind, seen), "insert first_seen"),
     remove: (kind, abouts) => after(records.remove(kind, abouts), "delete first_seen"),
+  };
+}
+
+function watchedStops(stops: UnitOfWork["stops"], after: After): UnitOfWork["stops"] {
+  return {
+    ...stops,
+    insert: (stop) => after(stops.insert(stop), "insert stop", (isFirst) => isFirst),
+    update: (stop) => after(stops.update(stop), "update stop"),
   };
 }
 

@@ -1,24 +1,18 @@
 // A durable subscription on the memory log: one loop that takes the next event, hands it over until it is handled or
 // put aside, and remembers its place in the world. It reads straight from the log, so it never queues anything.
-import { messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
-import type { BusEvent, DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
-import type { Log } from "../../ports/log.ts";
+import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
 import { heldSentence } from "../held-event.ts";
-import { isNotYet } from "../not-yet.ts";
-import { createAside, jsonOf, waitsBehind } from "../put-aside.ts";
+import { jsonOf, waitsBehind } from "../put-aside.ts";
+import { asideOf, attemptOf, memoryAside, type WhyAside } from "./aside.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode, decodeAll } from "./codec.ts";
-import { parkedNow } from "./parked-events.ts";
 import { advance, candidates, inCommitOrder } from "./reader.ts";
 import { signal } from "./signal.ts";
 import type { DurableState, LogEntry, Watcher } from "./world.ts";
 
 const backOffMs = { first: 10, max: 1_000 };
-const silent = () => undefined;
-/** The memory bus says nothing. */
-const noLog: Log = { debug: silent, info: silent, warn: silent, error: silent, with: () => noLog };
 
 export interface MemorySubscription extends Subscription {
   complaint(): string | undefined;
@@ -47,40 +41,9 @@ export function durableSubscription(
   let own: DurableState | undefined;
 
   let isLoaded = false;
-  const rows = parkedNow(world.parked);
-  const aside = createAside({
-    ...{ options, handler, clock: bus.clock, log: noLog, hold: () => undefined },
-    read(kept) {
-      const decoded = read(
-        { ...kept, id: kept.eventId, bytes: new TextEncoder().encode(kept.payload) },
-        bus.subjectByName,
-      );
-      return decoded.ok ? { event: decoded.event } : { poison: decoded.reason };
-    },
-    store: {
-      async put(event) {
-        if (process.isAlive()) rows.put(event);
-      },
-      due: async (subscription, perLaneMax) => rows.due(subscription, perLaneMax),
-      take: async ({ subscription, eventId }) => process.isAlive() && rows.take(subscription, eventId, bus.clock.now()),
-      async failed({ subscription, eventId }, error) {
-        if (process.isAlive()) rows.failed(subscription, eventId, error, bus.clock.now());
-      },
-      async done({ subscription, eventId }) {
-        if (process.isAlive()) rows.remove(subscription, eventId);
-      },
-    },
-  });
+  const aside = memoryAside(bus, options, handler, read);
 
-  /** Asked of every entry again and again, and there are few subjects. */
-  const wantedSubjects = new Map<string, boolean>();
-  const wanted = ({ subject }: LogEntry): boolean => {
-    const known = wantedSubjects.get(subject);
-    if (known !== undefined) return known;
-    const isWanted = matchesAny(options.subjects, subject);
-    wantedSubjects.set(subject, isWanted);
-    return isWanted;
-  };
+  const wanted = wantedBy(options.subjects);
   const registered = world.durables.get(options.name) ?? { place: 0, done: new Set(), holder: undefined };
   world.durables.set(options.name, registered);
   /** A name that was entered again is another one: who ran under the old entry has ended. */
@@ -90,7 +53,11 @@ export function durableSubscription(
       if (wanted(entry)) timers.after(faults.deliveryDelayMs(), bell.ring);
     },
     broadcast: () => undefined,
-    stirred: () => timers.after(faults.deliveryDelayMs() + aside.dueMs(), bell.ring),
+    stirred: () => {
+      timers.after(faults.deliveryDelayMs(), bell.ring);
+      // Something may be asked of it that it looks for only then.
+      if (world.parked.length > 0) timers.after(faults.deliveryDelayMs() + aside.dueMs(), bell.ring);
+    },
   };
   const letGo = () => {
     stopping.abort();
@@ -124,22 +91,10 @@ export function durableSubscription(
     if (faults.savesThePlace()) save();
   };
 
-  const put = async (entry: LogEntry, why: { lane: string | undefined; error: string; attempts: number }) => {
+  const put = async (entry: LogEntry, why: WhyAside) => {
     if (!process.isAlive()) return;
-    const { id: eventId, subject, key, at, source, bytes } = entry;
-    const state = why.lane === undefined ? "PARKED" : "HELD";
-    await aside.put({ eventId, subject, key, at, source, payload: new TextDecoder().decode(bytes), state, ...why });
+    await aside.put(asideOf(entry, why));
     finish(entry);
-  };
-
-  /** Undefined when it was handled. */
-  const attemptOf = async (event: BusEvent): Promise<{ error: string; isOwn: boolean } | undefined> => {
-    try {
-      await handler(event);
-      return undefined;
-    } catch (thrown) {
-      return { error: messageOf(thrown), isOwn: !isNotYet(thrown) };
-    }
   };
 
   /** Tries until it is handled or put aside; gives up without either when the subscription ends in between. */
@@ -152,7 +107,7 @@ export function durableSubscription(
     let failures = 0;
     for (let attempt = 1; !stopping.signal.aborted && !isForgotten(); attempt += 1) {
       const decoded = read(entry, bus.subjectByName);
-      const tried = decoded.ok ? await attemptOf(decoded.event) : { error: decoded.reason, isOwn: true };
+      const tried = decoded.ok ? await attemptOf(handler, decoded.event) : { error: decoded.reason, isOwn: true };
       if (tried === undefined) {
         complaint = undefined;
         return finish(entry);
@@ -223,5 +178,17 @@ export function durableSubscription(
       forgetDeath();
       for (const other of world.watchers) other.stirred();
     },
+  };
+}
+
+/** Asked of every entry again and again, and there are few subjects. */
+function wantedBy(patterns: readonly string[]): (entry: LogEntry) => boolean {
+  const known = new Map<string, boolean>();
+  return ({ subject }) => {
+    const before = known.get(subject);
+    if (before !== undefined) return before;
+    const isWanted = matchesAny(patterns, subject);
+    known.set(subject, isWanted);
+    return isWanted;
   };
 }

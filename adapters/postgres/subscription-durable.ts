@@ -103,14 +103,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const bell = createBell(context.wake, timers, closing.signal, hearsFor(patterns));
   const recent = boundedMap<string, true>(2 * (2 * queueMax + messagesPerDecisionMax));
   const complaints: Complaints = {};
-  const aside: Aside = createAside({
-    ...{ options, handler, clock, log, store: context.parking },
-    read: (event) => read(event, context.subjectByName),
-    hold: (lane, sentence) => {
-      if (sentence === undefined) context.alarms.clear("EVENT_HELD", `${name} ${lane}`);
-      else context.alarms.raise("EVENT_HELD", `${name} ${lane}`, sentence);
-    },
-  });
+  const aside = asideOf(options, handler, context);
   let finishedCount = 0;
   let alarmedAt = clock.now();
   let failures = 0;
@@ -343,13 +336,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const lived = live();
   return {
     name,
-    complaint: () =>
-      unanswered() ??
-      complaints.trouble ??
-      complaints.held ??
-      aside.complaint() ??
-      complaints.parking ??
-      complaints.horizon,
+    complaint: () => unanswered() ?? complaintOf(complaints, aside),
     handledCount: () => finishedCount,
     droppedCount: () => 0,
     caughtUpAt: () => caughtUpAt,
@@ -359,6 +346,25 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       bell.close();
     },
   };
+}
+
+/** The worst first. */
+function complaintOf({ trouble, held, parking, horizon }: Complaints, aside: Aside): string | undefined {
+  return trouble ?? held ?? aside.complaint() ?? parking ?? horizon;
+}
+
+function asideOf(options: DurableOptions, handler: Handler, context: DurableContext): Aside {
+  const { alarms, clock, log, parking, subjectByName } = context;
+  const read = options.unread === true ? decodeEveryRow : decodeRow;
+  return createAside({
+    ...{ options, handler, clock, log, store: parking },
+    read: (event) => read(event, subjectByName),
+    hold: (lane, sentence) => {
+      const about = `${options.name} ${lane}`;
+      if (sentence === undefined) alarms.clear("EVENT_HELD", about);
+      else alarms.raise("EVENT_HELD", about, sentence);
+    },
+  });
 }
 
 function holdAt({ alarms }: DurableContext, complaints: Complaints, name: string, sentence: string): void {
