@@ -93,12 +93,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const read = options.unread === true ? decodeEveryRow : decodeRow;
   const rowsMax = wantsDecisions(patterns) ? Math.min(queueMax, decisionRowsMax) : queueMax;
   const label = { subscription: name };
-  const handled = metrics.counter("portcullis_bus_handled_total", "Events finished, parked ones included.", [
-    "subscription",
-  ]);
-  const horizonAge = metrics.gauge("portcullis_bus_horizon_age_ms", "How long a hole has held a reader back.", [
-    "subscription",
-  ]);
+  const { handled, horizonAge } = countersOf(metrics);
   const closing = new AbortController();
   const bell = createBell(context.wake, timers, closing.signal, hearsFor(patterns));
   const recent = boundedMap<string, true>(2 * (2 * queueMax + messagesPerDecisionMax));
@@ -345,6 +340,17 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       await lived;
       bell.close();
     },
+  };
+}
+
+function countersOf(metrics: Metrics) {
+  return {
+    handled: metrics.counter("portcullis_bus_handled_total", "Events finished, parked ones included.", [
+      "subscription",
+    ]),
+    horizonAge: metrics.gauge("portcullis_bus_horizon_age_ms", "How long a hole has held a reader back.", [
+      "subscription",
+    ]),
   };
 }
 
