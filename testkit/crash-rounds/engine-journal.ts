@@ -2,13 +2,13 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import type pg from "pg";
 import { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
+import type { ApprovalExpired, Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
 import type { Model } from "./engine-model.ts";
 import type { JournalDecision, StoredHalt } from "./engine-verdict.ts";
 import { digestOf } from "./engine-witness.ts";
 
-const kinds = { decision: 1, fill: 2, transition: 3 } as const;
+const kinds = { decision: 1, fill: 2, transition: 3, expiry: 5 } as const;
 const pageMax = 2_000;
 
 interface Row {
@@ -56,6 +56,8 @@ export function readJournal(pool: pg.Pool, model: Model): JournalReader {
       const transition = heard as OrderTransition;
       endedOrders.add(transition.order_id);
       model.transition(transition);
+    } else if (row.kind === kinds.expiry) {
+      model.expire((heard as ApprovalExpired).order_id);
     }
   }
 

@@ -1,4 +1,4 @@
-// The books as anybody would keep them who has only the journal: who holds what, and which approved orders may still fill. Written without
+// The books as anybody would keep them who has only the journal: who holds what, which approved orders may still fill, and which approvals ran out unsent. Written without
 // the engine's own code, so that a mistake there is not repeated here. Amendments are no part of the crash rounds.
 
 import * as decimal from "../../contracts/src/decimal.ts";
@@ -25,6 +25,8 @@ export interface Model {
   approve(order: Order): void;
   fill(fill: Fill): void;
   transition(transition: OrderTransition): void;
+  /** Its approval ran out: it holds nothing until something shows that it was sent after all. */
+  expire(orderId: string): void;
   holding(fundId: string, symbol: string): Holding;
   openCount(): number;
   /** What differs from the engine's own snapshot, one sentence each. */
@@ -46,7 +48,15 @@ export function createModel(): Model {
   const positions = new Map<string, bigint>();
   /** Only those that may still fill. */
   const orders = new Map<string, ModelOrder>();
+  const expired = new Map<string, ModelOrder>();
   const wrong: string[] = [];
+
+  /** A trade or an end shows that it was sent. */
+  function sent(orderId: string): ModelOrder | undefined {
+    const order = orders.get(orderId) ?? expired.get(orderId);
+    if (order !== undefined && expired.delete(orderId)) orders.set(orderId, order);
+    return order;
+  }
 
   function settle(orderId: string, order: ModelOrder): void {
     if (remainingOf(order) === 0n) orders.delete(orderId);
@@ -95,18 +105,27 @@ export function createModel(): Model {
       const quantity = decimal.parse(fill.quantity);
       const line = lineOf(fill.fund_id, fill.symbol);
       positions.set(line, (positions.get(line) ?? 0n) + (buys(fill.side) ? quantity : -quantity));
-      const order = orders.get(fill.order_id);
+      const order = sent(fill.order_id);
       if (order === undefined) return;
       order.filled += quantity;
       settle(fill.order_id, order);
     },
     transition({ order_id, to, filled_quantity }) {
-      const order = orders.get(order_id);
-      if (order === undefined || !endings.has(to)) return;
+      const order = endings.has(to) ? sent(order_id) : undefined;
+      if (order === undefined) return;
       order.ended = true;
       const told = decimal.parse(filled_quantity);
       if (told > order.told) order.told = told;
       settle(order_id, order);
+    },
+    expire(orderId) {
+      const order = orders.get(orderId);
+      if (order === undefined) {
+        wrong.push(`the approval of ${orderId} ran out, and it was not open`);
+        return;
+      }
+      orders.delete(orderId);
+      expired.set(orderId, order);
     },
     holding(fundId, symbol) {
       const line = lineOf(fundId, symbol);

@@ -160,6 +160,17 @@ describe("the model", () => {
     ]);
   });
 
+  test("holds nothing of an approval that ran out, until a trade or an end shows that it was sent", () => {
+    const one = model();
+    one.expire("o1");
+    expect(one.holding("alpha", "AAPL").pendingSell).toBe("0");
+    one.fill(fill);
+    expect(one.holding("alpha", "AAPL")).toEqual({ position: "-4", pendingBuy: "0", pendingSell: "6" });
+    expect(one.complaints()).toEqual([]);
+    one.expire("never approved");
+    expect(one.complaints()).toEqual(["the approval of never approved ran out, and it was not open"]);
+  });
+
   test("tells when an open order is approved a second time", () => {
     const one = model();
     one.approve(order);

@@ -79,7 +79,7 @@ export async function runPaperRounds({ seed, victims, loadMsMax, say }: PaperRou
 }
 
 /** Waits until that many more trades are booked. */
-async function trades({ owner }: PaperWorld, more: number): Promise<void> {
+export async function trades({ owner }: PaperWorld, more: number): Promise<void> {
   const count = async (): Promise<number> =>
     Number((await owner.query("select count(*) as count from portcullis.oms_fill")).rows[0]?.count);
   let before: number | undefined;

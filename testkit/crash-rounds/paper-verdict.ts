@@ -13,7 +13,8 @@ const asked = "set search_path = portcullis; begin isolation level repeatable re
 const brokerTexts: readonly string[] = [
   `with told as (select 'paper:' || (content->'execution'->>'executionId') as fill_id, content->'execution'->>'quantity' as quantity
      from paper_report where content->'execution' is not null and cursor <= (select cursor from oms_report_cursor where broker = 'paper')),
-   ours as (select fill_id, content->>'quantity' as quantity from oms_fill where content->>'kind' is distinct from 'SEED')
+   ours as (select fill_id, content->>'quantity' as quantity from oms_fill
+     where coalesce(content->>'kind', 'TRADE') not in ('SEED', 'CORPORATE_ACTION', 'CASH_IN_LIEU', 'CROSS'))
    select format('The trade %s is %s at the broker and %s with us.', fill_id, coalesce(told.quantity, 'missing'),
      coalesce(ours.quantity, 'missing')) as wrong
    from told full join ours using (fill_id) where told.quantity is distinct from ours.quantity`,

@@ -168,7 +168,11 @@ export function randomLife(dice: Dice): Life {
 
   function ask(engines: readonly Engine[]): void {
     const order = nextOrder();
-    const lowers = !isAsked(order) && lowersNaively(life.books(), order);
+    const books = life.books();
+    const known = books.open.get(order.order_id)?.order;
+    // Whose amendment is asked about may be lowered meanwhile; what is asked about itself is not there to be lowered.
+    const isThere = life.asked.every(({ checked }) => checked[0]?.order.idempotency_key !== known?.idempotency_key);
+    const lowers = isThere && lowersNaively(books, order);
     const checks = engines.map((engine) => engine.check(order, life.at));
     const [checked] = checks;
     if (checked === undefined) return;
