@@ -95,8 +95,8 @@ SetPaperWeather           .      .      .      x          .         .      .
 ListFunds                 .      .      x      x          x         x      x
 ListNavs                  .      .      x      x          x         x      x
 ListLedger                .      .      x      x          x         x      x
-BookCorporateAction       .      .      .      .          x         x      .
 RebuildLedger             .      .      .      .          .         x      .
+BookCorporateAction       .      .      .      .          x         x      .
 BookFlow                  .      .      .      .          x         x      .
 ListInstruments           .      .      x      x          x         x      x
 ListStrategies            .      .      x      x          x         x      x
