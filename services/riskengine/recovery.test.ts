@@ -211,6 +211,46 @@ describe("a restart", () => {
     expect(rig.published(subjects.alarmRaised)).toMatchObject([{ code: "STATE_MISMATCH", level: "critical" }]);
   });
 
+  it("23.3: a snapshot from before what strategies hold was kept is not restored: the journal has it", async () => {
+    const [rig, first] = await begin();
+    for (const [index, [strategy_id, quantity]] of [
+      ["alpha-momentum", "30"] as const,
+      ["alpha-meanrev", "70"] as const,
+    ].entries()) {
+      await rig.publish(subjects.fillsCreated, {
+        ...{
+          fill_id: `f-${index}`,
+          order_id: `o-${index}`,
+          fund_id: "alpha",
+          strategy_id,
+          symbol: "AAPL",
+          side: "BUY",
+        },
+        ...{ quantity, price: "232", broker: "paper", filled_at: format(rig.time.clock.now()) },
+      });
+    }
+    await rig.pass(500);
+    await rig.finish(first.service.stop());
+    const snapshot = rig.world.risk.snapshots.at(-1);
+    const { strategy_positions: kept, ...older } = JSON.parse(
+      new TextDecoder().decode(snapshot?.content),
+    ) as EngineSnapshot;
+    expect(kept).toEqual([
+      ["alpha", "alpha-meanrev", "AAPL", "70"],
+      ["alpha", "alpha-momentum", "AAPL", "30"],
+    ]);
+    const content = new TextEncoder().encode(JSON.stringify(older));
+    if (snapshot !== undefined) rig.world.risk.snapshots.splice(0, 9, { ...snapshot, content });
+    const second = await rig.start();
+    const exit = { side: "SELL", reduce_only: true, order_type: "MARKET", limit_price: undefined } as const;
+    const approved = await rig.finish(second.check({ order_id: "own", quantity: "30", ...exit }));
+    expect(approved).toMatchObject({ approved: true, reduces_strategy: true });
+    const other = await rig.finish(second.check({ order_id: "more", quantity: "1", ...exit }));
+    expect([other.approved, other.reduces_strategy]).toEqual([true, undefined]);
+    expect(second.deaths).toEqual([]);
+    await rig.finish(second.service.stop());
+  });
+
   it("snapshots are taken while orders come, and no order is lost or late for it", async () => {
     const [rig, life] = await begin({ settings: { snapshotEveryEntries: 20 } });
     const ends: Promise<string>[] = [];
