@@ -138,6 +138,15 @@ function under(given: Conditions): { readonly engine: Engine; readonly at: insta
 }
 
 describe("22.10: blocks", () => {
+  it("of a broken audit log say since when it is broken", () => {
+    const [given] = fc.sample(conditions, { seed: 2212, numRuns: 1 });
+    if (given === undefined) throw new Error("no conditions");
+    const { engine, at } = under({ ...given, haltsUnknown: false, firmHalt: false });
+    engine.setAudit({ goodUntil: Number.NEGATIVE_INFINITY, reason: "The audit log is broken", since: moment(-90) });
+    const found = all(engine, at).find(({ code }) => code === "AUDIT_UNAVAILABLE");
+    expect(found?.since).toBe(moment(-90));
+  });
+
   it("list every standing condition that a check denies with, for a scope that covers the order", () => {
     fc.assert(
       fc.property(conditions, (given) => {

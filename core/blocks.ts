@@ -208,8 +208,9 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
     (view) => {
       view.auditBlock = undefined;
     },
-    // A broken log is good at no time; since when it is broken stands in the reason.
-    (_view, { audit }) => (Number.isFinite(audit.goodUntil) ? instant.fromMicroseconds(audit.goodUntil) : undefined),
+    // A broken log is good at no time.
+    (_view, { audit: { goodUntil, since = goodUntil } }) =>
+      Number.isFinite(since) ? instant.fromMicroseconds(since) : undefined,
   ),
   LOSS_CONFIRMATION_PENDING: standing("fund", lossesSettled),
   LOSS_NOT_JUDGED: standing("fund", lossesSettled),

@@ -337,6 +337,7 @@ function keepFirst(into: Map<string, ActiveHalt>, scope: string, halt: ActiveHal
 export function setAudit({ audit }: EngineState, standing: Readonly<AuditStanding>): void {
   audit.goodUntil = standing.goodUntil;
   audit.reason = standing.reason;
+  audit.since = standing.since;
 }
 
 /** A symbol in which a fund may take no new risk, and why. */

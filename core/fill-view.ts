@@ -50,6 +50,8 @@ export interface AuditStanding {
   /** Decisions at or after this moment deny new risk; microseconds. */
   goodUntil: number;
   reason: string;
+  /** Since when it is broken; microseconds, undefined when it is only behind. */
+  since?: number | undefined;
 }
 
 /** Where the view is filled from. */

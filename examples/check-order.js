@@ -38,13 +38,32 @@ const more = [
   "created-at",
   "notional",
 ];
-const switches = ["reduce-only", "dry-run"];
-const { values } = parseArgs({
+const switches = ["reduce-only", "dry-run", "help"];
+const usage = `usage: node examples/check-order.js [--FIELD VALUE ...] [--reduce-only] [--dry-run]
+fields: ${[...texts, ...more].map((name) => `--${name}`).join(" ")}
+exit 0 approved, 6 denied, 9 nobody answered, 2 wrong usage
+`;
+
+function parsed() {
+  try {
+    return parseArgs(expected).values;
+  } catch (error) {
+    process.stderr.write(`${error.message}\n${usage}`);
+    process.exit(2);
+  }
+}
+
+const expected = {
   options: {
     ...Object.fromEntries([...texts, ...more].map((name) => [name, { type: "string" }])),
     ...Object.fromEntries(switches.map((name) => [name, { type: "boolean" }])),
   },
-});
+};
+const { help, ...values } = parsed();
+if (help) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
 
 const order = {
   idempotency_key: randomUUID(),

@@ -63,6 +63,8 @@ export interface History extends HaltHistory {
   readonly approvals: Map<string, { readonly decision: RiskDecision; readonly order: Order }>;
   readonly keys: Map<string, { readonly decisionId: string; readonly at: number }>;
   readonly fills: Map<string, Fill>;
+  /** When each of them was told. */
+  readonly filledAt: Map<string, number>;
   /** Sums of fills: by fund and symbol, and by fund, strategy and symbol. */
   readonly positions: Map<string, Decimal>;
   readonly strategyPositions: Map<string, Decimal>;
@@ -101,6 +103,7 @@ export function history(): History {
     approvals: new Map(),
     keys: new Map(),
     fills: new Map(),
+    filledAt: new Map(),
     positions: new Map(),
     strategyPositions: new Map(),
     cash: new Map(),
@@ -229,6 +232,7 @@ function foldFill(past: History, { payload, at }: Told): void {
   const fill = payload as Fill;
   if (past.fills.has(fill.fill_id)) return;
   past.fills.set(fill.fill_id, fill);
+  past.filledAt.set(fill.fill_id, at);
   const quantity = decimal.parse(fill.quantity);
   const change = directed(fill.side, quantity);
   const { fund_id: fundId, strategy_id: strategyId, symbol } = fill;

@@ -1,7 +1,7 @@
 // What must hold after every step of a simulated run of the platform, whatever fails: one list.
 import type { Evidence } from "./evidence.ts";
 import { chainVerifies, noAuditNoNewRisk, oneEntryPerChange } from "./invariants/audit.ts";
-import { booksAgree, navIsSumOfParts, positionIsSumOfFills } from "./invariants/books.ts";
+import { booksAgree, fillsReachEveryBook, navIsSumOfParts, positionIsSumOfFills } from "./invariants/books.ts";
 import { crossesArePairs } from "./invariants/crosses.ts";
 import {
   noApprovalInAHalt,
@@ -49,6 +49,7 @@ export const invariants: readonly Invariant[] = [
   acknowledgedIsKept,
   positionIsSumOfFills,
   navIsSumOfParts,
+  fillsReachEveryBook,
   booksAgree,
   oneEntryPerChange,
   chainVerifies,

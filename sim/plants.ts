@@ -3,7 +3,7 @@
 import type { MemoryWorld } from "../adapters/memory/world.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
-import type { Order, OrderTransition } from "../contracts/src/records/order.ts";
+import type { Fill, Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Bus, BusEvent, Handler } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -295,7 +295,22 @@ const owedToOthers: Plant = {
   },
 };
 
+const loseOneBooking: Plant = {
+  name: "lose-one-booking",
+  sentence: "Treasury takes some trades for booked and does not book them.",
+  ports: (service, ports) => {
+    if (service !== "treasury") return ports;
+    const isLost = (event: BusEvent): boolean => {
+      const { fill_id: id } = event.payload as Fill;
+      return [...id].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 5 === 0;
+    };
+    const hand = async (event: BusEvent, handler: Handler) => (isLost(event) ? undefined : handler(event));
+    return { ...ports, bus: overheard(ports.bus, "treasury.fills", hand) };
+  },
+};
+
 export const plants: readonly Plant[] = [
+  loseOneBooking,
   skipEpochCheck,
   freeOnTimeout,
   netPending,

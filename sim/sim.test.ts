@@ -73,6 +73,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "free-on-timeout": [1, "reserved_while_alive", "worst_case_within_envelope"],
   "net-pending": [1, "worst_case_within_envelope"],
   "drop-outbox-row": [1, "changes_are_told", "one_life", "position_is_sum_of_fills"],
+  "lose-one-booking": [1, "fills_reach_every_book"],
   "fire-stop-twice": [1, "stops_exit_once"],
   "lift-frees-higher": [9, "lift_leaves_higher"],
   "forget-latch": [8, "halts_are_sticky", "lift_leaves_higher"],

@@ -90,6 +90,8 @@ describe("22.3: no audit, no new risk", () => {
     report({ broken: { reason: "TRUNCATED at 5: expected 9 entries, found 5. A witness\nknows another.", since } });
     await pass(600);
     expect(isBlocked()).toBe(true);
+    // 22.10: it is what `blocks list` shows.
+    expect(last.since).toBe(since);
     expect(last.reason).toMatch(/^The audit log is broken since \S+Z \(TRUNCATED at 5: .*; A witness knows another\)$/);
     await pass(600);
     expect(alarms()).toHaveLength(1);

@@ -27,6 +27,8 @@ type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" |
 export interface JudgedAudit {
   readonly goodUntil: number;
   readonly reason: string;
+  /** Since when it is broken; microseconds. */
+  readonly since?: number;
 }
 
 export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant, behindMaxMs: number): JudgedAudit {
@@ -36,7 +38,8 @@ export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant
     const why = line(reason, reasonCharactersMax)
       .replace(/[.\s]+$/u, "")
       .replaceAll(/[.!?](?=\s)/gu, ";");
-    return { goodUntil: Number.NEGATIVE_INFINITY, reason: `The audit log is broken since ${format(since)} (${why})` };
+    const sentence = `The audit log is broken since ${format(since)} (${why})`;
+    return { goodUntil: Number.NEGATIVE_INFINITY, reason: sentence, since };
   }
   const through = standing?.through ?? beganAt;
   const what = standing === undefined ? "Nobody has kept the audit log" : "The audit log is behind the outbox";

@@ -1,5 +1,6 @@
 // What must be true of the books: positions, cash and value follow from trades, everywhere the same.
 import * as decimal from "../../contracts/src/decimal.ts";
+import { parse } from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -78,6 +79,32 @@ function move(held: Map<string, decimal.Decimal>, entry: LedgerEntry, times: 1n 
   if (entry.kind === "FILL" && entry.symbol !== undefined) add(entry.symbol, entry.quantity ?? decimal.zero);
   for (const { account, amount } of entry.postings) if (account === "cash") add("cash", amount);
 }
+
+/** A third of what the platform is allowed: the times of the simulator are short, and long waits are dear. */
+const reachUs = 20_000_000;
+
+export const fillsReachEveryBook: Invariant = {
+  name: "fills_reach_every_book",
+  sentence:
+    "A trade is in order management, the risk engine, treasury and a value within 20 s, or waits with its fund under an alarm, because a trade that a book lacks is money that nobody counts.",
+  violated({ told, past, platform: { world } }) {
+    // Something is told every second.
+    const now = world.log.at(-1)?.at;
+    if (told !== undefined || now === undefined) return undefined;
+    return first(past.filledAt, ([id, at]) => {
+      const fill = past.fills.get(id);
+      if (now - at <= reachUs || fill === undefined) return undefined;
+      if (!world.oms.fills.has(id)) return `order management told of the trade ${id} and does not have it`;
+      if (!world.risk.fills.has(id)) return `the trade ${id} has not reached the risk engine for 20 s`;
+      const isWaiting = [...world.ledger.waiting.values()].some((kept) => kept.fill.fill_id === id);
+      if (isWaiting) return undefined;
+      if (!world.ledger.entries.has(`fill:${id}`)) return `the trade ${id} has not reached treasury for 20 s`;
+      const valued = world.ledger.funds.get(fill.fund_id)?.newest?.as_of;
+      if (valued !== undefined && parse(valued) > at) return undefined;
+      return `${fill.fund_id} was not valued since the trade ${id}, for 20 s`;
+    });
+  },
+};
 
 export const booksAgree: Invariant = {
   name: "books_agree",

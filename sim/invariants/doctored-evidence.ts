@@ -3,7 +3,7 @@ import { auditWorld } from "../../adapters/memory/audit-world.ts";
 import { noFaults } from "../../adapters/memory/faults.ts";
 import { memoryWorld } from "../../adapters/memory/world.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { exampleDecision, exampleEnvelope, exampleOrder } from "../../contracts/src/records/examples.ts";
+import { exampleDecision, exampleEnvelope, exampleFill, exampleOrder } from "../../contracts/src/records/examples.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { fold, type History, history, positionKey, type Told } from "../history.ts";
 
@@ -141,4 +141,22 @@ export function settled(doctor: Doctor): Doctor {
 export function fired({ past }: Doctored): void {
   fold(past, message(subjects.stopTriggered, triggered));
   past.positions.set(positionKey(fundId, "AAPL"), amount("10"));
+}
+
+/** A trade that was told at that moment, 70 s before the last look, and where it has got to. */
+export function traded(
+  toldUs: number,
+  ...reached: readonly ("oms" | "risk" | "treasury" | "waiting" | "value")[]
+): Doctor {
+  return ({ past, platform: { world } }) => {
+    const fill = { ...exampleFill, fill_id: "f-1", fund_id: fundId };
+    past.fills.set("f-1", fill);
+    past.filledAt.set("f-1", toldUs);
+    world.log.push({ at: 70_000_000 } as never);
+    if (reached.includes("oms")) world.oms.fills.set("f-1", fill as never);
+    if (reached.includes("risk")) world.risk.fills.add("f-1");
+    if (reached.includes("treasury")) world.ledger.entries.set("fill:f-1", {} as never);
+    if (reached.includes("waiting")) world.ledger.waiting.set("x", { fill } as never);
+    if (reached.includes("value")) world.ledger.funds.set(fundId, { newest: { as_of: at } } as never);
+  };
 }

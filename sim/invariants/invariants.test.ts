@@ -29,6 +29,7 @@ import {
   step,
   stored,
   told,
+  traded,
   triggered,
   valued,
 } from "./doctored-evidence.ts";
@@ -277,6 +278,20 @@ const table: Readonly<
         /positions that its ledger never had together/,
         valued({ nav: "400", positions_value: "300", prices: { AAPL: { quantity: "3", price: "100", at } } }),
       ],
+    ],
+  },
+  fills_reach_every_book: {
+    holds: [
+      traded(0, "oms", "risk", "treasury", "value"),
+      traded(0, "oms", "risk", "waiting"),
+      // Late is allowed for a while.
+      traded(55_000_000),
+    ],
+    fails: [
+      [/order management told of the trade f-1 and does not have it/, traded(0)],
+      [/has not reached the risk engine/, traded(0, "oms", "treasury", "value")],
+      [/has not reached treasury/, traded(0, "oms", "risk", "value")],
+      [/alpha was not valued since the trade f-1/, traded(0, "oms", "risk", "treasury")],
     ],
   },
   books_agree: {

@@ -10,7 +10,7 @@ export const riskengineHaltsList: Verb = {
   heading: "Halts",
   sentence: "List every halt in force, at all levels.",
   about:
-    "BLOCKED, CANCELLED and NOTIFIED say whether every engine denies new risk, whether the orders that a halt covers are gone from the broker, and whether people were told. Exit 9 when the halts cannot be read: then everything counts as halted.",
+    "BLOCKED, CANCELLED and NOTIFIED say whether every engine denies new risk, whether the orders that a halt covers are gone from the broker, and whether people were told. Exit 9 when the halts cannot be read: an engine goes on with those that it knows for 2 s, and then everything counts as halted.",
   arguments: [],
   options: [
     { name: "id", value: "ID", sentence: "Only what halts this fund or strategy, the firm's included." },
@@ -27,7 +27,9 @@ async function run(context: Context): Promise<Answer> {
   const status = await (await context.client()).getHaltStatus(id === undefined ? {} : { id });
   const now = context.clock.now();
   if (isForPeople(context)) for (const line of pendingText(status, now)) context.terminal.say(line);
-  const none = status.known ? "No halt is in force." : "The halts cannot be read: everything counts as halted.";
+  const none = status.known
+    ? "No halt is in force."
+    : "The halts cannot be read: after 2 s of that everything counts as halted.";
   const list = await listing(context, {
     columns: haltColumns(now),
     rows: haltRows(status),

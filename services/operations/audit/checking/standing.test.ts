@@ -131,6 +131,20 @@ describe("22.3: how the audit log stands", () => {
     await rig.finish(audit.stop());
   });
 
+  test("22.10: since when a log is broken survives a restart", async () => {
+    const { process } = await begin();
+    loseRows(rig.disk, rig.disk.head.size - 2, rig.disk.head.size);
+    await pass(3_000);
+    const since = standing()?.broken?.since;
+    expect(since).toBeDefined();
+    process.kill();
+    await pass(30_000);
+    const { audit } = await rig.start({ kept: true });
+    await pass(3_000);
+    expect(standing()?.broken?.since).toBe(since);
+    await rig.finish(audit.stop());
+  });
+
   test("an end that was cut off before it was signed is not taken for whole", async () => {
     const { audit } = await begin();
     const [rows, { head }] = [[...rig.disk.rows], rig.disk];

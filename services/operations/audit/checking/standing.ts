@@ -11,6 +11,7 @@ import { format, fromMicroseconds, type Instant, millisecondsBetween } from "../
 import { subjects } from "../../../../contracts/src/subjects.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
+import type { UnitOfWork } from "../../../../ports/store.ts";
 import { line } from "../../../line.ts";
 import type { ServicePorts } from "../../../service.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -47,6 +48,11 @@ const awaitedMax = 120;
 const reasonCharactersMax = 500;
 const longAgo = fromMicroseconds(0);
 
+interface Broken {
+  readonly reason: string;
+  readonly since: Instant;
+}
+
 export function startStanding(options: StandingOptions): Standing {
   const { ports, sequencer, findings } = options;
   const { store, clock, timers, log, random, auditLog } = ports;
@@ -58,6 +64,7 @@ export function startStanding(options: StandingOptions): Standing {
   let waking = new AbortController();
   let through: Instant | undefined;
   let brokenSince: Instant | undefined;
+  let hasReported = false;
   let counted = sequencer.head().size;
   let rewrites: string | undefined;
   let verifyAt: Instant | undefined;
@@ -99,7 +106,7 @@ export function startStanding(options: StandingOptions): Standing {
     verifyAt ??= fromMicroseconds(clock.now() + restMs * 1_000);
   }
 
-  function brokenNow(): { readonly reason: string; readonly since: Instant } | undefined {
+  function brokenNow(): Broken | undefined {
     const state = sequencer.state();
     const isRefusing = state === "taken over" || state === "standing still";
     const reason = options.broken() ?? (isRefusing ? `it takes no entries: ${state}` : undefined);
@@ -111,19 +118,28 @@ export function startStanding(options: StandingOptions): Standing {
     return { reason: line(reason, reasonCharactersMax), since: brokenSince };
   }
 
+  /** A log that was broken before this start is broken since then. */
+  async function asBefore(unit: UnitOfWork, broken: Broken): Promise<Broken> {
+    const since = (await unit.auditStanding.read())?.broken?.since;
+    return since !== undefined && since < broken.since ? { ...broken, since } : broken;
+  }
+
   async function report(): Promise<void> {
     const isTaking = sequencer.state() === "open";
     if (isTaking) await lookAtTail();
     verifyWhenDue();
-    const broken = brokenNow();
+    let broken = brokenNow();
     const [beatId, at] = [random.uuid(), clock.now()];
     if (isTaking) awaitBeat(beatId, at);
     await store.transact("audit.standing", async (unit) => {
+      if (broken !== undefined && !hasReported) broken = await asBefore(unit, broken);
       if (through !== undefined || broken !== undefined) {
         await unit.auditStanding.report({ pen: sequencer.pen(), through: through ?? longAgo, broken });
       }
       if (isTaking) await unit.events.publish(subjects.auditProgress, { beat_id: beatId, at: format(at) });
     });
+    brokenSince = broken?.since;
+    hasReported = true;
   }
 
   function awaitBeat(beatId: string, at: Instant): void {
