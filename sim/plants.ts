@@ -9,7 +9,6 @@ import type { Bus, BusEvent, Handler } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OrderDesk } from "../ports/peers.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
-import type { RiskStore } from "../ports/risk-store.ts";
 import type { Store, UnitOfWork } from "../ports/store.ts";
 import type { ServiceName } from "../services/service.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
@@ -21,7 +20,6 @@ interface PlantedPorts {
   readonly store: Store;
   readonly bus: Bus;
   readonly orderDesk: OrderDesk;
-  readonly riskStore: RiskStore;
 }
 
 export interface Plant {
@@ -267,22 +265,25 @@ const trustTheLog: Plant = {
 
 const proveByFundOnly: Plant = {
   name: "prove-by-fund-only",
-  sentence:
-    "The risk engine takes a strategy's halt for its fund's, so that exits need not reduce what the strategy holds.",
+  sentence: "The risk engine takes every strategy for the holder of all that its fund holds.",
   ports: (service, ports) => {
     if (service !== "riskengine") return ports;
-    const { riskStore } = ports;
-    const halts: RiskStore["halts"] = async () => {
-      const known = await riskStore.halts();
-      const active = known.active.map((halt) => ({ ...halt, severity: asFund(halt.severity) }));
-      return { ...known, active };
-    };
-    return { ...ports, riskStore: { ...riskStore, halts } };
+    const bus = overheard(ports.bus, "riskengine.fills", async (event, handler) => {
+      const fill = event.payload as Fill;
+      const other = otherOf[fill.strategy_id];
+      // A cross moves what a strategy holds, and never the fund's position.
+      const shadow = { ...fill, fill_id: `${fill.fill_id}-too`, strategy_id: other, kind: "CROSS" };
+      if (other !== undefined) await handler({ ...event, payload: shadow });
+      await handler(event);
+    });
+    return { ...ports, bus };
   },
 };
 
-const asFund = (severity: ActiveHalt["severity"]): ActiveHalt["severity"] =>
-  severity === "STRATEGY_HALT" ? "FUND_HALT" : severity;
+const otherOf: Readonly<Record<string, string>> = {
+  "alpha-momentum": "alpha-meanrev",
+  "alpha-meanrev": "alpha-momentum",
+};
 
 const owedToOthers: Plant = {
   name: "owed-to-others",
