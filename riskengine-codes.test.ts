@@ -66,6 +66,7 @@ const plan: GroundPlan = {
     FEW: { borrow: { available: "10", fee: "0.01" } },
     FEE: { borrow: { available: "100000", fee: "0.5" } },
     CAL: { callOn: { underlying: "AAA", deltaAgeMs: 0 } },
+    PAST: { callOn: { underlying: "AAA", deltaAgeMs: 0, expiry: "2020-12-18" } },
     NOD: { callOn: { underlying: "AAA", deltaAgeMs: "none" } },
     OLDD: { callOn: { underlying: "AAA", deltaAgeMs: 60_000 } },
     AGO: { borrow: { available: "100000", fee: "0.01", ageMs: 3 * dayMs } },
@@ -178,6 +179,7 @@ const ways: Ways = {
         return undefined;
       },
     },
+    OPTION_EXPIRED: { order: { symbol: "PAST", asset_class: "OPTION" } },
     ORDER_RATE_EXCEEDED: {
       order: { fund_id: "pace" },
       settles: false,

@@ -45,6 +45,7 @@ export function fillOptions(view: FundView, books: Books, fund: FundBook, { book
     lossesOthers: minusLosses(group.losses, underlying === undefined ? noLosses : lossesOf(books, fund, row, book)),
     stressRest: ((fund.options?.stress ?? 0n) - groupStress(fund, underlying)) as Exact,
     isCall: book.option?.isCall,
+    endsAt: book.option?.endsAt ?? Number.NaN,
     owedOthers: amounts.minus(group.owed, underlying === undefined ? amounts.nothing : owedBy(fund, row, book)),
     cover: underlying === undefined ? amounts.nothing : coverOf(fund, underlying),
   };

@@ -269,7 +269,7 @@ function unchanged(view: BookView): BookChanges {
 }
 
 /** Every step is a report, but for trades that shall stay hidden. */
-function changesOf(view: BookView, steps: readonly MatchingStep[], at: Instant): BookChanges {
+export function changesOf(view: BookView, steps: readonly MatchingStep[], at: Instant): BookChanges {
   const reports: PaperReport[] = [];
   let { cursor, hideNext } = view;
   for (const { order, execution } of steps) {

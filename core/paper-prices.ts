@@ -46,6 +46,8 @@ export interface PaperListing {
     readonly strike: string;
     /** A date; it ends when that date does, in UTC. */
     readonly expiry: string;
+    /** 100 when absent. */
+    readonly multiplier?: string;
   };
 }
 

@@ -323,6 +323,7 @@ function writeOption(writer: ByteWriter, option: OptionView): void {
   writer.byte(option.isCall === undefined ? 0 : option.isCall ? 1 : 2);
   writer.integer(decimalOf(option.owedOthers));
   writer.integer(decimalOf(option.cover));
+  writer.number(option.endsAt);
 }
 
 function readOption(reader: ByteReader): OptionView {
@@ -342,5 +343,6 @@ function readOption(reader: ByteReader): OptionView {
     isCall: [undefined, true, false][reader.byte()],
     owedOthers: (reader.integer() ?? decimal.zero) as Decimal,
     cover: (reader.integer() ?? decimal.zero) as Decimal,
+    endsAt: reader.number(),
   };
 }

@@ -52,8 +52,9 @@ export interface OptionView {
   /** What the other lines of the underlying lose, and what the other underlyings do at their worst. */
   readonly lossesOthers: Losses;
   readonly stressRest: Exact;
-  /** Of an option. */
+  /** Of an option: and the first moment at which it has ended, NaN of anything else. */
   readonly isCall: boolean | undefined;
+  readonly endsAt: number;
   /** Units of the underlying that other written calls could have to deliver, and what the fund has to deliver. */
   readonly owedOthers: Amount;
   readonly cover: Amount;

@@ -10,6 +10,7 @@
 //  5. `positions` and `openOrders` say whether they are complete. An answer that is not, or none at all, is not "flat".
 //  6. Everything that arrives carries the broker's own time.
 //  7. What it says of an order has the terms that are in force there, prices included: an amendment that was not taken is seen by them.
+//  8. What it has settled it says again for ever, at the same price; what it said nothing of is not settled.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { OrderType, Side, Tif } from "../contracts/src/records/values.ts";
@@ -78,6 +79,15 @@ export type BrokerAnswer<One> =
   | { readonly complete: true; readonly asOf: Instant; readonly cursor: number; readonly items: readonly One[] }
   | { readonly complete: false; readonly why: string };
 
+/** A contract that has ended and was settled, for every account. */
+export interface BrokerSettlement {
+  /** Of the underlying, at which it was. */
+  readonly price: Decimal;
+  readonly at: Instant;
+  /** Reports up to this one come before it. */
+  readonly cursor: number;
+}
+
 export interface BrokerAmendment {
   readonly quantity?: Decimal;
   readonly limitPrice?: Decimal;
@@ -113,6 +123,8 @@ export interface Broker {
   order(clientOrderId: string): Promise<BrokerOrderStatus | undefined>;
   openOrders(account: string): Promise<BrokerAnswer<BrokerOrderStatus>>;
   positions(account: string): Promise<BrokerAnswer<BrokerPosition>>;
+  /** How an option that has ended was settled; undefined while it was not. Absent where the broker does not say. */
+  settlement?(symbol: string): Promise<BrokerSettlement | undefined>;
   /** Reports after that cursor, oldest first, at most so many. */
   reports(after: number, countMax: number): Promise<readonly BrokerReport[]>;
   /** Takes it into every account, once; only of a broker that does not hear of it from its market. Open orders of the symbols must have ended. */

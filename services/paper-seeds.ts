@@ -107,7 +107,10 @@ function option(right: "CALL" | "PUT", strike: number, price: string): Seed {
   return {
     instrument,
     // What it moves by follows from its underlying.
-    listing: { ...listingOf(instrument, price, 5, [0, 0], 20), option: terms },
+    listing: {
+      ...listingOf(instrument, price, 5, [0, 0], 20),
+      option: { ...terms, multiplier: instrument.multiplier },
+    },
   };
 }
 

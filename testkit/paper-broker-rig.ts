@@ -14,6 +14,10 @@ import { scheduler } from "./virtual/scheduler.ts";
 export const rigInstruments: readonly PaperInstrument[] = [
   { symbol: "AAPL", assetClass: "EQUITY", currency: "USD", lotSize: "1", calendar: "us-equities" },
   { symbol: "BTC-USD", assetClass: "CRYPTO", currency: "USD", lotSize: "0.00001", calendar: "always-open" },
+  {
+    ...{ symbol: "AAPL-C200", assetClass: "OPTION", currency: "USD", lotSize: "1", calendar: "us-equities" },
+    option: { underlying: "AAPL", right: "CALL", strike: "200", expiry: "2027-11-16" },
+  },
 ];
 
 export interface PaperBrokerRig extends BrokerRig {
@@ -22,13 +26,20 @@ export interface PaperBrokerRig extends BrokerRig {
   /** What the broker suffers from now on. */
   suffer(weather: Partial<PaperWeather>): void;
   another(): PaperBroker;
+  /** Sets the clock on, where it is a virtual one. */
+  step(ms: number): void;
 }
 
 let accounts = 0;
 
 export async function paperBrokerRigOn(
   books: PaperBooks,
-  time: { readonly clock: Clock; readonly timers: Timers; readonly settle?: (ms: number) => Promise<void> },
+  time: {
+    readonly clock: Clock;
+    readonly timers: Timers;
+    readonly settle?: (ms: number) => Promise<void>;
+    readonly stepClock?: (ms: number) => void;
+  },
   close: () => Promise<void>,
 ): Promise<PaperBrokerRig> {
   let weather: PaperWeather | undefined;
@@ -62,6 +73,7 @@ export async function paperBrokerRigOn(
     now: () => time.clock.now(),
     suffer,
     another,
+    step: (ms) => time.stepClock?.(ms),
     reopen: async () => another(),
     async show(bid, ask, size) {
       await time.timers.sleep(2);

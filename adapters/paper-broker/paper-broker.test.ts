@@ -246,3 +246,40 @@ it("a day ends at the close where there are sessions, else at midnight", () => {
   expect(format(paperInstruments(instruments, "real").dayEnd("AAPL", monday))).toBe("2026-11-16T21:00:00.000000Z");
   expect(format(paperInstruments(instruments, "always").dayEnd("AAPL", monday))).toBe("2026-11-17T00:00:00.000000Z");
 });
+
+describe("23.8: options that end at the paper broker", () => {
+  const quoteOf = (rig: PaperBrokerRig, bid: string, ask: string, symbol = "AAPL") => ({
+    ...{ symbol, bid, ask, bid_size: "100", ask_size: "100", quoted_at: format(rig.now()) },
+  });
+
+  it("are settled once, at the first price after their end; what rests ends, and nothing is traded any more", () =>
+    withRig(async (rig) => {
+      const option = "AAPL-C200";
+      const { account, broker } = rig;
+      const trade = { kind: "OFF_SYSTEM_TRADE", account, symbol: option, price: parse("5") } as const;
+      await broker.disturb({ ...trade, quantity: parse("-3") });
+      const resting = { ...order(rig, "resting"), symbol: option, tif: "GTC", limitPrice: parse("1") } as const;
+      expect((await broker.submit(resting)).state).toBe("WORKING");
+      await broker.match([quoteOf(rig, "219", "221")]);
+      expect(await broker.settlement?.(option)).toBeUndefined();
+      rig.step(2 * 365 * 86_400_000);
+      await broker.match([quoteOf(rig, "5", "6", option)]);
+      expect(await broker.settlement?.(option)).toBeUndefined();
+      await broker.match([quoteOf(rig, "219", "221")]);
+      const settlement = await broker.settlement?.(option);
+      expect(settlement).toMatchObject({ price: parse("220") });
+      expect(await broker.order(resting.clientOrderId)).toMatchObject({ state: "EXPIRED" });
+      expect(await broker.reports((settlement?.cursor ?? 0) - 1, 1)).toMatchObject([{ status: { state: "EXPIRED" } }]);
+      const shown = async () => {
+        const answer = await broker.positions(account);
+        return answer.complete ? answer.items.map(({ symbol, quantity }) => [symbol, quantity]) : answer.why;
+      };
+      expect(await shown()).toEqual([["AAPL", parse("-300")]]);
+      // Another process, another price: it is settled already.
+      const next = rig.another();
+      await next.match([quoteOf(rig, "99", "101")]);
+      expect(await next.settlement?.(option)).toEqual(settlement);
+      expect(await shown()).toEqual([["AAPL", parse("-300")]]);
+      expect((await next.submit({ ...resting, clientOrderId: "late" })).state).toBe("REJECTED");
+    }));
+});

@@ -22,6 +22,7 @@ import {
 } from "../../core/paper-book.ts";
 import type { MatchingQuote, PaperOrder } from "../../core/paper-matching.ts";
 import type { PaperPosition } from "../../core/paper-positions.ts";
+import { settlementId, settlementOf, settleOption } from "../../core/paper-settlement.ts";
 import { bitsAt, laneOf } from "../../core/seeded-chance.ts";
 import type { Broker, BrokerAnswer, BrokerOrder, BrokerOrderStatus, BrokerPosition } from "../../ports/broker.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -74,6 +75,8 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
   const { books, clock } = options;
   const market = paperInstruments(options.instruments, options.sessions);
   const bell = reportBell(options);
+  /** Options that are known to be settled; bounded by those that there are. */
+  const settled = new Set<string>();
   let incompleteUntil = 0;
 
   const isSilent = (): boolean => (tryParse(options.weather()?.broker_silent_until ?? "") ?? 0) > clock.now();
@@ -104,12 +107,32 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
     return { complete: true, asOf: now, cursor: view.cursor, items: itemsOf(view, now) };
   }
 
+  const hasEnded = (symbol: string, now: Instant): boolean => (market.endingOption(symbol)?.endsAt ?? now + 1) <= now;
+
+  /** Options that ended before a price of their underlying; each is looked at until it is known to be settled. */
+  async function settleEnded(quotes: readonly Quote[], now: Instant): Promise<number> {
+    let told = 0;
+    for (const quote of quotes.flatMap((one) => matchingQuote(one))) {
+      for (const { terms, endsAt } of market.optionsOn(quote.symbol)) {
+        if (endsAt > now || quote.at < endsAt || settled.has(terms.symbol)) continue;
+        const price = decimal.divide(decimal.add(quote.bid, quote.ask), two, "half-even");
+        const selection = { orderId: settlementId(terms.symbol), symbols: [terms.symbol, terms.underlying] };
+        told += await books.change(selection, (view) => settleOption(view, terms, price, now));
+        settled.add(terms.symbol);
+      }
+    }
+    return told;
+  }
+
   async function matchAll(quotes: readonly Quote[]): Promise<number> {
     const now = clock.now();
     const { symbols, someEnded } = await books.waiting(now);
     let told = 0;
     if (someEnded) told += await books.change({ endedBy: now }, (view) => expireOrders(view, now));
-    const wanted = quotes.filter(({ symbol }) => symbols.includes(symbol)).flatMap((quote) => matchingQuote(quote));
+    told += await settleEnded(quotes, now);
+    const wanted = quotes
+      .filter(({ symbol }) => symbols.includes(symbol) && !hasEnded(symbol, now))
+      .flatMap((quote) => matchingQuote(quote));
     if (wanted.length > 0) {
       const selection = { symbols: wanted.map(({ symbol }) => symbol) };
       told += await books.change(selection, (view) => matchQuotes(view, wanted, market.termsOf, now));
@@ -124,7 +147,8 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
         const now = clock.now();
         const wanted = newOrder(asked, market.dayEnd(asked.symbol, now), now);
         const selection = { orderId: asked.clientOrderId, symbols: [asked.symbol] };
-        return books.change(selection, (view) => acceptOrder(view, wanted, market.termsOf(asked.symbol), now));
+        const terms = hasEnded(asked.symbol, now) ? undefined : market.termsOf(asked.symbol);
+        return books.change(selection, (view) => acceptOrder(view, wanted, terms, now));
       });
       bell.changed();
       return statusOf(order);
@@ -147,6 +171,7 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
       const found = await ask(() => books.order(clientOrderId));
       return found === undefined ? undefined : statusOf(found);
     },
+    settlement: async (symbol) => settlementOf(await ask(() => books.order(settlementId(symbol)))),
     openOrders: (account) => accountAnswer(account, ({ open }) => open.map(statusOf)),
     positions: (account) => accountAnswer(account, shownPositions),
     reports: async (after, countMax) =>
@@ -194,6 +219,7 @@ function noAnswer(sentence: string, cause?: unknown): Fault {
   return new Fault("BROKER_UNAVAILABLE", sentence, { retry: "later", facts: { broker: "paper" }, cause });
 }
 
+const two = decimal.fromInteger(2n);
 const silenceLane = laneOf(0, "heard in silence");
 
 function arrivesInSilence(clientOrderId: string): boolean {

@@ -38,6 +38,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "oms.report": tells("fillsCreated", "ordersUpdated", "ordersRejected", "ordersCancelled", "ordersExpired"),
   "oms.adjust": tells("fillsCreated"),
   "oms.cross": tells("fillsCreated"),
+  "oms.settle": tells("fillsCreated"),
   "oms.alarm": tells("alarmRaised"),
   "oms.trim": untold("Forgets idempotency keys that count no more; the orders under them stay."),
   "oms.action": tells("corporateActionChanged"),

@@ -32,7 +32,7 @@ const short = (changes: object): Row => ({
 const unconcerned: OptionView = {
   ...{ underlying: "AAPL", delta: undefined, deltaAgeMs: Number.NaN, netValue: undefined, isCall: undefined },
   ...{ groupOthers: usd("0"), unitStress: undefined, lossesOthers: { up: usd("0"), down: usd("0") } },
-  ...{ stressRest: usd("0"), owedOthers: d("0"), cover: d("0") },
+  ...{ stressRest: usd("0"), owedOthers: d("0"), cover: d("0"), endsAt: Number.NaN },
 };
 
 /** One thing wrong with an order that passes, per code. */
@@ -71,6 +71,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
   SYMBOL_RESTRICTED: instrument({ restriction: "earnings week" }),
   CORPORATE_ACTION_UNDER_WAY: view({ symbolBlock: "corporate action split-1 (SPLIT) is under way" }),
   SYMBOL_BLOCKED: view({ symbolBlock: "We have 10 AAPL, the broker has 12." }),
+  OPTION_EXPIRED: view({ option: { ...unconcerned, endsAt: 0 } }),
   ORDER_RATE_EXCEEDED: view({ strategyOrdersInSecond: 50 }),
   OPEN_ORDERS_EXCEEDED: view({ openOrders: 1_000 }),
   THROTTLE_TRIPPED: view({ throttleTripped: true }),

@@ -6,6 +6,7 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import { format, type Instant } from "../../contracts/src/instant.ts";
 import * as amounts from "../amount.ts";
 import type { Envelope } from "../envelope.ts";
 import * as exact from "../exact.ts";
@@ -32,7 +33,10 @@ export const staticLimits: Gate = {
       return { code: "ENVELOPE_MISSING", reason: `Fund ${quoted(order.fund_id)} has no risk envelope.` };
     }
     notes.count("envelope_version", envelope.version);
-    const denial = allowedDenial(order, view, envelope, notes) ?? actionDenial(order, view, notes);
+    const denial =
+      expiredDenial(order, view, at, notes) ??
+      allowedDenial(order, view, envelope, notes) ??
+      actionDenial(order, view, notes);
     if (denial !== undefined || view.lowers === true) return denial;
     if (!obeysLimits(order, view)) return exitCollarDenial(order, view, envelope, notes);
     const isReduction = !isNewRisk(view);
@@ -46,6 +50,15 @@ export const staticLimits: Gate = {
     return limited === undefined || !isReduction ? limited : withMarkHint(limited, order, view, at);
   },
 };
+
+/** What has ended nobody trades, not even out of it. What only takes away from an open order does no harm. */
+function expiredDenial({ symbol }: Order, view: FundView, at: Instant, notes: Notes): Denial | undefined {
+  const endsAt = view.option?.endsAt ?? Number.NaN;
+  if (!(at >= endsAt) || view.lowers === true) return undefined;
+  const ended = format(endsAt as Instant);
+  notes.word("option_ended", ended);
+  return { code: "OPTION_EXPIRED", reason: `The option ${quoted(symbol)} ended at ${ended}.` };
+}
 
 /** A marked exit may go to the broker that holds what it closes, by MARKET, in any class. */
 function allowedDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {

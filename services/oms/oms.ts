@@ -24,6 +24,7 @@ import { createReductions } from "./reductions.ts";
 import { type ReportReader, readReports } from "./reports.ts";
 import { createRouting, type Routing } from "./routing.ts";
 import { seedPositions } from "./seed-positions.ts";
+import { settleOptions } from "./settling.ts";
 import { createSlicing, type Slicing } from "./slicing.ts";
 import { createSubmitting } from "./submitting.ts";
 import { trimKeys } from "./trim-keys.ts";
@@ -84,6 +85,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   stops.push(taking.stop);
   stops.push(trimKeys(ports));
   stops.push(carryOutActions({ ports, instruments, cancelling, bells }).stop);
+  stops.push(settleOptions(ports, instruments, bells));
   const history = await hearHistory(ports);
   stops.push(() => history.close());
 

@@ -74,6 +74,8 @@ export const alarms = {
     "critical",
     "A fund is valued at old prices or not at all, because a position has no fresh price.",
   ),
+  OPTION_EXPIRING: alarm("warning", "A fund is short in an option that ends within five days."),
+  OPTION_UNSETTLED: alarm("critical", "An option has ended, and what is held of it was not settled."),
   QUOTES_SILENT: alarm("warning", "Prices have stopped coming."),
 
   // The watchdogs, one each.

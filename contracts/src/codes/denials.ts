@@ -45,6 +45,7 @@ export const gateDenials = {
     ),
     SYMBOL_BLOCKED: denial("Our position in the symbol and the broker's differ, so no new risk is taken in it."),
     SYMBOL_RESTRICTED: denial("The symbol is on the restricted list."),
+    OPTION_EXPIRED: denial("The option has ended: what is held of it is settled, not traded."),
     ORDER_RATE_EXCEEDED: denial("Orders come faster than the envelope allows."),
     OPEN_ORDERS_EXCEEDED: denial("The fund has as many open orders as it may have."),
     THROTTLE_TRIPPED: denial("Repeated executions tripped the throttle; an operator must re-enable it."),

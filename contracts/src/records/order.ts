@@ -197,7 +197,15 @@ export const orderTransition = z.object({
 });
 export type OrderTransition = z.infer<typeof orderTransition>;
 
-export const fillKinds = ["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU", "CROSS"] as const;
+export const fillKinds = [
+  "TRADE",
+  "ADJUSTMENT",
+  "SEED",
+  "CORPORATE_ACTION",
+  "CASH_IN_LIEU",
+  "CROSS",
+  "SETTLEMENT",
+] as const;
 
 /** A trade against an order. The same fill_id twice is one fill. */
 export const fill = z.object({
@@ -220,7 +228,7 @@ export const fill = z.object({
   /**
    * A trade when absent; an adjustment sets our position to the broker's, a seed is where the paper platform begins. A corporate action moves
    * the quantity at price zero and leaves what the position cost; cash in lieu pays for the fraction that it left over. A cross is
-   * one of two fills between strategies of the fund that no broker sees.
+   * one of two fills between strategies of the fund that no broker sees. A settlement is what became of an option that ended.
    */
   kind: z.enum(fillKinds).optional(),
 });

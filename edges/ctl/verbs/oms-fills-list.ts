@@ -14,7 +14,7 @@ export const omsFillsList: Verb = {
   heading: "Orders",
   sentence: "List trades, newest first.",
   about:
-    "A position is the sum of these. kind ADJUSTMENT is the reconciler setting ours to the broker's, SEED is where a paper fund begins, CORPORATE_ACTION is a split at price zero, CASH_IN_LIEU its fraction, CROSS one of two fills with which a stop closed its position against another strategy's of the fund.",
+    "A position is the sum of these. kind ADJUSTMENT is the reconciler setting ours to the broker's, SEED is where a paper fund begins, CORPORATE_ACTION is a split at price zero, CASH_IN_LIEU its fraction, CROSS one of two fills with which a stop closed its position against another strategy's of the fund, SETTLEMENT what became of an option that ended.",
   arguments: [],
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." },

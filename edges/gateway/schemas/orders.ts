@@ -147,9 +147,9 @@ export const fillsAnswer = z
       currency: currencyText.optional(),
       broker: nameText.optional(),
       filled_at: timeText,
-      kind: z.enum(["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU", "CROSS"]).meta({
+      kind: z.enum(["TRADE", "ADJUSTMENT", "SEED", "CORPORATE_ACTION", "CASH_IN_LIEU", "CROSS", "SETTLEMENT"]).meta({
         description:
-          "An adjustment sets our position to the broker's; a seed is where a paper fund begins; a corporate action moves quantities at price zero, and cash in lieu pays for fractions; a cross is one of two fills between strategies of the fund.",
+          "An adjustment sets our position to the broker's; a seed is where a paper fund begins; a corporate action moves quantities at price zero, and cash in lieu pays for fractions; a cross is one of two fills between strategies of the fund; a settlement is what became of an option that ended.",
       }),
     }),
   )

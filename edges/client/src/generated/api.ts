@@ -3121,10 +3121,10 @@ export interface operations {
                          */
                         filled_at: string;
                         /**
-                         * @description An adjustment sets our position to the broker's; a seed is where a paper fund begins; a corporate action moves quantities at price zero, and cash in lieu pays for fractions; a cross is one of two fills between strategies of the fund.
+                         * @description An adjustment sets our position to the broker's; a seed is where a paper fund begins; a corporate action moves quantities at price zero, and cash in lieu pays for fractions; a cross is one of two fills between strategies of the fund; a settlement is what became of an option that ended.
                          * @enum {string}
                          */
-                        kind: "TRADE" | "ADJUSTMENT" | "SEED" | "CORPORATE_ACTION" | "CASH_IN_LIEU" | "CROSS";
+                        kind: "TRADE" | "ADJUSTMENT" | "SEED" | "CORPORATE_ACTION" | "CASH_IN_LIEU" | "CROSS" | "SETTLEMENT";
                     }[];
                 };
             };

@@ -153,7 +153,7 @@ export interface Fill {
     | undefined;
   /** RFC 3339. */
   filled_at: string;
-  /** TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION, CASH_IN_LIEU or CROSS. */
+  /** TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION, CASH_IN_LIEU, CROSS or SETTLEMENT. */
   kind: string;
 }
 

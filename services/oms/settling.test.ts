@@ -1,0 +1,101 @@
+// Options that end, in order management's books: warned of, settled once by the broker's word, also when it dies in between.
+import { afterEach, describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { endOfDate } from "../../core/option-expiry.ts";
+import { omsRig } from "../../testkit/oms-rig.ts";
+import { paperReference } from "../paper-seeds.ts";
+
+const dayMs = 86_400_000;
+const symbol = "SPY 281215C00650000";
+const closes: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closes.splice(0)) await close();
+});
+
+/** The call ends so many days from now; the fund is short three of them, in two strategies' names. */
+async function rigged(days: number, held: Readonly<Record<string, string>> = { "gamma-income": "-3" }) {
+  const rig = await omsRig({ seed: 23 });
+  closes.push(rig.close);
+  const now = rig.time.clock.now();
+  const expiry = format(plusMilliseconds(now, days * dayMs)).slice(0, 10);
+  const content = paperReference(format(now)).instruments.map((one) =>
+    one.symbol === symbol ? { ...one, expiry } : one,
+  );
+  await rig.outside.transact("reference", (unit) =>
+    unit.reference.put({ kind: "instruments", version: 2, content, setBy: "x", setAt: now, reason: "", hash: "" }),
+  );
+  const settled = { price: decimal.parse("670"), at: endOfDate(expiry) as Instant, cursor: 0 };
+  const said: { settlement: typeof settled | undefined } = { settlement: undefined };
+  rig.broker.settlement = async () => said.settlement;
+  const oms = await rig.start();
+  for (const [strategy_id, to_quantity] of Object.entries(held)) {
+    await oms.call("AdjustPosition", {
+      ...{ adjustment_id: `first-${strategy_id}`, fund_id: "gamma", strategy_id, symbol, from_quantity: "0" },
+      ...{ to_quantity, price: "68.5", broker: "paper", reason: "a test" },
+    });
+  }
+  const fills = () => rig.told(subjects.fillsCreated).filter(({ kind }) => kind === "SETTLEMENT");
+  const alarms = (code: string) => rig.told(subjects.alarmRaised).filter((one) => one.code === code);
+  return { rig, oms, said, settled, fills, alarms, endsAt: settled.at };
+}
+
+describe("23.8: options that end", () => {
+  it("are warned of from five days before on, once a day, while the fund is short", async () => {
+    const far = await rigged(6);
+    await far.rig.time.timers.sleep(20_000);
+    expect(far.alarms("OPTION_EXPIRING")).toEqual([]);
+    const { rig, alarms, fills } = await rigged(3);
+    await rig.time.timers.sleep(20_000);
+    expect(alarms("OPTION_EXPIRING")).toMatchObject([{ sentence: expect.stringContaining(`short 3 ${symbol}`) }]);
+    rig.time.stepClock(dayMs);
+    await rig.time.timers.sleep(20_000);
+    expect(alarms("OPTION_EXPIRING").length).toBe(2);
+    expect(fills()).toEqual([]);
+    const long = await rigged(2, { "gamma-income": "3" });
+    await long.rig.time.timers.sleep(20_000);
+    expect(long.alarms("OPTION_EXPIRING")).toEqual([]);
+  });
+
+  it("are settled by delivery at the broker's price, as trades with ids of their own, once, whatever dies", async () => {
+    const { rig, oms, said, settled, fills, alarms } = await rigged(-1, { "gamma-income": "-3", other: "1" });
+    await rig.time.timers.sleep(20_000);
+    expect(fills()).toEqual([]);
+    rig.time.stepClock(120_000);
+    await rig.time.timers.sleep(20_000);
+    expect(alarms("OPTION_UNSETTLED").length).toBe(2);
+    said.settlement = settled;
+    await rig.until("the first is settled", () => fills().length > 0);
+    oms.kill();
+    await rig.start();
+    await rig.time.timers.sleep(30_000);
+    const shown = fills().map((fill) =>
+      [fill.strategy_id, fill.symbol, fill.side, fill.quantity, fill.price].join(" "),
+    );
+    expect(shown.sort()).toEqual(
+      [
+        `gamma-income ${symbol} BUY 3 0`,
+        "gamma-income SPY SELL 300 650",
+        `other ${symbol} SELL 1 0`,
+        "other SPY BUY 100 650",
+      ].sort(),
+    );
+    expect(new Set(fills().map(({ fill_id }) => fill_id)).size).toBe(4);
+    const positions = (await rig.positions()).filter(({ quantity }) => quantity !== 0n);
+    expect(positions.map((one) => [one.strategyId, one.symbol, decimal.format(one.quantity)])).toEqual([
+      ["gamma-income", "SPY", "-300"],
+      ["other", "SPY", "100"],
+    ]);
+  });
+
+  it("wait for reports that the broker made before", async () => {
+    const { rig, said, settled, fills } = await rigged(-1);
+    said.settlement = { ...settled, cursor: 1 };
+    await rig.time.timers.sleep(20_000);
+    expect(fills()).toEqual([]);
+    said.settlement = settled;
+    await rig.until("it is settled", () => fills().length === 2);
+  });
+});
