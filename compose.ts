@@ -151,8 +151,8 @@ async function startServices(
   for (const service of chosen) {
     const peers = openPeers({ service: service.name, input, addresses, clock: base.ports.clock, platformToken });
     stops.push(async () => peers.close());
-    const { riskChecks, orderDesk, riskBooks, haltsConfirmer } = peers;
-    const asking = { riskChecks, orderDesk, riskBooks, haltsConfirmer };
+    const { riskChecks, orderDesk, riskBooks, haltsConfirmer, withdrawals } = peers;
+    const asking = { riskChecks, orderDesk, riskBooks, haltsConfirmer, withdrawals };
     const own = { log: log.with({ service: service.name }), secrets, ...asking };
     const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools };
     const around = { verifier, metrics: base.metrics, shared, tellRefusal: refused.tell };

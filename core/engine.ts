@@ -8,6 +8,7 @@
 //  3. A fill that came before is not applied again: the shell asks its store.
 //  4. Decisions never go back in time: one that is asked for an earlier moment than the last is made at the last one's.
 
+import type { Denial } from "../contracts/src/codes.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Approval, ExposureLine, Headroom, ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
@@ -73,6 +74,7 @@ import {
   unexpire,
 } from "./unsent-approvals.ts";
 import type { Verdict } from "./view.ts";
+import { reserveWithdrawal, type WithdrawalAsked } from "./withdrawal.ts";
 
 export type Checked = CheckResult;
 export type EngineOptions = Options;
@@ -148,6 +150,8 @@ export interface Engine {
    */
   rememberKey(keyHash: Uint8Array, bodyHash: Uint8Array, at: Instant): boolean;
   rememberOrder(order: Order, at: Instant): void;
+  /** Why money may not leave a fund; undefined when it may, and then it counts as gone. */
+  reserveWithdrawal(asked: WithdrawalAsked, now: Instant): Denial | undefined;
   headroom(question: HeadroomQuestion, at: Instant): Headroom;
   /** The standing conditions that deny new risk, in parts, so that nobody waits long for an answer about all of them. */
   readonly blocks: {
@@ -208,6 +212,7 @@ export function createEngine(options: EngineOptions): Engine {
       const { key, body } = state.hasher.read(order);
       rememberKey(state, key, body, at);
     },
+    reserveWithdrawal: (asked, now) => reserveWithdrawal(state, asked, now),
     headroom: (question, at) => headroom(state, question, at),
     blocks: {
       funds: () => fundsToAsk(state),

@@ -27,6 +27,19 @@ export interface RiskBooks {
   approvals(): Promise<readonly BelievedApproval[]>;
 }
 
+/** The risk engine, as treasury asks it before money leaves a fund. */
+export interface Withdrawals {
+  /** While the fund's books are held: what is answered counts as gone for every decision from then on. */
+  reserve(withdrawal: {
+    readonly fundId: string;
+    /** Decimals in the fund's currency. */
+    readonly amount: string;
+    readonly cash: string;
+    /** RFC 3339. */
+    readonly at: string;
+  }): Promise<Answered<void>>;
+}
+
 /** The risk engine, as the halt manager asks it. */
 export interface HaltsConfirmer {
   /** Has it block what is about to be latched, and for a few seconds at most unless the store has it by then. Resolves behind the first denials; promises nothing to anybody. */

@@ -16,7 +16,7 @@ import type { MarketHistory } from "../ports/market-history.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { OmsQueries } from "../ports/oms-queries.ts";
 import type { OneTimeCodes } from "../ports/one-time-codes.ts";
-import type { HaltsConfirmer, OrderDesk, RiskBooks, RiskChecks } from "../ports/peers.ts";
+import type { HaltsConfirmer, OrderDesk, RiskBooks, RiskChecks, Withdrawals } from "../ports/peers.ts";
 import type { Quotes } from "../ports/quotes.ts";
 import type { Random } from "../ports/random.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
@@ -66,6 +66,7 @@ export interface ServicePorts {
   readonly orderDesk: OrderDesk;
   readonly riskBooks: RiskBooks;
   readonly haltsConfirmer: HaltsConfirmer;
+  readonly withdrawals: Withdrawals;
   readonly quotes: Quotes;
   readonly marketHistory: MarketHistory;
   readonly auditLog: AuditLog;

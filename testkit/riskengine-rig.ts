@@ -133,6 +133,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       treasuryQueries: unused,
       booksQueries: undefined,
       riskBooks: unused,
+      withdrawals: unused,
       brokers: [],
       omsQueries: unused,
       riskChecks: unused,

@@ -16,6 +16,8 @@ const timeoutsMs: Readonly<Record<string, number>> = {
   CheckOrder: checkMsMax,
   GetEnvelope: checkMsMax,
   AnnounceHalt: checkMsMax,
+  // Treasury holds the fund's books meanwhile.
+  ReserveWithdrawal: checkMsMax,
   ConfirmHalts: confirmMsMax,
 };
 

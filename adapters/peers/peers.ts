@@ -10,7 +10,7 @@ import type { BelievedApproval } from "../../contracts/src/records/books.ts";
 import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { riskDecision } from "../../contracts/src/records/order.ts";
 import type { Outcome } from "../../ports/identity.ts";
-import type { Answered, HaltsConfirmer, OrderDesk, RiskBooks, RiskChecks } from "../../ports/peers.ts";
+import type { Answered, HaltsConfirmer, OrderDesk, RiskBooks, RiskChecks, Withdrawals } from "../../ports/peers.ts";
 
 /** Asks one procedure. A denial is an answer; what got none in time rejects. */
 export type AskPeer = (service: string, method: string, request: object) => Promise<Outcome<unknown>>;
@@ -20,6 +20,7 @@ export interface Peers {
   readonly orderDesk: OrderDesk;
   readonly riskBooks: RiskBooks;
   readonly haltsConfirmer: HaltsConfirmer;
+  readonly withdrawals: Withdrawals;
 }
 
 export function peersOver(ask: AskPeer): Peers {
@@ -28,6 +29,16 @@ export function peersOver(ask: AskPeer): Peers {
     orderDesk: orderDeskOver(ask),
     riskBooks: riskBooksOver(ask),
     haltsConfirmer: haltsConfirmerOver(ask),
+    withdrawals: withdrawalsOver(ask),
+  };
+}
+
+function withdrawalsOver(ask: AskPeer): Withdrawals {
+  return {
+    async reserve({ fundId, amount, cash, at }) {
+      const asked = await ask("RiskEngine", "ReserveWithdrawal", { fund_id: fundId, amount, cash, at });
+      return asked.ok ? { answer: undefined } : { denial: asked.denial };
+    },
   };
 }
 

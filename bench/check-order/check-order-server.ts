@@ -137,6 +137,7 @@ export async function startEngine(
     treasuryQueries: undefined as never,
     booksQueries: undefined as never,
     riskBooks: undefined as never,
+    withdrawals: undefined as never,
     referenceData: createPostgresReferenceData(opened.pool),
     quotes: undefined as never,
     marketHistory: undefined as never,

@@ -50,6 +50,7 @@ export const operations = {
   GetHaltStatus: rule(readers, "See what halts a fund or strategy."),
   AnnounceHalt: rule(["service"], "Have the risk engine block what the halt manager is about to latch."),
   ConfirmHalts: rule(["service"], "Have the risk engine read the halts now, for the halt manager."),
+  ReserveWithdrawal: rule(["service"], "Ask the risk engine whether money may leave a fund, for treasury."),
   ListLosses: rule(readers, "See losses against their baselines and limits."),
   FlattenPaper: rule(["operator"], "Close every position of the paper funds."),
   GetFlatten: rule(readers, "See how far a flatten has come."),
@@ -164,8 +165,8 @@ export function mayCall(operation: Operation, caller: Caller | undefined): boole
   return caller.roles.some((role) => allowed.includes(role));
 }
 
-/** Between our own processes: whoever else had them could stop every engine without a word in the record. */
-const ownOperations: ReadonlySet<Operation> = new Set(["AnnounceHalt", "ConfirmHalts"]);
+/** Between our own processes: whoever else had them could stop every engine, or a fund's trading, without a word in the record. */
+const ownOperations: ReadonlySet<Operation> = new Set(["AnnounceHalt", "ConfirmHalts", "ReserveWithdrawal"]);
 
 /** Why not, in one sentence that says what would be needed. */
 export function whyNot(operation: Operation): string {
@@ -209,8 +210,8 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
   ],
   // What the risk engine believes to be held and open is asked before a corporate action is applied.
   oms: ["InspectInstance", "CheckOrder", "GetEnvelope", "ListExposures"],
-  // What the risk engine believes to be held and open is asked before reference data is taken away.
-  treasury: ["InspectInstance", "ListExposures"],
+  // What the risk engine believes to be held and open is asked before reference data is taken away, and before money leaves.
+  treasury: ["InspectInstance", "ListExposures", "ReserveWithdrawal"],
   // Strategies come through the front door.
   research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
   // What it tells the public, where nobody logs in, and whether a name that is to be halted is a fund's or a strategy's.

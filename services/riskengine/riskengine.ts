@@ -35,6 +35,7 @@ import { seedEnvelopes } from "./seed-envelopes.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { watchSymbolBlocks } from "./symbol-blocks.ts";
 import { createReleaseThrottle } from "./throttles.ts";
+import { createReserveWithdrawal } from "./withdrawals.ts";
 
 /** A clean end gives the store this long to finish what is in hand. */
 const finishMsMax = 4_000;
@@ -126,6 +127,7 @@ async function assemble(
     ReleaseApproval: approvals.releaseApproval,
     ListApprovals: approvals.listApprovals,
     ListLosses: createListLosses({ ports, envelopes, reference, drawdown }),
+    ReserveWithdrawal: createReserveWithdrawal(ports, engine),
     ListBlocks: createListBlocks({ ports, engine, watch, commit }),
     ListExposures: async (): Promise<Exposures> => ({
       lines: [...engine.lines()],

@@ -1,9 +1,14 @@
 // Deposits into paper funds and withdrawals from them. The same key is one flow for good; cash is never withdrawn that is not there; the books of
 // a live fund are not ours.
+//
+// A withdrawal is checked and booked in one unit of work that holds the fund: the risk engine says whether its limits hold afterwards and counts the money
+// as gone from then on, no value of the fund is made in between, and halts are looked at once more, held, right before it is booked. A halt that is latched
+// earlier refuses it, one that is latched later finds it booked. Where the engine does not answer nothing leaves. Deposits are taken at any time.
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { BookFlowRequest, LedgerEntry as LedgerMessage } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { format } from "../../contracts/src/instant.ts";
 import { idText, reasonText } from "../../contracts/src/records/fields.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
@@ -16,7 +21,7 @@ import { ledgerMessage } from "./list-ledger.ts";
 import type { ReferenceReader } from "./reference-view.ts";
 import { invalid, knownFund, quoted } from "./treasury-arguments.ts";
 
-export type FlowPorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
+export type FlowPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "withdrawals">;
 
 export async function bookFlow(
   request: BookFlowRequest,
@@ -44,7 +49,7 @@ export async function bookFlow(
       bookedBy: call.identity.actor,
       at: ports.clock.now(),
     });
-    const refused = await refusal(unit, entry, amount);
+    const refused = await refusal(unit, entry, amount, ports);
     if (refused !== undefined) return refused;
     const booked = await bookOnce(unit, entry);
     return { ...ledgerMessage(booked), already_booked: booked !== entry };
@@ -67,11 +72,12 @@ function checked(request: BookFlowRequest, fund: FundReference): { key: string; 
   return { key: request.idempotency_key, amount };
 }
 
-/** A flow that was booked before stays as it is, so only a new one can be refused for want of cash. */
+/** A flow that was booked before stays as it is, so only a new one can be refused. */
 async function refusal(
   unit: UnitOfWork,
   entry: LedgerEntry,
   amount: decimal.Decimal,
+  ports: FlowPorts,
 ): Promise<DeniedAnswer | undefined> {
   const known = await unit.ledger.entry(entry.entryId);
   if (known !== undefined) {
@@ -80,11 +86,32 @@ async function refusal(
       ? undefined
       : denied("FLOW_KEY_CONFLICT", "The idempotency key belongs to another flow of this fund.");
   }
+  return amount > decimal.zero ? undefined : withdrawalRefusal(unit, entry, decimal.negate(amount), ports);
+}
+
+async function withdrawalRefusal(
+  unit: UnitOfWork,
+  entry: LedgerEntry,
+  amount: decimal.Decimal,
+  { withdrawals, clock }: FlowPorts,
+): Promise<DeniedAnswer | undefined> {
+  const { fundId } = entry;
   const currency = entry.postings[0]?.currency ?? "";
-  const cash = await unit.ledger.lockHolding(entry.fundId, currency);
-  if (decimal.add(cash, amount) >= decimal.zero || amount > decimal.zero) return undefined;
-  const sentence = `${entry.fundId} has ${decimal.format(cash)} ${currency} in cash, less than the withdrawal.`;
-  return denied("FLOW_CASH_SHORT", sentence);
+  // No value is made of the fund until this unit ends.
+  await unit.ledger.lockFund(fundId);
+  const cash = await unit.ledger.lockHolding(fundId, currency);
+  const asked = { fundId, amount: decimal.format(amount), cash: decimal.format(cash), at: format(clock.now()) };
+  const answered = await withdrawals.reserve(asked);
+  if ("denial" in answered) return { denial: answered.denial };
+  if (decimal.subtract(cash, amount) < decimal.zero) {
+    const sentence = `${fundId} has ${decimal.format(cash)} ${currency} in cash, less than the withdrawal.`;
+    return denied("FLOW_CASH_SHORT", sentence);
+  }
+  const { active } = await unit.oms.haltsAtSending();
+  const halt = active.find(
+    (one) => one.severity === "FIRM_HALT" || (one.severity === "FUND_HALT" && one.fund_id === fundId),
+  );
+  return halt && denied("FLOW_HALTED", `The halt ${halt.halt_id} is in force: no money leaves ${fundId}.`);
 }
 
 function sameFlow(known: LedgerEntry, wanted: LedgerEntry): boolean {

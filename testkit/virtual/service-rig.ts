@@ -106,6 +106,7 @@ export function serviceRig(seed: number): ServiceRig {
         riskChecks: notHere("risk engine to ask"),
         orderDesk: notHere("order management to ask"),
         haltsConfirmer: notHere("risk engine to ask"),
+        withdrawals: { reserve: async () => ({ answer: undefined }) },
         referenceData: memoryReferenceData(process),
         auditLog: notHere("audit log"),
         signing: systemSigning(),

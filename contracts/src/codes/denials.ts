@@ -217,6 +217,15 @@ export const commandDenials = {
   FLOW_NOT_PAPER: denial("The fund trades money: its books are its own treasury's.", "FAILED_PRECONDITION"),
   REBUILD_NOT_PAPER: denial("The fund trades money: its books are its own treasury's.", "FAILED_PRECONDITION"),
   REBUILD_FILLS_WAIT: denial("Fills of the fund wait to be booked: they are booked first.", "FAILED_PRECONDITION"),
+  FLOW_HALTED: denial("A halt of the firm or the fund is in force, or may be: no money leaves.", "FAILED_PRECONDITION"),
+  FLOW_LIMIT_EXCEEDED: denial(
+    "After the withdrawal NAV would not be above zero, or an exposure limit would not hold; the reason says how much may leave.",
+    "FAILED_PRECONDITION",
+  ),
+  FLOW_LIMITS_UNKNOWN: denial(
+    "Whether the limits hold after the withdrawal cannot be evaluated; the reason says why.",
+    "FAILED_PRECONDITION",
+  ),
   FLOW_CASH_SHORT: denial("The fund has less cash than the withdrawal.", "FAILED_PRECONDITION"),
   CORPORATE_ACTION_CONFLICT: denial("The action_id belongs to another corporate action.", "ABORTED"),
   CORPORATE_ACTION_EARLY: denial(
