@@ -33,6 +33,8 @@ export interface Outside {
   bidAsk(symbol: string): { readonly bid: number; readonly ask: number };
   silence(forMs: number): void;
   gap(symbol: string, pct: number): void;
+  /** Symbols that are neither quoted nor traded from now on; replaces those before. */
+  haltSymbols(symbols: readonly string[]): void;
   loseReports(share: number): void;
   /** From now on it answers everybody, and no report is lost. Prices stay where they are. */
   clearUp(): void;
@@ -85,6 +87,9 @@ export function outside(
     gap(symbol, pct) {
       const gaps = [...(suffered.gaps ?? []), { symbol, pct, from: format(clock.now()) }].slice(-100);
       suffered = { ...suffered, gaps };
+    },
+    haltSymbols(symbols) {
+      suffered = { ...suffered, halted_symbols: [...symbols] };
     },
     loseReports(share) {
       suffered = { ...suffered, report_loss_pct: share, report_repeat_pct: share };

@@ -50,6 +50,7 @@ ListActiveHalts           .      .      x      x          x         x      x
 GetHaltStatus             .      .      x      x          x         x      x
 AnnounceHalt              .      .      .      .          .         .      x
 ConfirmHalts              .      .      .      .          .         .      x
+ReserveWithdrawal         .      .      .      .          .         .      x
 ListLosses                .      .      x      x          x         x      x
 FlattenPaper              .      .      .      x          .         .      .
 GetFlatten                .      .      x      x          x         x      x
@@ -218,8 +219,8 @@ describe("operations", () => {
 });
 
 describe("a token of our own processes", () => {
-  // They stop every engine, or let it go on, without a word in the record.
-  const ownOperations = ["AnnounceHalt", "ConfirmHalts"];
+  // They stop every engine or let it go on, or a fund's trading, without a word in the record.
+  const ownOperations = ["AnnounceHalt", "ConfirmHalts", "ReserveWithdrawal"];
 
   test("has what no machine's token may name", () => {
     for (const own of ownOperations) expect(serviceOperations, own).not.toContain(own);
@@ -242,7 +243,7 @@ describe("a token of our own processes", () => {
         "ConfirmHalts",
       ],
       oms: ["InspectInstance", "CheckOrder", "GetEnvelope", "ListExposures"],
-      treasury: ["InspectInstance", "ListExposures"],
+      treasury: ["InspectInstance", "ListExposures", "ReserveWithdrawal"],
       research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
       gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts", "GetHaltStatus"],
     });

@@ -79,6 +79,7 @@ describe("services", () => {
       "ReleaseApproval",
       "ListApprovals",
       "ListLosses",
+      "ReserveWithdrawal",
       "ListBlocks",
     ]);
     expect(procedures("RiskDesk")).toEqual([

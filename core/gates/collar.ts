@@ -2,6 +2,7 @@
 // A marked and proven exit has a wider collar, and none where no fresh price is known: a typing error must not sell a holding for nothing, and
 // a missing price must not keep it in.
 import type { Denial } from "../../contracts/src/codes.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as amounts from "../amount.ts";
 import type { Envelope } from "../envelope.ts";
@@ -19,14 +20,31 @@ export function collarDenial(order: Order, view: FundView, collar: amounts.Amoun
   if (limitPrice === undefined && stopPrice === undefined) return undefined;
   const price = assured(view.price, "a price");
   const band = exact.product(collar, price);
-  const outside =
-    limitPrice !== undefined && isOutside(limitPrice, price, band)
-      ? limitPrice
-      : stopPrice !== undefined && isOutside(stopPrice, price, band)
-        ? stopPrice
-        : undefined;
-  if (outside === undefined) return undefined;
-  const reason = `The price ${amount(outside)} lies more than ${percent(collar)} from ${amount(price)}.`;
+  if (limitPrice !== undefined && isOutside(limitPrice, price, band)) {
+    return outside("limit_price", limitPrice, price, collar, view);
+  }
+  if (stopPrice !== undefined && isOutside(stopPrice, price, band)) {
+    return outside("stop_price", stopPrice, price, collar, view);
+  }
+  return undefined;
+}
+
+/** Says which field, and the bound that it is beyond: the lowest or the highest price that would pass, in whole ticks. */
+function outside(
+  field: string,
+  given: amounts.Amount,
+  price: amounts.Amount,
+  collar: amounts.Amount,
+  { instrument }: FundView,
+): Denial {
+  const [market, share] = [amounts.toDecimal(price), amounts.toDecimal(collar)];
+  const tick = amounts.toDecimal(instrument?.tickSize ?? amounts.oneUnit);
+  const isAbove = amounts.isMore(given, price);
+  const band = (share * market) / decimal.one;
+  // A quotient is cut towards zero.
+  const ticks = isAbove ? (market + band) / tick : (market - band + tick - 1n) / tick;
+  const edge = `${decimal.format((ticks * tick) as decimal.Decimal)} is the ${isAbove ? "highest" : "lowest"} that would pass`;
+  const reason = `${field} is ${amount(given)}, more than ${percent(collar)} from ${amount(price)}; ${edge}.`;
   return { code: "PRICE_OUTSIDE_COLLAR", reason };
 }
 

@@ -122,6 +122,16 @@ describe("collar", () => {
     expect(codeWith({ limit_price: "189.99" })).toBe("PRICE_OUTSIDE_COLLAR");
   });
 
+  test("22: a denial names the field and the price that would pass", () => {
+    const reasonWith = (order: object) => judge((draft) => Object.assign(draft.order, order)).reason;
+    expect(reasonWith({ limit_price: "210.01" })).toBe(
+      "limit_price is 210.01, more than 5 % from 200; 210 is the highest that would pass.",
+    );
+    expect(reasonWith({ order_type: "STOP", limit_price: undefined, stop_price: "1" })).toBe(
+      "stop_price is 1, more than 5 % from 200; 190 is the lowest that would pass.",
+    );
+  });
+
   test("the stop price must lie inside as well", () => {
     expect(codeWith({ order_type: "STOP_LIMIT", limit_price: "200", stop_price: "210" })).toBe("");
     expect(codeWith({ order_type: "STOP_LIMIT", limit_price: "200", stop_price: "210.01" })).toBe(
