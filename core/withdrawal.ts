@@ -112,7 +112,7 @@ function boundsOf(
   nav: Decimal,
   cash: Decimal,
 ): readonly Bound[] {
-  const { maxPosition, maxGrossExposure, maxNetExposure, sectorLimits } = envelope;
+  const { maxPosition, maxGrossExposure, maxNetExposure, maxStressLoss, sectorLimits } = envelope;
   const limit = (field: string, words: string, exposure: Worth, of: Envelope["maxPosition"]): Bound => {
     const fraction = toDecimal(of);
     const most = mostUnder(nav, toExact(exposure), fraction);
@@ -135,6 +135,10 @@ function boundsOf(
     const gross = sectorGross(books, fund, books.sectorNumbers.get(sector) ?? 0);
     return limit(`sector_limits_pct.${sector}`, `exposure to the sector ${quoted(sector)}`, gross, fraction);
   });
+  const stress =
+    maxStressLoss === undefined || fund.options === undefined
+      ? []
+      : [limit("max_stress_loss_pct", "what its options lose in the stress", fund.options.stress, maxStressLoss)];
   const whole = money(exact.product(amountOf(nav), amountOf(decimal.one)), fund.currency);
   const inCash = `it has ${decimal.format(cash)} ${fund.currency} in cash`;
   return [
@@ -148,6 +152,7 @@ function boundsOf(
     ...sectors,
     ...positions,
     ...groups,
+    ...stress,
     { most: cash, code: "FLOW_CASH_SHORT", why: inCash },
   ];
 }

@@ -26,6 +26,8 @@ export interface ToldHalt extends ActiveHalt {
 export interface ToldNav {
   readonly nav: NavUpdated;
   readonly position: number;
+  /** What a unit of the fund is worth, its first value being one. */
+  readonly perUnit: number;
 }
 
 export interface HaltHistory {
@@ -41,7 +43,11 @@ export interface HaltHistory {
   readonly baselines: Map<string, LossBaseline>;
   /** The last few of each fund. */
   readonly navs: Map<string, readonly ToldNav[]>;
+  /** By fund and moment: `perUnit` of every value that was told. */
+  readonly perUnits: Map<string, number>;
 }
+
+export const perUnitKey = (fundId: string, asOf: string): string => `${fundId} ${asOf}`;
 
 export const baselineKey = (
   of: Pick<LossBaseline, "fund_id" | "strategy_id" | "period" | "version"> & { readonly limit: string },
@@ -56,7 +62,16 @@ export function haltHistory(): HaltHistory {
     resumer: undefined,
     baselines: new Map(),
     navs: new Map(),
+    perUnits: new Map(),
   };
+}
+
+/** Money that came or went is left out; of the two moments at which it may have done so, that which makes less of a loss. */
+function perUnitAfter(before: ToldNav | undefined, { nav, net_flows: flows = "0" }: NavUpdated): number {
+  if (before === undefined) return 1;
+  const [worth, was] = [Number(nav), Number(before.nav.nav)];
+  const flow = Number(flows) - Number(before.nav.net_flows ?? "0");
+  return before.perUnit * Math.max((worth - flow) / was, flow === 0 ? 0 : worth / (was + flow));
 }
 
 /** How a message changes what must be true of halts. */
@@ -97,7 +112,10 @@ export const haltFolds: Readonly<Record<string, (past: HaltHistory, told: Told) 
   },
   [subjects.navUpdated.name]: (past, { payload, position }) => {
     const nav = payload as NavUpdated;
-    past.navs.set(nav.fund_id, [...(past.navs.get(nav.fund_id) ?? []), { nav, position }].slice(-navsKept));
+    const before = past.navs.get(nav.fund_id) ?? [];
+    const perUnit = perUnitAfter(before.at(-1), nav);
+    past.perUnits.set(perUnitKey(nav.fund_id, nav.as_of), perUnit);
+    past.navs.set(nav.fund_id, [...before, { nav, position, perUnit }].slice(-navsKept));
   },
 };
 

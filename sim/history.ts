@@ -70,6 +70,8 @@ export interface History extends HaltHistory {
   readonly strategyPositions: Map<string, Decimal>;
   /** What each fund's cash must be. */
   readonly cash: Map<string, Decimal>;
+  /** Deposits less withdrawals of each fund. */
+  readonly flows: Map<string, Decimal>;
   readonly stops: Map<string, ToldStop>;
   /** When a fund's position was set to the broker's the last time, by fund and symbol. */
   readonly adjustedAt: Map<string, number>;
@@ -107,6 +109,7 @@ export function history(): History {
     positions: new Map(),
     strategyPositions: new Map(),
     cash: new Map(),
+    flows: new Map(),
     stops: new Map(),
     adjustedAt: new Map(),
     crossedAt: new Map(),
@@ -177,8 +180,9 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
   },
   [subjects.fillsCreated.name]: foldFill,
   [subjects.ledgerBooked.name]: (past, { payload }) => {
-    const { fund_id: fundId, amount } = payload as LedgerBooked;
+    const { fund_id: fundId, amount, kind } = payload as LedgerBooked;
     add(past.cash, fundId, decimal.parse(amount));
+    if (kind === "FLOW") add(past.flows, fundId, decimal.parse(amount));
   },
   [subjects.stopTriggered.name]: (past, { payload }) => {
     const triggered = payload as StopTriggered;

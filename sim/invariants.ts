@@ -3,6 +3,7 @@ import type { Evidence } from "./evidence.ts";
 import { chainVerifies, noAuditNoNewRisk, oneEntryPerChange } from "./invariants/audit.ts";
 import { booksAgree, fillsReachEveryBook, navIsSumOfParts, positionIsSumOfFills } from "./invariants/books.ts";
 import { crossesArePairs } from "./invariants/crosses.ts";
+import { breachesAreActedOn, withdrawalsKeepLimits } from "./invariants/breaches.ts";
 import {
   noApprovalInAHalt,
   noKeyApprovedTwice,
@@ -38,6 +39,8 @@ export const invariants: readonly Invariant[] = [
   latchToldOnce,
   lossesHalt,
   limitsAreJudged,
+  breachesAreActedOn,
+  withdrawalsKeepLimits,
   baselinesWrittenOnce,
   noKeyApprovedTwice,
   worstCaseWithinEnvelope,

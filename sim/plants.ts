@@ -2,6 +2,7 @@
 // product knows nothing of them. Every one must be found.
 import type { MemoryWorld } from "../adapters/memory/world.ts";
 import * as decimal from "../contracts/src/decimal.ts";
+import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Fill, Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
@@ -310,8 +311,24 @@ const loseOneBooking: Plant = {
   },
 };
 
+const hearsNoLoss: Plant = {
+  name: "hears-no-loss",
+  sentence: "The risk engine hears of every fund the highest value that it ever had.",
+  ports: (service, ports) => {
+    if (service !== "riskengine") return ports;
+    const highest = new Map<string, number>();
+    const bus = overheard(ports.bus, "riskengine.nav", (event, handler) => {
+      const nav = event.payload as NavUpdated;
+      highest.set(nav.fund_id, Math.max(highest.get(nav.fund_id) ?? 0, Number(nav.nav)));
+      return handler({ ...event, payload: { ...nav, nav: String(highest.get(nav.fund_id)) } });
+    });
+    return { ...ports, bus };
+  },
+};
+
 export const plants: readonly Plant[] = [
   loseOneBooking,
+  hearsNoLoss,
   skipEpochCheck,
   freeOnTimeout,
   netPending,

@@ -7,6 +7,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, positionKey, strategyKey } from "../history.ts";
 import { invariants } from "../invariants.ts";
+import * as ofBreaches from "./breaches.ts";
 import {
   amount,
   approval,
@@ -443,8 +444,8 @@ describe("the invariants of a simulated run", () => {
   });
 
   it("are all in this table, or among those of halts, exits and losses, which have their own", () => {
-    const others = [...Object.values(ofHalts), ...Object.values(ofExits), ...Object.values(ofLosses)];
-    const elsewhere = new Set(others.flatMap((one) => ("violated" in one ? [one.name] : [])));
+    const others = [ofHalts, ofExits, ofLosses, ofBreaches].flatMap((of) => Object.values(of) as readonly object[]);
+    const elsewhere = new Set<unknown>(others.flatMap((one) => ("violated" in one && "name" in one ? [one.name] : [])));
     const here = invariants.map(({ name }) => name).filter((name) => !elsewhere.has(name));
     expect(Object.keys(table).sort()).toEqual(here.sort());
   });

@@ -16,7 +16,7 @@ import { envelopeKey, type History } from "../history.ts";
 import { isLowered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
-const fieldOf: Readonly<Record<string, keyof RiskEnvelope>> = {
+export const fieldOf: Readonly<Record<string, keyof RiskEnvelope>> = {
   daily: "daily_loss_halt_pct",
   weekly: "weekly_loss_halt_pct",
   monthly: "monthly_loss_halt_pct",
@@ -96,12 +96,12 @@ function unhalted({ past, platform: { world } }: Evidence, fundId: string): stri
   });
 }
 
-function newestLimits(past: History, fundId: string): RiskEnvelope | undefined {
+export function newestLimits(past: History, fundId: string): RiskEnvelope | undefined {
   return [...past.envelopes.values()].filter((one) => one.fund_id === fundId).at(-1);
 }
 
 /** Of each limit the newest period, and of that the newest version. */
-function newestBaselines(past: History, fundId: string): readonly LossBaseline[] {
+export function newestBaselines(past: History, fundId: string): readonly LossBaseline[] {
   const newest = new Map<string, LossBaseline>();
   for (const baseline of past.baselines.values()) {
     if (baseline.fund_id !== fundId) continue;
@@ -123,7 +123,10 @@ function wholeOf(current: readonly LossBaseline[], baseline: LossBaseline, nav: 
   return decimal.add(decimal.parse(of?.value ?? "0"), flows);
 }
 
-function hasHalt(past: History, { fund_id: fundId, strategy_id: strategyId, limit, period }: LossBaseline): boolean {
+export function hasHalt(
+  past: History,
+  { fund_id: fundId, strategy_id: strategyId, limit, period }: LossBaseline,
+): boolean {
   return past.halts.some(
     ({ evidence, ...halt }) =>
       halt.fund_id === fundId &&
