@@ -11,6 +11,18 @@ export const protobufFileName = "svc/v1/riskengine.proto";
 
 /** The pre-trade risk engine. */
 
+export interface ReserveWithdrawalRequest {
+  fund_id: string;
+  /** Decimals in the fund's currency: what is to leave, above zero, and what the fund has of it. */
+  amount: string;
+  cash: string;
+  /** By the clock that values are dated by; RFC 3339. */
+  at: string;
+}
+
+export interface WithdrawalReserved {
+}
+
 export interface ListBlocksRequest {
   /** Absent means every fund. */
   fund_id?: string | undefined;
@@ -219,6 +231,120 @@ export interface ThrottleStatus {
   /** RFC 3339; absent when it is not tripped. */
   since?: string | undefined;
 }
+
+function createBaseReserveWithdrawalRequest(): ReserveWithdrawalRequest {
+  return { fund_id: "", amount: "", cash: "", at: "" };
+}
+
+export const ReserveWithdrawalRequest: MessageFns<ReserveWithdrawalRequest> = {
+  encode(message: ReserveWithdrawalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.amount !== "") {
+      writer.uint32(18).string(message.amount);
+    }
+    if (message.cash !== "") {
+      writer.uint32(26).string(message.cash);
+    }
+    if (message.at !== "") {
+      writer.uint32(34).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReserveWithdrawalRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReserveWithdrawalRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.amount = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.cash = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWithdrawalReserved(): WithdrawalReserved {
+  return {};
+}
+
+export const WithdrawalReserved: MessageFns<WithdrawalReserved> = {
+  encode(_: WithdrawalReserved, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WithdrawalReserved {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWithdrawalReserved();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseListBlocksRequest(): ListBlocksRequest {
   return { fund_id: undefined };
