@@ -905,6 +905,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/parked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events that a subscription put aside, oldest first.
+         * @description ListParked: See the events that a subscription put aside. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listParked"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/parked/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide that an event that was put aside is never handled.
+         * @description DiscardParked: Decide that an event that was put aside is never handled. Roles that may: admin.
+         */
+        post: operations["discardParked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/parked/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have an event that was put aside tried again.
+         * @description RetryParked: Have an event that was put aside tried again. Roles that may: operator, admin.
+         */
+        post: operations["retryParked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/platform/restart": {
         parameters: {
             query?: never;
@@ -1730,7 +1790,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ListParked" | "RetryParked" | "DiscardParked" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -1978,7 +2038,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ListParked" | "RetryParked" | "DiscardParked" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -5133,6 +5193,205 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listParked: {
+        parameters: {
+            query?: {
+                /** @description At most this many; 100 when absent. */
+                count_max?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description How many there are altogether. */
+                        total: number;
+                        /** @description Oldest first. */
+                        events: {
+                            subscription: string;
+                            event_id: string;
+                            subject: string;
+                            /**
+                             * @description PARKED: its subscription went on. HELD: it carries money, and what follows in its lane waits.
+                             * @enum {string}
+                             */
+                            state: "PARKED" | "HELD" | "DISCARDED";
+                            /** @description Of what is held: what waits together. */
+                            lane?: string;
+                            /** @description The last failure. */
+                            error: string;
+                            attempts: number;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            first_tried_at: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            last_tried_at: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            since: string;
+                            published_by: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            published_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    discardParked: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The subscription that could not handle it. */
+                    subscription: string;
+                    event_id: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                    /** @description For what is HELD: a proof for DiscardParked with subscription, event_id and reason. */
+                    step_up_proof?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subscription: string;
+                        event_id: string;
+                        subject: string;
+                        /**
+                         * @description PARKED: its subscription went on. HELD: it carries money, and what follows in its lane waits.
+                         * @enum {string}
+                         */
+                        state: "PARKED" | "HELD" | "DISCARDED";
+                        /** @description Of what is held: what waits together. */
+                        lane?: string;
+                        /** @description The last failure. */
+                        error: string;
+                        attempts: number;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        first_tried_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        last_tried_at: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        since: string;
+                        published_by: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        published_at: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    retryParked: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The subscription that could not handle it. */
+                    subscription: string;
+                    event_id: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subscription: string;
+                        event_id: string;
+                        /**
+                         * @description DONE: it was handled, and is gone. FAILED: it was tried, and stays. NOT_TAKEN: nobody tried it, and nobody will. RUNNING: no answer yet.
+                         * @enum {string}
+                         */
+                        outcome: "DONE" | "FAILED" | "NOT_TAKEN" | "RUNNING";
+                        /** @description Why, unless it is DONE. */
+                        error?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        at: string;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     restartServices: {
         parameters: {
             query?: never;
@@ -7027,7 +7286,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ListParked" | "RetryParked" | "DiscardParked" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -7073,7 +7332,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ListParked" | "RetryParked" | "DiscardParked" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -7093,7 +7352,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ListParked" | "RetryParked" | "DiscardParked" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -7151,7 +7410,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ListParked" | "RetryParked" | "DiscardParked" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -7217,7 +7476,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListExposures" | "ListBlocks" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AnnounceHalt" | "ConfirmHalts" | "ReserveWithdrawal" | "ListLosses" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "RestartAll" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "BeginAuditAnew" | "CosignAuditAnew" | "EraseAuditSubject" | "ReadPersonalData" | "ListParked" | "RetryParked" | "DiscardParked" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "RebuildLedger" | "BookCorporateAction" | "BookFlow" | "ListInstruments" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListQuotes" | "ListBars" | "ReadMarketData" | "ListNews" | "GetBooks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetReferenceData" | "SetReferenceData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "InspectInstance" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
