@@ -107,6 +107,9 @@ function echo(): UnaryHandler {
   return async () => ({ encoded });
 }
 
+/** Other services ask the engine here; it asks none. */
+const notAsked = { riskBooks: undefined as never, withdrawals: undefined as never };
+
 export async function startEngine(
   variant: Variant,
   database: DatabaseAddress,
@@ -136,8 +139,7 @@ export async function startEngine(
     oneTimeCodes: undefined as never,
     treasuryQueries: undefined as never,
     booksQueries: undefined as never,
-    riskBooks: undefined as never,
-    withdrawals: undefined as never,
+    ...notAsked,
     referenceData: createPostgresReferenceData(opened.pool),
     quotes: undefined as never,
     marketHistory: undefined as never,
