@@ -2,8 +2,8 @@
 import type { Evidence } from "./evidence.ts";
 import { chainVerifies, noAuditNoNewRisk, oneEntryPerChange } from "./invariants/audit.ts";
 import { booksAgree, fillsReachEveryBook, navIsSumOfParts, positionIsSumOfFills } from "./invariants/books.ts";
-import { crossesArePairs } from "./invariants/crosses.ts";
 import { breachesAreActedOn, withdrawalsKeepLimits } from "./invariants/breaches.ts";
+import { crossesArePairs } from "./invariants/crosses.ts";
 import {
   noApprovalInAHalt,
   noKeyApprovedTwice,
