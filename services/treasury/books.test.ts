@@ -287,6 +287,37 @@ describe(`flows of the paper funds, seed ${seed}`, () => {
     expect(repeated.kind).toBe("FLOW");
   });
 
+  it("23.7: asks the risk engine with what there is, hands its denial on, and books nothing when it does not answer or a halt came", async () => {
+    begin();
+    const asked: object[] = [];
+    const denial = { code: "FLOW_LIMIT_EXCEEDED", reason: "At most 5 USD can be withdrawn from beta now: x." } as const;
+    let answer = async (): Promise<{ answer: undefined } | { denial: typeof denial }> => ({ denial });
+    const reserve = async (withdrawal: object) => {
+      asked.push(withdrawal);
+      return answer();
+    };
+    const running = await books.start({ withdrawals: { reserve } });
+    const out = { fund_id: "beta", idempotency_key: "w-1", amount: "-10", reason: "out" };
+    expect((await book(running, out)).denial).toEqual(denial);
+    expect(asked).toMatchObject([{ fundId: "beta", amount: "10", cash: "2000000" }]);
+    answer = () => Promise.reject(new Error("nobody answers"));
+    await expect(book(running, out)).rejects.toThrow("nobody answers");
+    answer = async () => ({ answer: undefined });
+    const halt = { severity: "FUND_HALT", fund_id: "beta", halt_id: "h-1", reason: "r", requested_by: "x" } as const;
+    await books.rig
+      .portsOf("operations")
+      .store.transact("halt", (unit) => unit.risk.latchHalt({ ...halt, since: "2026-01-01T00:00:00Z" }));
+    expect((await book(running, out)).denial).toEqual({
+      code: "FLOW_HALTED",
+      reason: "The halt h-1 is in force: no money leaves beta.",
+    });
+    // Deposits, and other funds, are not its business.
+    expect((await book(running, { ...out, amount: "10" })).kind).toBe("FLOW");
+    expect((await book(running, { ...out, fund_id: "alpha" })).kind).toBe("FLOW");
+    expect(asked).toHaveLength(4);
+    expect(await books.held("beta")).toEqual({ USD: "2000010" });
+  });
+
   it("refuses what makes no sense, and the books of a live fund", async () => {
     begin();
     const running = await books.start();
