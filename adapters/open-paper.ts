@@ -16,7 +16,7 @@ import { startPaperMatching } from "./paper-broker/matching.ts";
 import { type PaperBroker, paperBroker } from "./paper-broker/paper-broker.ts";
 import type { PaperPlace } from "./paper-broker/paper-place.ts";
 import { type WeatherWatch, watchWeather } from "./paper-broker/weather-watch.ts";
-import { type KnownActions, paperMarket } from "./paper-market.ts";
+import { type KnownActions, listedAsOf, paperMarket } from "./paper-market.ts";
 import { paperMarketHistory } from "./paper-market-history.ts";
 
 export interface OpenPaperOptions {
@@ -70,6 +70,7 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
     books: place.books,
     weather: weather.now,
     instruments: listings,
+    listedAs: listedAsOf(marketOptions),
     sessions: market.sessions,
     latencyMs: paper.latency_ms,
   });

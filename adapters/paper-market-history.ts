@@ -6,7 +6,7 @@ import type { Bar, BarInterval, NewsItem } from "../contracts/src/records/market
 import { boundedMap } from "../core/bounded-map.ts";
 import { headlineIn, slotS } from "../core/paper-flow.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
-import { type PaperMarketOptions, pricesOf, sessionsOf, splitsOf } from "./paper-market.ts";
+import { type PaperMarketOptions, pricesOf, sessionsOf, termsOf } from "./paper-market.ts";
 
 const secondUs = 1_000_000;
 /** The length of each interval, and how often a price is looked at in it. */
@@ -30,6 +30,7 @@ const workMax = 200_000;
 export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
   const { clock, timers, quoteEveryMs } = options;
   const prices = pricesOf(options);
+  const terms = termsOf(options);
   const isTraded = sessionsOf(options);
 
   /** The moment of the newest quote: later ones do not exist yet. */
@@ -43,7 +44,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     const moments: Instant[] = [];
     for (let look = 0; look <= looks; look += 1) {
       const at = fromMicroseconds(Math.min(end, start + Math.floor((lengthUs * look) / looks)));
-      if (isTraded(symbol, at)) moments.push(at);
+      if (isTraded(prices.listing(symbol), at)) moments.push(at);
       if (at === end) break;
     }
     const [first] = moments;
@@ -68,7 +69,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
 
   /** A gap of the weather moves prices of the past as well, for as long as it is there, and so does a split. */
   function forgetOtherWeather(): void {
-    const gaps = JSON.stringify([options.weather?.()?.gaps ?? [], splitsOf(options)]);
+    const gaps = JSON.stringify([options.weather?.()?.gaps ?? [], ...terms()]);
     if (gaps !== keptUnder) kept.clear();
     keptUnder = gaps;
   }
@@ -78,14 +79,14 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     const { lengthUs, looks } = intervals[interval];
     for (let look = looks; look >= 0; look -= 1) {
       const at = fromMicroseconds(Math.min(end, start + Math.floor((lengthUs * look) / looks)));
-      if (isTraded(symbol, at)) return decimal.format(prices.middle(symbol, at));
+      if (isTraded(prices.listing(symbol), at)) return decimal.format(prices.middle(symbol, at));
     }
     return undefined;
   }
 
   return {
     async closes(symbol, interval, from, to, countMax) {
-      if (!prices.listings.has(symbol)) return { known: false, closes: [] };
+      if (prices.listing(symbol) === undefined) return { known: false, closes: [] };
       const { lengthUs } = intervals[interval];
       const until = Math.min(to, newest());
       const closes: Pick<Bar, "start" | "close">[] = [];
@@ -100,7 +101,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
       return { known: true, closes };
     },
     async bars(symbol, interval, from, to, countMax, signal) {
-      if (!prices.listings.has(symbol)) return { known: false, bars: [] };
+      if (prices.listing(symbol) === undefined) return { known: false, bars: [] };
       const { lengthUs, looks } = intervals[interval];
       const until = Math.min(to, newest());
       const bars: Bar[] = [];
@@ -128,8 +129,8 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     },
     async news(symbol, from, to, countMax) {
       const wanted =
-        symbol === undefined ? [...prices.listings.keys()] : [symbol].filter((one) => prices.listings.has(one));
-      const named = wanted.filter((one) => prices.listings.get(one)?.option === undefined);
+        symbol === undefined ? [...prices.symbols()] : [symbol].filter((one) => prices.listing(one) !== undefined);
+      const named = wanted.filter((one) => prices.listing(one)?.option === undefined);
       const until = Math.min(to, clock.now());
       const items: NewsItem[] = [];
       let work = 0;

@@ -5,7 +5,7 @@ import { calendarByName } from "../contracts/src/calendars.ts";
 import { fromUnixMs, type Instant, millisecondsBetween, toUnixMs } from "../contracts/src/instant.ts";
 import type { PaperWeather } from "../contracts/src/records/fund.ts";
 import type { SpeedChange } from "../core/market-time.ts";
-import { type PaperListing, type PaperPrices, type PriceSplit, paperPrices } from "../core/paper-prices.ts";
+import { type ListingTerms, type PaperListing, type PaperPrices, paperPrices } from "../core/paper-prices.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { StoredAction } from "../ports/corporate-actions.ts";
 import type { QuoteStream, Quotes } from "../ports/quotes.ts";
@@ -51,8 +51,9 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
   return {
     name: "paper",
     subscribe: async (symbols, hear): Promise<QuoteStream> => {
-      const known = [...new Set(symbols)].filter((symbol) => prices.listings.has(symbol));
-      const unknown = [...new Set(symbols)].filter((symbol) => !prices.listings.has(symbol));
+      const isKnown = (symbol: string): boolean => prices.listing(prices.nameNow(symbol)) !== undefined;
+      const known = [...new Set(symbols)].filter(isKnown);
+      const unknown = [...new Set(symbols)].filter((symbol) => !isKnown(symbol));
       let stopped = false;
       let cancel = timers.after(0, tick);
 
@@ -62,7 +63,9 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
         // Armed before anybody is told, so that a listener that throws does not silence the market.
         cancel = timers.after((step + 1) * quoteEveryMs - toUnixMs(clock.now()), tick);
         const at = fromUnixMs(step * quoteEveryMs);
-        const traded = known.filter((symbol) => !isHalted(symbol, at) && isTraded(symbol, at));
+        // Who asked for a symbol that is called otherwise by now hears it by its new name.
+        const names = new Set(known.map(prices.nameNow));
+        const traded = [...names].filter((symbol) => !isHalted(symbol, at) && isTraded(prices.listing(symbol), at));
         if (traded.length > 0) hear(traded.map((symbol) => prices.quote(symbol, at)));
       }
 
@@ -89,12 +92,38 @@ function isSuspended(options: PaperMarketOptions, symbol: string, at: Instant): 
   );
 }
 
-/** Those that prices have in them. */
-export function splitsOf(options: Pick<PaperMarketOptions, "actions">): readonly PriceSplit[] {
-  const applied = options.actions?.()?.actions.filter(({ appliedAt }) => appliedAt !== undefined) ?? [];
-  return applied.flatMap(({ legs }) =>
-    legs.filter(({ quantity: [to, from] }) => to !== from).map(({ symbol, quantity }) => ({ symbol, ratio: quantity })),
-  );
+const asListed: ReadonlyMap<string, ListingTerms> = new Map();
+
+/** What became of the listings by the actions that were applied. */
+export function termsOf({ actions, listings }: Pick<PaperMarketOptions, "actions" | "listings">) {
+  let known: KnownActions["actions"] | undefined;
+  let terms = asListed;
+  return (): ReadonlyMap<string, ListingTerms> => {
+    const now = actions?.()?.actions;
+    if (now === known || now === undefined) return terms;
+    known = now;
+    const applied = now.filter(({ appliedAt }) => appliedAt !== undefined);
+    terms = applied.length === 0 ? asListed : new Map(listings.flatMap(({ symbol }) => termsAfter(symbol, applied)));
+    return terms;
+  };
+}
+
+function termsAfter(listed: string, applied: KnownActions["actions"]): readonly (readonly [string, ListingTerms])[] {
+  let name = listed;
+  const splits: ListingTerms["splits"][number][] = [];
+  for (const { legs } of applied) {
+    const leg = legs.find(({ symbol }) => symbol === name);
+    if (leg === undefined) continue;
+    name = leg.new_symbol;
+    if (leg.quantity[0] !== leg.quantity[1]) splits.push(leg.quantity);
+  }
+  return name === listed && splits.length === 0 ? [] : [[listed, { name, splits }]];
+}
+
+/** Under which name it was listed that is called so now. */
+export function listedAsOf(options: PaperMarketOptions): (symbol: string) => string {
+  const prices = pricesOf(options);
+  return (symbol) => prices.listing(symbol)?.symbol ?? symbol;
 }
 
 export function pricesOf(options: PaperMarketOptions): PaperPrices {
@@ -104,18 +133,18 @@ export function pricesOf(options: PaperMarketOptions): PaperPrices {
     speeds: options.speeds ?? [],
     listings: options.listings,
     gaps: () => options.weather?.()?.gaps ?? [],
-    splits: () => splitsOf(options),
+    terms: termsOf(options),
   });
 }
 
 /** Whether a symbol is traded at a moment. */
-export function sessionsOf(options: PaperMarketOptions): (symbol: string, at: Instant) => boolean {
+export function sessionsOf(options: PaperMarketOptions): (listing: PaperListing | undefined, at: Instant) => boolean {
   if (options.sessions !== "real") return () => true;
   const calendars = new Map<string, TradingCalendar | undefined>(
     options.listings.map(({ symbol, calendar }) => [symbol, calendarByName(calendar)]),
   );
-  return (symbol, at) => {
-    const calendar = calendars.get(symbol);
+  return (listing, at) => {
+    const calendar = calendars.get(listing?.symbol ?? "");
     return calendar === undefined || isOpen(calendar, at);
   };
 }

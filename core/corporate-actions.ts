@@ -122,14 +122,27 @@ export function pricesAfter<Price extends Dated>(
 /** By how much quantities of a moment are multiplied to be quantities of now. */
 export function quantityRatioSince(symbol: string, since: Instant, actions: readonly AppliedAction[]): Ratio {
   let ratio: Ratio = [1, 1];
+  let name = symbol;
   for (const { legs, appliedAt } of actions) {
     if (appliedAt === undefined || appliedAt < since) continue;
     for (const leg of legs) {
-      if (leg.symbol !== symbol || leg.new_symbol !== symbol) continue;
+      if (leg.symbol !== name) continue;
+      name = leg.new_symbol;
       const [to, from] = [ratio[0] * leg.quantity[0], ratio[1] * leg.quantity[1]];
       const common = divisor(to, from);
       ratio = [to / common, from / common];
+      break;
     }
   }
   return ratio;
+}
+
+/** What a symbol is called now that was called so at that moment. */
+export function nameNow(symbol: string, since: Instant, actions: readonly AppliedAction[]): string {
+  let name = symbol;
+  for (const { legs, appliedAt } of actions) {
+    if (appliedAt === undefined || appliedAt < since) continue;
+    name = legs.find((leg) => leg.symbol === name)?.new_symbol ?? name;
+  }
+  return name;
 }

@@ -57,10 +57,10 @@ export interface PriceGap {
   readonly from: string;
 }
 
-/** So many new shares for so many old ones. */
-export interface PriceSplit {
-  readonly symbol: string;
-  readonly ratio: readonly [to: number, from: number];
+/** What corporate actions have made of a listing: its name now, and so many new shares for so many old ones, action by action. */
+export interface ListingTerms {
+  readonly name: string;
+  readonly splits: readonly (readonly [to: number, from: number])[];
 }
 
 export interface PaperPricesOptions {
@@ -70,12 +70,17 @@ export interface PaperPricesOptions {
   readonly speeds: readonly SpeedChange[];
   readonly listings: readonly PaperListing[];
   readonly gaps: () => readonly PriceGap[];
-  /** None when absent. */
-  readonly splits?: () => readonly PriceSplit[];
+  /** By the symbol of the listing, for those that are not as they were listed; none when absent. */
+  readonly terms?: () => ReadonlyMap<string, ListingTerms>;
 }
 
 export interface PaperPrices {
-  readonly listings: ReadonlyMap<string, PaperListing>;
+  /** What is called so now; undefined when nothing is. */
+  listing(symbol: string): PaperListing | undefined;
+  /** The names of all of them. */
+  symbols(): readonly string[];
+  /** What is called so now that was listed, or is called, by that name. */
+  nameNow(symbol: string): string;
   /** The middle of bid and ask, on its tick. */
   middle(symbol: string, at: Instant): decimal.Decimal;
   quote(symbol: string, at: Instant): Quote;
@@ -113,8 +118,18 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
   const time = marketTime(options.speeds);
   const listed = new Map(options.listings.map((listing) => [listing.symbol, prepared(options, listing, time)]));
 
-  function listedAs(symbol: string): Listed {
+  const termsOf = (listedName: string): ListingTerms | undefined => options.terms?.().get(listedName);
+  const nameOf = (listedName: string): string => termsOf(listedName)?.name ?? listedName;
+
+  function find(symbol: string): Listed | undefined {
     const found = listed.get(symbol);
+    if (found !== undefined && nameOf(symbol) === symbol) return found;
+    for (const [listedName, { name }] of options.terms?.() ?? []) if (name === symbol) return listed.get(listedName);
+    return undefined;
+  }
+
+  function listedAs(symbol: string): Listed {
+    const found = find(symbol);
     if (found === undefined) throw new RangeError(`the paper market does not list ${symbol}`);
     return found;
   }
@@ -124,23 +139,20 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
   function gapFactor(symbol: string, at: Instant): number {
     let factor = 1;
     for (const gap of options.gaps()) {
-      const from = gap.symbol === symbol ? tryParse(gap.from) : undefined;
+      const from = gap.symbol === symbol || gap.symbol === nameOf(symbol) ? tryParse(gap.from) : undefined;
       if (from !== undefined && from <= at) factor *= 1 + gap.pct;
     }
     return factor;
   }
 
-  function splitsOf(symbol: string): readonly PriceSplit["ratio"][] {
-    return (options.splits?.() ?? []).filter((one) => one.symbol === symbol).map(({ ratio }) => ratio);
-  }
+  const splitsOf = ({ listing }: Listed): ListingTerms["splits"] => termsOf(listing.symbol)?.splits ?? [];
 
   /** More of what is worth less is traded. */
-  function sizeFactor(symbol: string): number {
-    return splitsOf(symbol).reduce((factor, [to, from]) => (factor * to) / from, 1);
-  }
+  const sizeFactor = (it: Listed): number => splitsOf(it).reduce((factor, [to, from]) => (factor * to) / from, 1);
 
-  function middle(symbol: string, at: Instant): decimal.Decimal {
-    const it = listedAs(symbol);
+  const middle = (symbol: string, at: Instant): decimal.Decimal => middleOf(listedAs(symbol), at);
+
+  function middleOf(it: Listed, at: Instant): decimal.Decimal {
     const floor = decimal.add(it.halfSpread, it.tick);
     return decimal.max(floor, it.option === undefined ? walked(it, at) : optionPrice(it, it.option, at));
   }
@@ -151,7 +163,7 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     const factor = Math.min(1_000, exp(moved) * gapFactor(it.listing.symbol, at));
     const ratio = decimal.fromInteger(BigInt(Math.round(factor * 1e9)));
     const unsplit = decimal.divide(decimal.multiply(it.price, ratio, "half-even"), billion, "half-even");
-    const free = splitsOf(it.listing.symbol).reduce((price, [to, from]) => scaled(price, [from, to]), unsplit);
+    const free = splitsOf(it).reduce((price, [to, from]) => scaled(price, [from, to]), unsplit);
     return decimal.roundToIncrement(free, it.tick, "half-even");
   }
 
@@ -163,21 +175,24 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
   }
 
   function optionAt(it: Listed, terms: NonNullable<Listed["option"]>, at: Instant): OptionTerms {
-    const underlying = middle(it.listing.option?.underlying ?? "", at);
+    const underlying = middle(nameOf(it.listing.option?.underlying ?? ""), at);
     const years = (it.endsS - toUnixMs(at) / 1_000) / secondsPerYear;
     return { ...terms, price: decimal.toNumber(underlying), years };
   }
 
   function volume(symbol: string, from: Instant, to: Instant): decimal.Decimal {
-    const { flow, listing, lot } = listedAs(symbol);
+    const it = listedAs(symbol);
+    const { flow, listing, lot } = it;
     const minutes = volumeBetween(flow, marketSeconds(from), marketSeconds(to));
-    const minuteVolume = listing.minuteVolume * sizeFactor(symbol);
+    const minuteVolume = listing.minuteVolume * sizeFactor(it);
     const units = decimal.fromInteger(BigInt(Math.floor(minutes * minuteVolume * 1_000)));
     return decimal.roundToIncrement(decimal.divide(units, thousand, "down"), lot, "down");
   }
 
   return {
-    listings: new Map(options.listings.map((listing) => [listing.symbol, listing])),
+    listing: (symbol) => find(symbol)?.listing,
+    symbols: () => [...listed.keys()].map(nameOf),
+    nameNow: (symbol) => (find(symbol) === undefined && listed.has(symbol) ? nameOf(symbol) : symbol),
     middle,
     volume,
     time,
@@ -187,7 +202,7 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
       const price = middle(symbol, at);
       const seconds = toUnixMs(at) / 1_000;
       const dayStart = (at - (Math.floor(at) % (secondsPerDay * 1_000_000))) as Instant;
-      const [bidSize, askSize] = sizes(it, seconds, marketSeconds(at), sizeFactor(symbol));
+      const [bidSize, askSize] = sizes(it, seconds, marketSeconds(at), sizeFactor(it));
       return {
         symbol,
         bid: decimal.format(decimal.subtract(price, it.halfSpread)),

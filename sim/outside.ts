@@ -70,6 +70,7 @@ export function outside(
         books,
         weather,
         instruments: paperListings,
+        listedAs: (symbol) => prices.listing(symbol)?.symbol ?? symbol,
         sessions: "always",
         latencyMs,
       }),

@@ -174,6 +174,64 @@ describe(`a split, seed ${seed}`, () => {
     expect(again.state).not.toBe("REJECTED");
   });
 
+  it("23.4: a share that changes its symbol keeps its cost, its value, its stop and its restrictions, and trades on", async () => {
+    const rig = await open();
+    await prepare(rig);
+    const basis = await basisOf(rig);
+    const change = {
+      action_id: "nvda-nvx",
+      kind: "SYMBOL_CHANGE",
+      symbol: "NVDA",
+      new_symbol: "NVX",
+      reason: "tested",
+    };
+    const other = { amount_per_share: "", ex_date: "", ratio: "" };
+    expect(await rig.ask("Treasury", "BookCorporateAction", { ...change, ...other })).toMatchObject({
+      state: "ANNOUNCED",
+    });
+    await rig.until(() => rig.states().includes("APPLIED"), 20_000);
+    rig.made.crash("oms");
+    rig.made.crash("riskengine");
+    expect(await rig.until(() => rig.states().includes("DONE"), 40_000)).toBe(true);
+    await rig.pass(15_000);
+    const look = rig.made.bystander("look").store.transact("look", (unit) => unit.oms.positions("alpha"));
+    const held = (await rig.time.finish("positions", look)).filter(({ quantity }) => quantity !== decimal.zero);
+    const shown = held.map(({ strategyId, symbol, quantity }) => `${strategyId} ${symbol} ${decimal.format(quantity)}`);
+    expect(shown).not.toContain("alpha-momentum NVDA 1500");
+    expect(shown).toEqual(expect.arrayContaining(["alpha-momentum NVX 1500", "alpha-meanrev NVX -101"]));
+    expect(
+      held.find(({ symbol, strategyId }) => symbol === "NVX" && strategyId === "alpha-momentum")?.averagePrice,
+    ).toBe(basis);
+    const { lines, held_symbols: stillHeld } = await rig.ask<Exposures>("RiskEngine", "ListExposures", {});
+    const engine = lines.filter(({ fund_id, quantity }) => fund_id === "alpha" && quantity !== "0");
+    expect(engine.map(({ symbol }) => symbol)).toEqual(expect.arrayContaining(["NVX"]));
+    expect(engine.find(({ symbol }) => symbol === "NVX")?.quantity).toBe("1399");
+    expect([engine.find(({ symbol }) => symbol === "NVDA"), stillHeld]).toEqual([undefined, []]);
+    expect(rig.made.outside.held.get(heldKey("alpha", "NVX"))?.quantity).toBe(decimal.parse("1399"));
+    expect(rig.made.outside.held.get(heldKey("alpha", "NVDA"))?.quantity).toBe(decimal.zero);
+
+    const navs = rig.told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha");
+    const worthOf = ({ prices = {} }: NavUpdated) => {
+      const found = prices["NVX"] ?? prices["NVDA"];
+      return decimal.multiply(decimal.parse(found?.quantity ?? "0"), decimal.parse(found?.price ?? "0"), "half-even");
+    };
+    const first = navs.findIndex(({ prices }) => prices?.["NVX"] !== undefined);
+    const [before, after] = [navs[first - 1], navs[first]];
+    if (before === undefined || after === undefined) throw new Error("the fund was not valued with the new symbol");
+    expect([worthOf(after), after.cash]).toEqual([worthOf(before), before.cash]);
+    expect(Object.keys(navs.at(-1)?.prices ?? {})).not.toContain("NVDA");
+    expect(navs.at(-1)?.oldest_price_age_ms).toBeLessThan(2_000);
+    expect([rig.told(subjects.stopTriggered), rig.told(subjects.reconcileDifference)]).toEqual([[], []]);
+    expect([rig.made.world.risk.halts, rig.made.defects]).toEqual([[], []]);
+
+    const order = { order_id: "on-1", idempotency_key: "on-1", fund_id: "alpha", strategy_id: "alpha-momentum" };
+    const rest = { symbol: "NVX", side: "SELL", quantity: "10", order_type: "MARKET", tif: "DAY", reduce_only: true };
+    const sold = { ...order, ...rest, broker: "paper", asset_class: "EQUITY", actor: "tested" };
+    expect((await rig.ask<OrderStatus>("Oms", "SubmitOrder", sold)).state).not.toBe("REJECTED");
+    const filled = () => rig.told<Fill>(subjects.fillsCreated).filter(({ order_id: id }) => id === "on-1").length > 0;
+    expect(await rig.until(filled, 10_000)).toBe(true);
+  });
+
   const services: readonly ServiceName[] = ["oms", "riskengine", "treasury", "operations"];
   const kills = services.flatMap((service) =>
     (["ANNOUNCED", "APPLIED"] as const).map((state) => [service, state] as const),

@@ -29,7 +29,12 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { AccountView, PaperBooks } from "./paper-books.ts";
-import { type PaperInstrument, paperInstruments, type SessionKind } from "./paper-instruments.ts";
+import {
+  type PaperInstrument,
+  type PaperInstruments,
+  paperInstruments,
+  type SessionKind,
+} from "./paper-instruments.ts";
 import { reportBell } from "./report-bell.ts";
 
 export interface PaperBrokerOptions {
@@ -40,6 +45,8 @@ export interface PaperBrokerOptions {
   /** What it suffers at present; nothing when undefined. */
   readonly weather: () => PaperWeather | undefined;
   readonly instruments: readonly PaperInstrument[];
+  /** Under which name one of them was listed that is called so now; as it is when absent. */
+  readonly listedAs?: (symbol: string) => string;
   readonly sessions: SessionKind;
   /** How long anything takes on its way to the broker. */
   readonly latencyMs: number;
@@ -73,7 +80,12 @@ export interface PaperBroker extends Broker {
 
 export function paperBroker(options: PaperBrokerOptions): PaperBroker {
   const { books, clock } = options;
-  const market = paperInstruments(options.instruments, options.sessions);
+  const listed = paperInstruments(options.instruments, options.sessions);
+  const nameOf = options.listedAs ?? ((symbol: string) => symbol);
+  const market: PaperInstruments = {
+    termsOf: (symbol) => listed.termsOf(nameOf(symbol)),
+    dayEnd: (symbol, now) => listed.dayEnd(nameOf(symbol), now),
+  };
   const bell = reportBell(options);
   /** Options that are known to be settled; bounded by those that there are. */
   const settled = new Set<string>();

@@ -314,6 +314,7 @@ describe("subjects", () => {
     "oms.": ["oms"],
     "treasury.": ["treasury"],
     "treasury.corporate_action.": ["treasury", "oms"],
+    "treasury.reference.": ["treasury", "oms"],
     "research.": ["research"],
     "risk.": ["riskengine"],
     "risk.stop.": ["operations"],

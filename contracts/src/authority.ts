@@ -239,7 +239,7 @@ export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>
   strategyChanged: ["research"],
   seedImported: ["treasury"],
   navUpdated: ["treasury"],
-  referenceChanged: ["treasury"],
+  referenceChanged: ["oms", "treasury"],
   throttleReleased: ["riskengine"],
   approvalExpired: ["riskengine"],
   approvalSent: ["riskengine"],

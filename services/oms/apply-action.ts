@@ -5,17 +5,19 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { format, type Instant, parse } from "../../contracts/src/instant.ts";
 import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts";
+import type { LedgerPosting } from "../../contracts/src/records/ledger.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type Allotted, allot, pricesAfter, requantified, scaled } from "../../core/corporate-actions.ts";
-import { fillEntry, movesOf } from "../../core/ledger.ts";
+import { fillEntry, movesOf, positionAccount } from "../../core/ledger.ts";
 import { bookTrade } from "../../core/position-book.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { StoredPosition } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { bookedPosition } from "./booking.ts";
 import type { OmsPorts } from "./oms-parts.ts";
+import { renameReference } from "./rename-reference.ts";
 import { hexOf } from "./slicing.ts";
 
 type ApplyPorts = Pick<OmsPorts, "sha256">;
@@ -45,6 +47,7 @@ export async function applyAction(applying: Applying): Promise<readonly string[]
     }
     await adjustStops(applying, leg);
   }
+  await renameReference(applying);
   return fills.map(({ fill_id: id }) => id);
 }
 
@@ -93,6 +96,7 @@ async function applyToPosition(
   const { unit, at } = applying;
   const held = await unit.oms.lockPosition(before.fundId, before.strategyId, before.symbol);
   if (held === undefined || held.quantity !== before.quantity) throw moved(before);
+  if (leg.new_symbol !== leg.symbol) return renamePosition(applying, leg, held);
   const instrument = instrumentOf(applying, leg.symbol);
   const fills: Fill[] = [];
   const change = decimal.subtract(exact, held.quantity);
@@ -112,13 +116,50 @@ async function applyToPosition(
   return fills;
 }
 
+/** The opening goes on under the new name, with what it cost and what was won by it so far: a fill takes it from the one and another gives it to the other. */
+async function renamePosition(applying: Applying, leg: ActionLeg, held: StoredPosition): Promise<readonly Fill[]> {
+  const { unit, at } = applying;
+  const { fundId, strategyId, quantity } = held;
+  const [symbol, was] = [leg.new_symbol, await unit.oms.lockPosition(fundId, strategyId, leg.new_symbol)];
+  if (was !== undefined && was.quantity !== decimal.zero) throw moved(was);
+  const realisedPnl = decimal.add(held.realisedPnl, was?.realisedPnl ?? decimal.zero);
+  const zeros = { quantity: decimal.zero, cost: decimal.zero, averagePrice: decimal.zero, realisedPnl: decimal.zero };
+  await unit.oms.putPosition({ ...held, ...zeros, updatedAt: at });
+  await unit.oms.putPosition({ ...held, symbol, realisedPnl, updatedAt: at });
+  const taken = fillOf(applying, held, "CORPORATE_ACTION", decimal.negate(quantity), decimal.zero);
+  const given = fillOf(applying, { ...held, symbol }, "CORPORATE_ACTION", quantity, decimal.zero);
+  const instrument = instrumentOf(applying, leg.symbol);
+  await bookFill(applying, taken, instrument);
+  await bookFill(applying, given, instrument, await carriedCost(applying, leg, fundId));
+  return [taken, given];
+}
+
+/** What the fund paid for the old symbol stands with the new one; nothing is left of it for the fund's next strategy. */
+async function carriedCost({ unit }: Applying, leg: ActionLeg, fundId: string): Promise<readonly LedgerPosting[]> {
+  const balances = await unit.ledger.balances();
+  return balances
+    .filter(
+      (one) => one.fundId === fundId && one.account === positionAccount(leg.symbol) && one.amount !== decimal.zero,
+    )
+    .flatMap(({ account, currency, amount }) => [
+      { account, currency, amount: decimal.negate(amount) },
+      { account: positionAccount(leg.new_symbol), currency, amount },
+    ]);
+}
+
 /** As every other fill; the ledger has it at once, so that a fund is never valued with half of an action. */
-async function bookFill({ unit }: Applying, fill: Fill, instrument: Instrument): Promise<void> {
-  const booked = await unit.oms.insertFill(fill);
-  if (booked === false) throw new Fault("STORE_CONFLICT", `the fill ${fill.fill_id} is known`, { retry: "later" });
-  const entry = fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy });
+async function bookFill(
+  { unit }: Applying,
+  fill: Fill,
+  instrument: Instrument,
+  postings: readonly LedgerPosting[] = [],
+): Promise<void> {
+  const kept = await unit.oms.insertFill(fill);
+  if (kept === false) throw new Fault("STORE_CONFLICT", `the fill ${fill.fill_id} is known`, { retry: "later" });
+  const booked = fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy });
+  const entry = { ...booked, postings: [...booked.postings, ...postings] };
   await unit.ledger.book(entry, movesOf(entry));
-  await unit.events.publish(subjects.fillsCreated, booked);
+  await unit.events.publish(subjects.fillsCreated, kept);
 }
 
 function fillOf(

@@ -217,6 +217,9 @@ async function whyNotHere(
   if (open !== undefined) return `the order ${open.order.order_id} is open`;
   const unbooked = (await unit.oms.unbookedFills(paperFunds, unbookedMax)).find(({ symbol }) => symbols.has(symbol));
   if (unbooked !== undefined) return `the fill ${unbooked.fill_id} is not booked yet`;
+  const renamed = new Set(action.legs.filter((leg) => leg.symbol !== leg.new_symbol).map(({ symbol }) => symbol));
+  const stop = (await unit.stops.owed()).find(({ symbol }) => renamed.has(symbol));
+  if (stop !== undefined) return `the stop ${stop.stopId} is owed under the old symbol`;
   const foreign = (await unit.oms.positions()).find(
     ({ symbol, fundId, quantity }) => symbols.has(symbol) && quantity !== decimal.zero && !paperFunds.includes(fundId),
   );

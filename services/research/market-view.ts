@@ -25,6 +25,8 @@ export interface MarketView {
   closes(symbol: string, countMax: number): Promise<readonly number[]>;
   /** What the symbol cost at that moment; undefined when nobody knows. */
   priceAt(symbol: string, at: Instant): Promise<number | undefined>;
+  /** A corporate action changed the prices of all times. */
+  forgetPast(): void;
   close(): Promise<void>;
 }
 
@@ -96,6 +98,7 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
       const close = closes.at(-1)?.close;
       return close === undefined ? undefined : Number(close);
     },
+    forgetPast: () => minutes.clear(),
     close: () => listening.close(),
   };
 }

@@ -2,6 +2,7 @@
 // added to its day's.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, minusMilliseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { type AppliedAction, pricesAfter } from "../../core/corporate-actions.ts";
 import { informationCoefficient, momentsMax, type Told } from "../../core/stats/information-coefficient.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredSignal } from "../../ports/research-records.ts";
@@ -18,7 +19,12 @@ const keptMs = 7 * 86_400_000;
 const forgottenAtOnceMax = 1_000;
 
 /** Judges what is due; gives how many signals got their return. */
-export async function realise(strategy: Strategy, ports: RealisePorts, market: MarketView): Promise<number> {
+export async function realise(
+  strategy: Strategy,
+  ports: RealisePorts,
+  market: MarketView,
+  actions: readonly AppliedAction[] = [],
+): Promise<number> {
   const now = ports.clock.now();
   const from = minusMilliseconds(now, patienceMs);
   const due = await ports.store.transact("research.look", (unit) =>
@@ -26,8 +32,11 @@ export async function realise(strategy: Strategy, ports: RealisePorts, market: M
   );
   const judged: StoredSignal[] = [];
   for (const signal of due) {
-    const price = await market.priceAt(signal.symbol, plusMilliseconds(signal.at, signal.horizonS * 1_000));
-    const before = decimal.toNumber(signal.price);
+    // Its symbol may be called otherwise by now, and its price be one of before a split.
+    const said = new Map([[signal.symbol, { price: signal.price, at: signal.at }]]);
+    const [now] = pricesAfter(said, actions);
+    const [symbol, before] = [now?.[0] ?? signal.symbol, decimal.toNumber(now?.[1].price ?? signal.price)];
+    const price = await market.priceAt(symbol, plusMilliseconds(signal.at, signal.horizonS * 1_000));
     if (price === undefined || !(before > 0)) continue;
     judged.push({ ...signal, realisedReturn: price / before - 1 });
   }

@@ -1,8 +1,11 @@
 // One strategy at work: it decides every so often, at moments of its own so that strategies do not all ask at once, and looks back at what it said. Trouble
 // with the store or with another service is said once and waited out, longer each time.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import { fromUnixMs, minusMilliseconds } from "../../contracts/src/instant.ts";
+import { nameNow } from "../../core/corporate-actions.ts";
+import { type Names, renamedStrategy } from "../../core/renamed-strategy.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
+import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { ServicePorts } from "../service.ts";
 import { type DecideMemory, type DecidePorts, decide, signalEveryMs } from "./decide.ts";
@@ -31,6 +34,7 @@ export function startWorker(
     isStopping: () => ending.signal.aborted,
   };
   let failures = 0;
+  let actionsSeen = 0;
   const working = work();
 
   async function work(): Promise<void> {
@@ -44,8 +48,12 @@ export function startWorker(
 
   async function once(): Promise<void> {
     try {
-      await decide(strategy, ports, market, references, memory);
-      await realise(strategy, ports, market);
+      const actions = await ports.store.transact("research.look", (unit) => unit.corporateActions.applied());
+      if (actions.length !== actionsSeen) market.forgetPast();
+      actionsSeen = actions.length;
+      const named = renamedStrategy(strategy, namesNow(strategy, actions, await references.current()));
+      await decide(named, ports, market, references, memory);
+      await realise(named, ports, market, actions);
       if (failures > 0) ports.log.info("the strategy works again", { strategy: strategy.name });
       failures = 0;
     } catch (error) {
@@ -69,4 +77,17 @@ export function startWorker(
       await working;
     },
   };
+}
+
+const always = fromUnixMs(0);
+
+/** What the symbols that it was written with are called now, for those that are called otherwise. */
+function namesNow(
+  strategy: Strategy,
+  actions: readonly StoredAction[],
+  { instruments }: Awaited<ReturnType<ReferenceReader["current"]>>,
+): Names {
+  const written = new Set([...strategy.signalled, ...actions.flatMap(({ legs }) => legs.map(({ symbol }) => symbol))]);
+  const pairs = [...written].map((symbol) => [symbol, nameNow(symbol, always, actions)] as const);
+  return new Map(pairs.filter(([before, after]) => before !== after && instruments.has(after)));
 }

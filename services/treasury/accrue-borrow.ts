@@ -23,7 +23,7 @@ import {
   tryParseDate,
 } from "../../contracts/src/instant.ts";
 import { type BorrowedSymbol, borrowedAt, feesOfDay } from "../../core/borrow-days.ts";
-import { quantityRatioSince, scaled } from "../../core/corporate-actions.ts";
+import { nameNow, quantityRatioSince, scaled } from "../../core/corporate-actions.ts";
 import { ageMsOf } from "../../core/dated.ts";
 import { borrowFeeEntry } from "../../core/ledger.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
@@ -168,21 +168,29 @@ async function recordsOfDay(
   const own = known.filter((one) => one.day === day);
   const shorts = await borrowedOn(charging, day);
   const fresh = shorts
-    .filter(({ symbol }) => !own.some((one) => one.symbol === symbol) && costs(charging.view, symbol))
+    .filter(({ symbol }) => !own.some((one) => one.symbol === symbol) && costs(charging, symbol, day))
     .map(({ symbol }): BorrowRecord => ({ day, symbol, since: format(charging.at) }));
   return [...own, ...fresh];
 }
 
-function costs({ instruments, reference }: ReferenceView, symbol: string): boolean {
-  return instruments.has(symbol) && reference.borrow.some((one) => one.symbol === symbol);
+function costs(charging: Charging, symbol: string, day: string): boolean {
+  const { instruments, reference } = charging.view;
+  const name = calledNow(charging, symbol, day);
+  return instruments.has(name) && reference.borrow.some((one) => one.symbol === name);
+}
+
+/** What was short at the end of that day may be called otherwise by now. */
+function calledNow({ calendar, actions }: Charging, symbol: string, day: string): string {
+  return nameNow(symbol, startOfDate(calendar, mustParseDate(plusDays(day, 1))), actions);
 }
 
 /** By what a day is charged; undefined while a price is waited for. */
 function termsOf(charging: Charging, { symbol, since, day }: BorrowRecord) {
   const { view, priceOf, at } = charging;
-  const instrument = view.instruments.get(symbol);
-  const borrow = view.reference.borrow.find((one) => one.symbol === symbol);
-  const price = priceOf(symbol);
+  const name = calledNow(charging, symbol, day);
+  const instrument = view.instruments.get(name);
+  const borrow = view.reference.borrow.find((one) => one.symbol === name);
+  const price = priceOf(name);
   if (instrument === undefined || borrow === undefined || price === undefined) return undefined;
   const waitedMs = millisecondsBetween(parse(since), at);
   if (ageMsOf(price.at, at) > priceAgeMsMax && waitedMs < priceWaitMs && waitedMs >= 0) return undefined;

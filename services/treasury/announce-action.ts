@@ -7,7 +7,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { BookCorporateActionRequest, CorporateAction } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts";
-import { idText, reasonText } from "../../contracts/src/records/fields.ts";
+import { idText, reasonText, symbolText } from "../../contracts/src/records/fields.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { inverse, parseRatio, type Ratio } from "../../core/corporate-actions.ts";
@@ -68,7 +68,8 @@ interface Asked {
 
 /** What is not there only for a moment is left to whoever carries it out. */
 async function whyNot(unit: UnitOfWork, { instrument, legs }: Asked, view: ReferenceView): Promise<string | undefined> {
-  const symbols = new Set(legs.flatMap(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]));
+  const symbols = new Set(legs.flatMap((leg) => [leg.symbol, leg.new_symbol]));
+  const newSymbol = legs[0]?.new_symbol;
   const other = (await unit.corporateActions.underWay()).find((one) =>
     one.legs.some((leg) => symbols.has(leg.symbol) || symbols.has(leg.new_symbol)),
   );
@@ -76,6 +77,9 @@ async function whyNot(unit: UnitOfWork, { instrument, legs }: Asked, view: Refer
   if ((await unit.corporateActions.applied()).length >= actionsMax) {
     return `There were ${actionsMax} corporate actions, which is the most.`;
   }
+  const stop = (await unit.stops.owed()).find(({ symbol }) => symbol !== newSymbol && symbols.has(symbol));
+  if (stop !== undefined && newSymbol !== instrument.symbol)
+    return `The stop ${stop.stopId} is owed under the old symbol.`;
   const option = view.reference.instruments.find(({ underlying }) => underlying === instrument.symbol);
   if (option !== undefined) return `${option.symbol} is an option on it: options are not adjusted yet.`;
   const live = new Set(view.reference.funds.filter(({ mode }) => mode !== "PAPER").map(({ fund_id: id }) => id));
@@ -87,25 +91,41 @@ async function whyNot(unit: UnitOfWork, { instrument, legs }: Asked, view: Refer
 }
 
 function checked(request: BookCorporateActionRequest, view: ReferenceView): Asked {
-  const { action_id: actionId, kind, symbol } = request;
-  if (kind !== "SPLIT") throw invalid(`kind is ${quoted(kind)}: give CASH_DIVIDEND or SPLIT.`);
+  const { action_id: actionId, symbol } = request;
   if (!idText.safeParse(actionId).success) {
     throw invalid(`action_id is ${quoted(actionId)}: make one up, such as aapl-split-2026.`);
   }
   const instrument = view.instruments.get(symbol);
   if (instrument === undefined) throw invalid(`There is no instrument ${quoted(symbol)}.`);
+  const reason = request.reason.trim();
+  if (reason !== "" && !reasonText.safeParse(reason).success) {
+    throw invalid("The reason is longer than 2000 characters or has control characters in it.");
+  }
+  const terms = { instrument, reason };
+  if (request.kind === "SPLIT") return { ...terms, kind: "SPLIT", legs: [splitLeg(request)] };
+  return { ...terms, kind: "SYMBOL_CHANGE", legs: [changeLeg(request, view)] };
+}
+
+function splitLeg(request: BookCorporateActionRequest): ActionLeg {
   const ratio = parseRatio(request.ratio);
   if (ratio === undefined) {
     const form = "give new shares for old ones as two whole numbers from 1 to 1000, such as 4:1 or 1:10";
     throw invalid(`ratio is ${quoted(request.ratio)}: ${form}.`);
   }
-  const unused = [request.amount_per_share, request.ex_date, request.new_symbol].some((text) => text !== "");
-  if (unused) throw invalid("A split has a ratio, and no amount_per_share, ex_date or new_symbol.");
-  const reason = request.reason.trim();
-  if (reason !== "" && !reasonText.safeParse(reason).success) {
-    throw invalid("The reason is longer than 2000 characters or has control characters in it.");
-  }
-  return { kind, instrument, legs: [legOf(symbol, symbol, ratio)], reason };
+  mustBeUnused("A split has a ratio", request.amount_per_share, request.ex_date, request.new_symbol);
+  return legOf(request.symbol, request.symbol, ratio);
+}
+
+function changeLeg(request: BookCorporateActionRequest, view: ReferenceView): ActionLeg {
+  const { symbol, new_symbol: newSymbol } = request;
+  if (!symbolText.safeParse(newSymbol).success) throw invalid(`new_symbol is ${quoted(newSymbol)}: give a symbol.`);
+  if (view.instruments.has(newSymbol)) throw invalid(`There is an instrument ${quoted(newSymbol)} already.`);
+  mustBeUnused("A change of symbol has a new_symbol", request.amount_per_share, request.ex_date, request.ratio);
+  return legOf(symbol, newSymbol, [1, 1]);
+}
+
+function mustBeUnused(what: string, ...terms: readonly string[]): void {
+  if (terms.some((text) => text !== "")) throw invalid(`${what}, and none of the terms of other kinds.`);
 }
 
 function legOf(symbol: string, newSymbol: string, ratio: Ratio): ActionLeg {

@@ -3,8 +3,11 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { canonicalText } from "../../core/canonical-text.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
+
+export { canonicalText };
 
 export interface ReferenceChange {
   readonly kind: ReferenceKind;
@@ -42,17 +45,6 @@ export async function lockReference(unit: UnitOfWork): Promise<LockedReference> 
   const locked: Partial<Record<ReferenceKind, ReferenceVersion | undefined>> = {};
   for (const kind of referenceKind.options) locked[kind] = await unit.reference.lock(kind);
   return locked as LockedReference;
-}
-
-/** The text whose SHA-256 is the hash: JSON with its keys sorted and without spaces, so that the order of a document's keys says nothing. */
-export function canonicalText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalText(member)}`);
-  return `{${members.join(",")}}`;
 }
 
 export function hexOf(bytes: Uint8Array): string {

@@ -189,7 +189,7 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "treasury flow": { heading: "Funds", sentence: "Money put in or taken out." },
   "treasury corporate-action": {
     heading: "Funds",
-    sentence: "What companies do with their shares: dividends, splits.",
+    sentence: "What companies do with their shares: dividends, splits, other symbols.",
   },
   "treasury funds": { heading: "Funds", sentence: "The funds and what they are worth." },
   "treasury instruments": { heading: "Reference data", sentence: "What may be traded." },

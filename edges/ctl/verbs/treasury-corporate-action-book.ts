@@ -13,16 +13,17 @@ export const treasuryCorporateActionBook: Verb = {
   heading: "Funds",
   sentence: "Book a cash dividend, a split or a change of symbol to the paper funds.",
   about:
-    "Of a dividend, who was long at the end of the day before --ex-date receives it, and who was short pays it; it is profit or loss, not a flow. A split cancels the open orders of its share, halts the symbol for some seconds, and changes positions, averages, stops and prices together; no value changes by it. The command waits until it is done; one that takes longer goes on (exit 8), one that could not be done is aborted and has changed nothing (exit 6). The same --action-id twice is one action, and tells how far it is. It is refused without a reason.",
+    "Of a dividend, who was long at the end of the day before --ex-date receives it, and who was short pays it; it is profit or loss, not a flow. A split, or a change of symbol, cancels the open orders of its share, halts the symbol for some seconds, and changes positions, averages, stops and prices together; no value changes by it. The command waits until it is done; one that takes longer goes on (exit 8), one that could not be done is aborted and has changed nothing (exit 6). The same --action-id twice is one action, and tells how far it is. It is refused without a reason.",
   arguments: [],
   options: [
-    { name: "kind", value: "KIND", required: true, sentence: "CASH_DIVIDEND or SPLIT." },
+    { name: "kind", value: "KIND", required: true, sentence: "CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE." },
     { name: "symbol", value: "SYMBOL", required: true, sentence: "The share." },
     { name: "amount-per-share", value: "AMOUNT", sentence: "Of a dividend: in the share's currency." },
     { name: "ex-date", value: "DATE", sentence: "Of a dividend: the first day on which a buyer does not get it." },
     { name: "ratio", value: "NEW:OLD", sentence: "Of a split: new shares for old ones; 1:10 is a reverse split." },
+    { name: "new-symbol", value: "SYMBOL", sentence: "Of a change of symbol." },
     { name: "action-id", value: "ID", required: true, sentence: "By which a repetition is known." },
-    { name: "wait", value: "SECONDS", sentence: "How long to wait for a split.", standard: "60" },
+    { name: "wait", value: "SECONDS", sentence: "How long to wait for a split or a change of symbol.", standard: "60" },
     reasonOption,
   ],
   examples: [
@@ -36,6 +37,11 @@ export const treasuryCorporateActionBook: Verb = {
         "ctl treasury corporate-action book --kind SPLIT --symbol NVDA --ratio 4:1 --action-id nvda-split --reason split",
       sentence: "Four new shares for each old one.",
     },
+    {
+      command:
+        "ctl treasury corporate-action book --kind SYMBOL_CHANGE --symbol XOM --new-symbol XON --action-id xom-xon --reason renamed",
+      sentence: "Another name for the same share.",
+    },
   ],
   operation: "BookCorporateAction",
   changesState: true,
@@ -47,8 +53,8 @@ const lookEveryMs = 500;
 function run(context: Context): Promise<Answer> {
   const kind = context.option("kind") ?? "";
   if (kind === "CASH_DIVIDEND") return bookDividend(context);
-  if (kind === "SPLIT") return bookAction(context, kind);
-  throw usageRefusal(`--kind is CASH_DIVIDEND or SPLIT; "${kind}" is not.`);
+  if (kind === "SPLIT" || kind === "SYMBOL_CHANGE") return bookAction(context, kind);
+  throw usageRefusal(`--kind is CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE; "${kind}" is not.`);
 }
 
 async function bookDividend(context: Context): Promise<Answer> {
@@ -70,15 +76,18 @@ async function bookDividend(context: Context): Promise<Answer> {
   return { data: action, text: text.join("\n") };
 }
 
-async function bookAction(context: Context, kind: "SPLIT"): Promise<Answer> {
-  const ratio = context.option("ratio") ?? "";
-  if (!/^\d+:\d+$/.test(ratio))
+async function bookAction(context: Context, kind: "SPLIT" | "SYMBOL_CHANGE"): Promise<Answer> {
+  const [ratio, newSymbol] = [context.option("ratio") ?? "", context.option("new-symbol") ?? ""];
+  if (kind === "SPLIT" && !/^\d+:\d+$/.test(ratio)) {
     throw usageRefusal(`--ratio is new shares for old ones such as 4:1; "${ratio}" is not.`);
+  }
+  if (kind === "SYMBOL_CHANGE" && newSymbol === "") throw usageRefusal("A change of symbol has a --new-symbol.");
+  const terms = { ...(ratio !== "" && { ratio }), ...(newSymbol !== "" && { newSymbol }) };
   const waitS = countOf("wait", context.option("wait") ?? "");
   const { symbol, actionId } = named(context);
   const reason = needsReason(context);
   const client = await context.client();
-  const book = () => client.bookCorporateAction({ actionId, kind, symbol, ratio, reason });
+  const book = () => client.bookCorporateAction({ actionId, kind, symbol, ...terms, reason });
   let action = await book();
   const isKnown = action.already_booked && action.state === "DONE";
   const until = context.clock.now() + waitS * 1_000_000;

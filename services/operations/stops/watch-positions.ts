@@ -2,7 +2,7 @@
 // has happened.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
-import { format, type Instant, tryParse } from "../../../contracts/src/instant.ts";
+import { format, type Instant, minusMilliseconds, tryParse } from "../../../contracts/src/instant.ts";
 import type { Quote } from "../../../contracts/src/records/market.ts";
 import type { AssetClass } from "../../../contracts/src/records/values.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
@@ -94,6 +94,16 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
     });
   }
 
+  /** Symbols that have no price because a corporate action is under way, or was a moment ago. */
+  async function movingSymbols(): Promise<ReadonlySet<string>> {
+    const since = minusMilliseconds(clock.now(), quoteAgeMsMax);
+    const actions = await store.transact("stops.look", async (unit) => [
+      ...(await unit.corporateActions.underWay()),
+      ...(await unit.corporateActions.applied()).filter(({ doneAt }) => doneAt === undefined || doneAt > since),
+    ]);
+    return new Set(actions.flatMap(({ legs }) => legs.flatMap((leg) => [leg.symbol, leg.new_symbol])));
+  }
+
   async function tellUnpriced(watched: readonly WatchedStop[]): Promise<void> {
     const unpriced = new Map(
       watched.flatMap(({ position, judgement }) =>
@@ -117,7 +127,8 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
       const watched = all.filter(({ position }) => isWatched(board.instrument(position.symbol)?.asset_class));
       const held = new Set(all.map(({ position }) => stopIdOf(ports.sha256, position)));
       fired = new Set([...fired].filter((stopId) => held.has(stopId)));
-      await tellUnpriced(watched);
+      const moving = await movingSymbols();
+      await tellUnpriced(watched.filter(({ position }) => !moving.has(position.symbol)));
       let hasFired = false;
       for (const { position, judgement } of watched) {
         const stopId = stopIdOf(ports.sha256, position);
