@@ -194,6 +194,8 @@ describe(`a split, seed ${seed}`, () => {
     rig.made.crash("riskengine");
     expect(await rig.until(() => rig.states().includes("DONE"), 40_000)).toBe(true);
     await rig.pass(15_000);
+    const again = await rig.ask("Treasury", "BookCorporateAction", { ...change, ...other });
+    expect(again).toMatchObject({ state: "DONE", already_booked: true });
     const look = rig.made.bystander("look").store.transact("look", (unit) => unit.oms.positions("alpha"));
     const held = (await rig.time.finish("positions", look)).filter(({ quantity }) => quantity !== decimal.zero);
     const shown = held.map(({ strategyId, symbol, quantity }) => `${strategyId} ${symbol} ${decimal.format(quantity)}`);

@@ -31,6 +31,13 @@ export async function announceAction(
   ports: AnnouncePorts,
   reader: ReferenceReader,
 ): Promise<CorporateAction | DeniedAnswer> {
+  if (!idText.safeParse(request.action_id).success) {
+    throw invalid(`action_id is ${quoted(request.action_id)}: make one up, such as aapl-split-2026.`);
+  }
+  const termsHash = hexOf(ports.sha256(canonicalText(termsOf(request))));
+  // What was announced is told before it is asked whether it could be: its symbol may be called otherwise by now.
+  const told = await ports.store.transact("treasury.look", (unit) => knownAnswer(unit, request.action_id, termsHash));
+  if (told !== undefined) return told;
   const view = await reader.refresh();
   const asked = checked(request, view);
   if (asked.reason === "") return denied("REASON_MISSING", "No corporate action is booked without a reason.");
@@ -39,13 +46,9 @@ export async function announceAction(
     const sentence = `${instrument.symbol} is of class ${instrument.asset_class}: only shares are split or change their symbol.`;
     return denied("CORPORATE_ACTION_NOT_SHARE", sentence);
   }
-  const termsHash = hexOf(ports.sha256(canonicalText([request.kind, instrument.symbol, asked.legs])));
   return ports.store.transact("treasury.action", async (unit) => {
-    const known = await unit.corporateActions.lock(request.action_id);
-    if (known !== undefined && known.termsHash !== termsHash) {
-      return denied("CORPORATE_ACTION_CONFLICT", `${request.action_id} is another corporate action.`);
-    }
-    if (known !== undefined && known.state !== "ABORTED") return answerOf(known, true);
+    const known = await knownAnswer(unit, request.action_id, termsHash);
+    if (known !== undefined) return known;
     const why = await whyNot(unit, asked, view);
     if (why !== undefined) return denied("CORPORATE_ACTION_STANDS", why);
     const at = ports.clock.now();
@@ -57,6 +60,25 @@ export async function announceAction(
     await unit.events.publish(subjects.corporateActionChanged, changedRecord(action, format(at)));
     return answerOf(action, false);
   });
+}
+
+/** By which the same action is known; 8:2 is 4:1. */
+function termsOf({ kind, symbol, ratio, new_symbol: newSymbol }: BookCorporateActionRequest): readonly unknown[] {
+  return [kind, symbol, parseRatio(ratio) ?? ratio, newSymbol];
+}
+
+/** Undefined when it may be announced: nobody did, or it was aborted. */
+async function knownAnswer(
+  unit: UnitOfWork,
+  actionId: string,
+  termsHash: string,
+): Promise<CorporateAction | DeniedAnswer | undefined> {
+  const known = await unit.corporateActions.lock(actionId);
+  if (known === undefined) return undefined;
+  if (known.termsHash !== termsHash) {
+    return denied("CORPORATE_ACTION_CONFLICT", `${actionId} is another corporate action.`);
+  }
+  return known.state === "ABORTED" ? undefined : answerOf(known, true);
 }
 
 interface Asked {
@@ -91,10 +113,7 @@ async function whyNot(unit: UnitOfWork, { instrument, legs }: Asked, view: Refer
 }
 
 function checked(request: BookCorporateActionRequest, view: ReferenceView): Asked {
-  const { action_id: actionId, symbol } = request;
-  if (!idText.safeParse(actionId).success) {
-    throw invalid(`action_id is ${quoted(actionId)}: make one up, such as aapl-split-2026.`);
-  }
+  const { symbol } = request;
   const instrument = view.instruments.get(symbol);
   if (instrument === undefined) throw invalid(`There is no instrument ${quoted(symbol)}.`);
   const reason = request.reason.trim();
