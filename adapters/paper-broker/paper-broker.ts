@@ -83,6 +83,7 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
   const listed = paperInstruments(options.instruments, options.sessions);
   const nameOf = options.listedAs ?? ((symbol: string) => symbol);
   const market: PaperInstruments = {
+    ...listed,
     termsOf: (symbol) => listed.termsOf(nameOf(symbol)),
     dayEnd: (symbol, now) => listed.dayEnd(nameOf(symbol), now),
   };
