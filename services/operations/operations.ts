@@ -7,6 +7,7 @@ import type { RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../service.ts";
 import { startLastingAudit } from "./audit/anew/lasting-audit.ts";
 import type { RunningAudit } from "./audit/audit.ts";
+import { watchCheckpointAge } from "./audit/checking/checkpoint-age.ts";
 import { auditDesk } from "./audit/desks/audit-desk.ts";
 import { startSecretWatch } from "./audit/intake/secret-watch.ts";
 import { startDrills } from "./drills/drills.ts";
@@ -45,6 +46,7 @@ export const operations: Service = {
     const workers = await startWorkers(ports, remembered.newest);
     const halts = await startHalts(ports, createWorkerAlarms(ports));
     const parked = startParked(ports);
+    const unsigned = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
     const desk = startHaltDesk(ports, halts, remembered.newest);
     return {
       rpc: [
@@ -55,9 +57,10 @@ export const operations: Service = {
         { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
         { name: "HaltDesk", handlers: desk.handlers },
       ],
-      health: () => healthOf(audit, workers.health(), halts.health()),
+      health: () => healthOf(audit, both(workers.health(), unsigned.health()), halts.health()),
       stop: async () => {
         await desk.stop();
+        await unsigned.stop();
         await parked.stop();
         await halts.stop();
         await workers.stop();
@@ -84,6 +87,12 @@ function startHaltDesk(ports: ServicePorts, halts: RunningHalts, newest: Readonl
       await flatten?.stop();
     },
   };
+}
+
+/** Neither fails by itself; what both complain of is said together. */
+function both(one: Health, other: Health): Health {
+  const complaints = [one, other].flatMap(({ complaint }) => complaint ?? []);
+  return complaints.length === 0 ? one : { ...one, complaint: complaints.join(" ") };
 }
 
 /** A log that takes no entries or does not verify is everybody's business; one that no witness answers for is told by its status. */

@@ -22,6 +22,10 @@ export const alarms = {
     "The audit log takes no entries, does not verify, or is too far behind: new risk is denied.",
   ),
   AUDIT_TAKEN_OVER: alarm("critical", "Another process has taken the audit log; this one writes no entries any more."),
+  AUDIT_CHECKPOINT_OLD: alarm(
+    "critical",
+    "No checkpoint has covered the newest entries of the audit log for half a minute.",
+  ),
   AUDIT_ANCHOR_BEHIND: alarm("warning", "An anchor has not taken the audit log's checkpoints for minutes."),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
 
