@@ -1,9 +1,11 @@
 // What may be taken out of the reference data under what stands: each rule by a change that breaks only it, and any change against a model.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parse } from "../contracts/src/instant.ts";
 import type { Instrument } from "../contracts/src/records/market.ts";
 import { type Standing, standingAgainst, takesAway } from "./reference-standing.ts";
 
+const at = parse("2026-11-16T12:00:00Z");
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 const instrument = (symbol: string, differs: Partial<Instrument> = {}): Instrument => ({
   ...{ symbol, name: symbol, asset_class: "EQUITY", currency: "USD", tick_size: "0.01", lot_size: "1" },
@@ -21,6 +23,7 @@ const before = {
   fx: [{ base: "EUR", quote: "USD", rate: "1.1", as_of: "2026-11-15T10:00:00Z" }],
   calendars: [calendar, { ...calendar, name: "other" }],
 };
+const tuesdays = [{ weekday: 2, open: "09:00", close: "17:00" }];
 type Contents = typeof before;
 
 const held = (symbol: string): Standing => ({ what: `10 ${symbol}`, fundId: "alpha", strategyId: "a-1", symbol });
@@ -34,7 +37,7 @@ const alphaWith = (differs: Partial<Contents["funds"][number]> | { readonly mode
   funds: before.funds.map((fund) => (fund.fund_id === "alpha" ? { ...fund, ...differs } : fund)),
 });
 const against = (differs: object, facts: readonly Standing[]) =>
-  standingAgainst(before, { ...before, ...differs }, facts);
+  standingAgainst(before, { ...before, ...differs }, facts, at);
 
 describe("23.4: what stands keeps its reference data", () => {
   it.each<[string, object, Standing, RegExp]>([
@@ -53,10 +56,17 @@ describe("23.4: what stands keeps its reference data", () => {
     ["a fund's currency", alphaWith({ currency: "EUR" }), cash, /^funds: the currency of alpha would change under/],
     ["a fund's calendar", alphaWith({ calendar: "other" }), held("AAPL"), /^funds: the calendar of alpha would change/],
     ["a zone", { calendars: [{ ...calendar, zone: "Asia/Tokyo" }] }, held("AAPL"), /^calendars: the zone of always/],
+    // 23.12: another day at once would begin to count its losses anew.
+    [
+      "today",
+      { calendars: [{ ...calendar, sessions: tuesdays }] },
+      held("AAPL"),
+      /day \(2026-11-16, then 2026-11-10\)/,
+    ],
     ["a rate", { fx: [] }, held("SAP"), /^fx: the rate EUR\/USD would go away under: 10 SAP\.$/],
     ["the rate of cash", { fx: [] }, cash, /^fx: the rate EUR\/USD would go away under: 5 EUR\.$/],
   ])("%s is not taken away under what needs it, and is under what does not", (_what, differs, standing, sentence) => {
-    expect(takesAway(before, { ...before, ...differs })).toBe(true);
+    expect(takesAway(before, { ...before, ...differs }, at)).toBe(true);
     expect(against(differs, [standing])[0]).toMatch(sentence);
     expect(against(differs, [])).toEqual([]);
     expect(against(differs, [{ what: "of gamma", fundId: "gamma", strategyId: "g-1", symbol: "BTC-USD" }])).toEqual([]);
@@ -82,9 +92,9 @@ describe("23.4: what stands keeps its reference data", () => {
       name: "n",
       strategies: [...fund.strategies, `${fund.fund_id}-9`],
     }));
-    expect(takesAway(before, { ...before, instruments, fx: fx as never, calendars: calendars as never, funds })).toBe(
-      false,
-    );
+    expect(
+      takesAway(before, { ...before, instruments, fx: fx as never, calendars: calendars as never, funds }, at),
+    ).toBe(false);
     expect(against({ instruments, fx, calendars, funds }, facts)).toEqual([]);
     // Money alone neither keeps a fund nor its mode.
     expect(against({ funds: before.funds.slice(1) }, [cash])).toEqual([]);
@@ -123,7 +133,7 @@ describe("23.4: what stands keeps its reference data", () => {
             doubled.includes(symbol) ||
             (symbol === "AAPL-C" && gone.includes("AAPL")),
         );
-        return loses === standingAgainst(before, { ...before, instruments, funds: changed }, standing).length > 0;
+        return loses === standingAgainst(before, { ...before, instruments, funds: changed }, standing, at).length > 0;
       }),
       { seed, numRuns: 300 },
     );

@@ -4,11 +4,18 @@
 // Invariants (reference-standing.test.ts names them):
 //  1. A change that takes nothing away is never refused, whatever stands.
 //  2. Nothing that stands loses its fund, strategy, instrument, underlying or rate, or sees its fund's mode, currency or trading day, or what one
-//     unit of its instrument is, become another.
+//     unit of its instrument is, become another. A day that becomes another at once would begin to count its losses anew.
 //  3. Where nothing stands that needs it, everything may be changed.
+import { tradingCalendar, tradingDay } from "../contracts/src/calendar.ts";
 import * as decimal from "../contracts/src/decimal.ts";
+import type { Instant } from "../contracts/src/instant.ts";
 import type { Instrument } from "../contracts/src/records/market.ts";
-import type { FundReference, ReferenceContents } from "../contracts/src/records/reference.ts";
+import {
+  type CalendarReference,
+  calendarDefinition,
+  type FundReference,
+  type ReferenceContents,
+} from "../contracts/src/records/reference.ts";
 
 /** One thing that needs reference data; what it does not name it does not need. */
 export interface Standing {
@@ -34,14 +41,19 @@ const namedMax = 10;
 const sentencesMax = 20;
 
 /** Whether anything need be asked at all. */
-export function takesAway(before: Contents, after: Contents): boolean {
-  return takings(before, after).length > 0;
+export function takesAway(before: Contents, after: Contents, at: Instant): boolean {
+  return takings(before, after, at).length > 0;
 }
 
 /** One sentence for each thing that is taken away under something; none when the change may be made. */
-export function standingAgainst(before: Contents, after: Contents, facts: readonly Standing[]): readonly string[] {
+export function standingAgainst(
+  before: Contents,
+  after: Contents,
+  facts: readonly Standing[],
+  at: Instant,
+): readonly string[] {
   const sentences: string[] = [];
-  for (const { sentence, isNeededBy } of takings(before, after)) {
+  for (const { sentence, isNeededBy } of takings(before, after, at)) {
     const needing = facts.filter(isNeededBy).map(({ what }) => what);
     if (needing.length > 0) sentences.push(`${sentence}: ${named(needing)}.`);
   }
@@ -55,11 +67,11 @@ function named(needing: readonly string[]): string {
   return all.length <= namedMax ? shown : `${shown} and ${all.length - namedMax} more`;
 }
 
-function takings(before: Contents, after: Contents): readonly Taking[] {
+function takings(before: Contents, after: Contents, at: Instant): readonly Taking[] {
   return [
     ...ofInstruments(before, after),
     ...ofFunds(before, after),
-    ...ofCalendars(before, after),
+    ...ofCalendars(before, after, at),
     ...ofRates(before, after),
   ];
 }
@@ -130,18 +142,28 @@ function goneStrategies(was: FundReference, is: FundReference | undefined): read
     }));
 }
 
-/** Where a fund's trading day begins and ends; holidays and hours are kept up to date under whatever is held. */
-function ofCalendars(before: Contents, after: Contents): readonly Taking[] {
-  const zones = new Map(after.calendars.map(({ name, zone }) => [name, zone]));
-  const moved = new Set(
-    before.calendars.filter(({ name, zone }) => zones.has(name) && zones.get(name) !== zone).map(({ name }) => name),
+/** Where a fund's trading day begins and ends; hours, and holidays that do not move today, are kept up to date under whatever is held. */
+function ofCalendars(before: Contents, after: Contents, at: Instant): readonly Taking[] {
+  const left = new Map(after.calendars.map((calendar) => [calendar.name, calendar]));
+  const moved = new Map(
+    before.calendars.flatMap((was) => {
+      const is = left.get(was.name);
+      const how = is === undefined ? undefined : movedBy(was, is, at);
+      return how === undefined ? [] : [[was.name, how] as const];
+    }),
   );
-  return before.funds
-    .filter(({ calendar }) => moved.has(calendar))
-    .map(({ fund_id: fundId, calendar }) => ({
-      sentence: `calendars: the zone of ${calendar}, by which ${fundId} counts its days, would change under`,
-      isNeededBy: (one) => one.fundId === fundId && one.cash === undefined,
-    }));
+  return before.funds.flatMap(({ fund_id: fundId, calendar }): readonly Taking[] => {
+    const how = moved.get(calendar);
+    if (how === undefined) return [];
+    const sentence = `calendars: ${how} of ${calendar}, by which ${fundId} counts its days, would change under`;
+    return [{ sentence, isNeededBy: (one) => one.fundId === fundId && one.cash === undefined }];
+  });
+}
+
+function movedBy(was: CalendarReference, is: CalendarReference, at: Instant): string | undefined {
+  if (was.zone !== is.zone) return "the zone";
+  const [before, after] = [was, is].map((calendar) => tradingDay(tradingCalendar(calendarDefinition(calendar)), at));
+  return before === after ? undefined : `the present trading day (${before}, then ${after})`;
 }
 
 function ofRates(before: Contents, after: Contents): readonly Taking[] {

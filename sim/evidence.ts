@@ -29,6 +29,8 @@ export interface Reserved {
   /** Those of which its journal has nothing that shows that they were sent, and those that ran out. */
   readonly unsent: Set<string>;
   readonly expired: Set<string>;
+  /** Of those that ran out, the ones that somebody released: whoever sends one of them all the same is told of by an alarm. */
+  readonly released: Set<string>;
 }
 
 export interface Evidence {
@@ -65,7 +67,13 @@ export function witness(platform: Platform): Witness {
     envelopes: new Set(),
     approvals: [],
   };
-  const reserved: Reserved = { held: new Set(), freed: new Set(), unsent: new Set(), expired: new Set() };
+  const reserved: Reserved = {
+    held: new Set(),
+    freed: new Set(),
+    unsent: new Set(),
+    expired: new Set(),
+    released: new Set(),
+  };
   const chain = createChainCheck({ sha256: systemSha256OfBytes, from: 0 });
   let auditedRead = 0;
   const sent = new Set<string>();
@@ -77,12 +85,14 @@ export function witness(platform: Platform): Witness {
     sent.add(orderId);
     reserved.unsent.delete(orderId);
     reserved.expired.delete(orderId);
+    reserved.released.delete(orderId);
   }
 
-  function noteExpiry(orderId: string, { what }: ApprovalExpired): void {
+  function noteExpiry(orderId: string, { what, released_by: releasedBy }: ApprovalExpired): void {
     if (what !== "ORDER") return;
     reserved.unsent.delete(orderId);
     reserved.expired.add(orderId);
+    if (releasedBy !== undefined) reserved.released.add(orderId);
   }
 
   function readJournal(): void {
@@ -119,7 +129,7 @@ export function witness(platform: Platform): Witness {
     reserved,
     look(now, settled, judge) {
       const { log } = platform.world;
-      const version = log.length + platform.defects.length + platform.outside.open.size + platform.audit.rows.length;
+      const version = log.length + platform.defects.length + platform.outside.changes() + platform.audit.rows.length;
       if (version === looked && !settled) return undefined;
       looked = version;
       const evidence = { platform, past, promises, reserved, chain, unaudited, settled, now };

@@ -24,6 +24,7 @@ import type { Invariant } from "./invariants/invariant.ts";
 import { canary, nobodyDiesOfADefect, nothingIsParked } from "./invariants/life.ts";
 import { baselinesWrittenOnce, limitsAreJudged, lossesHalt } from "./invariants/losses.ts";
 import { acknowledgedIsKept, changesAreTold, oneLife, routedWithApproval } from "./invariants/orders.ts";
+import { marketWithinApproved, standingKeepsReference } from "./invariants/standing.ts";
 import { stopsExitOnce } from "./invariants/stops.ts";
 
 export const invariants: readonly Invariant[] = [
@@ -47,6 +48,8 @@ export const invariants: readonly Invariant[] = [
   reservedWhileAlive,
   unsentApprovalsExpire,
   routedWithApproval,
+  marketWithinApproved,
+  standingKeepsReference,
   oneLife,
   changesAreTold,
   acknowledgedIsKept,

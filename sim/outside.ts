@@ -28,6 +28,8 @@ export interface Outside {
   readonly held: ReadonlyMap<string, PaperPosition>;
   /** Orders that ever arrived, with how often each was new to the broker. */
   readonly arrived: ReadonlyMap<string, number>;
+  /** How often an order or a position of the broker has changed. */
+  changes(): number;
   /** How many reports the broker has made. */
   reports(): number;
   bidAsk(symbol: string): { readonly bid: number; readonly ask: number };
@@ -47,17 +49,20 @@ export function outside(
   { clock, timers }: Pick<Scheduler, "clock" | "timers">,
   market: MarketSettings,
   actions: () => readonly StoredAction[],
+  /** What operators had it suffer. */
+  asked: () => PaperWeather | undefined,
 ): Outside {
   const beganAt = clock.now();
   let suffered: PaperWeather = { set_by: "sim", reason: "simulated", at: format(beganAt) };
-  const weather = (): PaperWeather => suffered;
+  let isFair = false;
+  const weather = (): PaperWeather => withAsked(suffered, asked(), isFair);
   const known = () => ({ actions: actions(), readAt: clock.now() });
   const marketOptions = { clock, timers, ...market, listings: paperListings, beganAt, weather, actions: known };
   const prices = pricesOf(marketOptions);
   const open = new Map<string, PaperOrder>();
   const held = new Map<string, PaperPosition>();
   const arrived = new Map<string, number>();
-  const told = { count: 0 };
+  const told = { count: 0, changes: 0 };
   const books = watchedBooks(open, held, arrived, told);
   return {
     quotes: paperMarket(marketOptions),
@@ -77,6 +82,7 @@ export function outside(
     open,
     held,
     arrived,
+    changes: () => told.changes,
     reports: () => told.count,
     bidAsk(symbol) {
       const { bid, ask } = prices.quote(symbol, clock.now());
@@ -96,6 +102,7 @@ export function outside(
       suffered = { ...suffered, report_loss_pct: share, report_repeat_pct: share };
     },
     clearUp() {
+      isFair = true;
       suffered = {
         ...suffered,
         report_loss_pct: 0,
@@ -106,12 +113,30 @@ export function outside(
   };
 }
 
+/** What both make of it; when it is fair only moved prices stay as they are. */
+function withAsked(suffered: PaperWeather, asked: PaperWeather | undefined, isFair: boolean): PaperWeather {
+  if (asked === undefined) return suffered;
+  const gaps = [...(suffered.gaps ?? []), ...(asked.gaps ?? [])];
+  if (isFair) return { ...suffered, gaps };
+  const { broker_silent_until: own = "", report_loss_pct: lost = 0, report_repeat_pct: repeated = 0 } = suffered;
+  const { broker_silent_until: wanted = "", halted_symbols = [] } = asked;
+  const silentUntil = own > wanted ? own : wanted;
+  return {
+    ...suffered,
+    ...(silentUntil !== "" && { broker_silent_until: silentUntil }),
+    report_loss_pct: Math.max(lost, asked.report_loss_pct ?? 0),
+    report_repeat_pct: Math.max(repeated, asked.report_repeat_pct ?? 0),
+    gaps,
+    halted_symbols,
+  };
+}
+
 /** The books, and what they hold after every change. */
 function watchedBooks(
   open: Map<string, PaperOrder>,
   held: Map<string, PaperPosition>,
   arrived: Map<string, number>,
-  told: { count: number },
+  told: { count: number; changes: number },
 ): PaperBooks {
   const books = memoryPaperBooks();
   return {
@@ -120,6 +145,7 @@ function watchedBooks(
       books.change(selection, (view) => {
         const decided = decide(view);
         told.count += decided.changes?.reports.length ?? 0;
+        told.changes += (decided.changes?.orders.length ?? 0) + (decided.changes?.positions.length ?? 0);
         for (const order of decided.changes?.orders ?? []) {
           const id = order.clientOrderId;
           if (view.order === undefined && selection.orderId === id) arrived.set(id, (arrived.get(id) ?? 0) + 1);

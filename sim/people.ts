@@ -113,12 +113,37 @@ function orderOf(dice: Dice, platform: Platform, name: string): Order {
   };
 }
 
+interface Amendment {
+  readonly order_id: string;
+  readonly idempotency_key: string;
+  readonly quantity: string;
+  readonly reason: string;
+}
+
+/** New terms under a new key, or a key that came before: of these terms, of others, of another order, and long after the ones that followed it. */
+function amendmentOf(dice: Dice, { order }: StoredOrder, amended: readonly Amendment[]): Amendment {
+  const isCoin = order.asset_class === "CRYPTO";
+  const wanted = Number(order.quantity) * (0.5 + dice.below(100) / 100);
+  const quantity = isCoin ? Math.max(1e-4, wanted).toFixed(4) : String(Math.max(1, Math.round(wanted)));
+  const before = amended.filter(({ order_id: id }) => id === order.order_id);
+  const again = before.length > 0 ? one(dice, before) : undefined;
+  const thrown = dice.below(100);
+  if (again !== undefined && thrown < 35) return again;
+  const terms = { order_id: order.order_id, quantity, reason: "resized" };
+  if (again !== undefined && thrown < 42) return { ...terms, idempotency_key: again.idempotency_key };
+  const other = amended.at(-1);
+  if (other !== undefined && thrown >= 42 && thrown < 45) return { ...terms, idempotency_key: other.idempotency_key };
+  if (thrown >= 45 && thrown < 48) return { ...terms, idempotency_key: order.idempotency_key };
+  return { ...terms, idempotency_key: `amend-${order.order_id}-${dice.word()}` };
+}
+
 /** One who trades all the time, never waiting for an answer before the next idea. */
 export async function trader(parts: PeopleParts, name: string, everyMs: number): Promise<void> {
   const { time, platform, promises } = parts;
   const dice = time.dice.fork(`trader ${name}`);
   const ask = platform.ask(serviceIdentity("research"));
   const sent: Order[] = [];
+  const amended: Amendment[] = [];
   const submit = async (order: Order): Promise<void> => {
     const status = (await insist(parts, ask, "Oms", "SubmitOrder", order)) as OrderStatus | undefined;
     if (status?.order !== undefined) promises.orders.add(status.order.order_id);
@@ -134,16 +159,15 @@ export async function trader(parts: PeopleParts, name: string, everyMs: number):
     if (parts.isStopping()) return;
     const thrown = dice.below(100);
     const open = openOrder();
-    if (thrown < 70 || open === undefined) {
+    if (thrown < 66 || open === undefined) {
       const order = orderOf(dice, platform, `${name}-${sent.length + 1}`);
       sent.push(order);
       void submit(order);
-    } else if (thrown < 85) {
+    } else if (thrown < 79) {
       void insist(parts, ask, "Oms", "CancelOrder", { order_id: open.order.order_id, reason: "no longer wanted" });
     } else if (thrown < 92) {
-      const quantity = String(Math.max(1, Math.round(Number(open.order.quantity) * (0.5 + dice.below(100) / 100))));
-      const key = `amend-${name}-${dice.word()}`;
-      const terms = { order_id: open.order.order_id, idempotency_key: key, quantity, reason: "resized" };
+      const terms = amendmentOf(dice, open, amended);
+      amended.push(terms);
       void insist(parts, ask, "Oms", "AmendOrder", terms);
     } else {
       // The same again, and the same key with another body.
@@ -154,7 +178,10 @@ export async function trader(parts: PeopleParts, name: string, everyMs: number):
 }
 
 /** A client that asks and never sends: it crashes in between, every time. */
-export async function crashingClient(parts: PeopleParts, everyMs: number): Promise<void> {
+export async function crashingClient(
+  parts: PeopleParts,
+  { everyMs, crashed }: { readonly everyMs: number; readonly crashed: string[] },
+): Promise<void> {
   const { time, platform } = parts;
   const dice = time.dice.fork("crashing client");
   const ask = platform.ask(serviceIdentity("oms"));
@@ -162,6 +189,7 @@ export async function crashingClient(parts: PeopleParts, everyMs: number): Promi
     await time.timers.sleep(1 + dice.below(2 * everyMs));
     if (parts.isStopping()) return;
     const order = orderOf(dice, platform, `crashed-${number}`);
+    crashed.push(order.order_id);
     void ask("RiskEngine", "CheckOrder", order).catch(() => undefined);
   }
 }

@@ -232,6 +232,44 @@ const datesByUtc: Plant = {
   },
 };
 
+const spendTwice: Plant = {
+  name: "spend-twice",
+  sentence:
+    "Order management forgets which amendments it has settled, so that a key that comes again spends its old approval again.",
+  ports: (service, ports) => {
+    if (service !== "oms") return ports;
+    const { store } = ports;
+    const forgetful: Store = {
+      ...store,
+      transact: (name, work) =>
+        store.transact(name, (unit) => {
+          if (name !== "oms.amend") return work(unit);
+          const lockOrder: UnitOfWork["oms"]["lockOrder"] = async (orderId) => {
+            const { settledAmendments: _settled, ...stored } = (await unit.oms.lockOrder(orderId)) ?? {};
+            return "order" in stored ? (stored as Awaited<ReturnType<UnitOfWork["oms"]["lockOrder"]>>) : undefined;
+          };
+          return work({ ...unit, oms: { ...unit.oms, lockOrder } });
+        }),
+    };
+    return { ...ports, store: forgetful };
+  },
+};
+
+const nothingStands: Plant = {
+  name: "nothing-stands",
+  sentence: "Treasury finds nothing that stands against a change of reference data, whatever is held.",
+  ports: (service, ports) => {
+    if (service !== "treasury") return ports;
+    const { store } = ports;
+    const blind: Store = {
+      ...store,
+      transact: <Result>(name: string, work: (unit: UnitOfWork) => Promise<Result>) =>
+        name === "reference.standing" ? Promise.resolve([] as Result) : store.transact(name, work),
+    };
+    return { ...ports, store: blind };
+  },
+};
+
 const keepUnsent: Plant = {
   name: "keep-unsent",
   sentence: "The risk engine never finds that it has heard everything of orders, so that no approval ever runs out.",
@@ -341,4 +379,6 @@ export const plants: readonly Plant[] = [
   trustTheLog,
   proveByFundOnly,
   owedToOthers,
+  spendTwice,
+  nothingStands,
 ];

@@ -47,6 +47,8 @@ export interface Platform {
   readonly damage: { sinceUs: number | undefined };
   /** Why a service ended by itself, each once. */
   readonly defects: string[];
+  /** What was answered so far, by operation. */
+  readonly answered: ReadonlyMap<string, Answered>;
   crashes(): number;
   running(): readonly ServiceName[];
   start(): void;
@@ -60,6 +62,11 @@ export interface Platform {
   ask(identity: Identity, stepUpProof?: string): AskPeer;
   /** Ports of somebody outside of every service, who is never killed. */
   bystander(name: string): Pick<ServicePorts, "store" | "riskStore" | "referenceData" | "clock" | "log" | "sha256">;
+}
+
+export interface Answered {
+  readonly accepted: number;
+  readonly refused: number;
 }
 
 interface Life {
@@ -92,11 +99,12 @@ export function platform(options: PlatformOptions): Platform {
     const all = [...world.corporateActions.values()].filter(({ state }) => state !== "ABORTED");
     return all.sort((one, other) => (one.appliedAt ?? Infinity) - (other.appliedAt ?? Infinity));
   };
-  const around = outside(time, settings.market, followed);
+  const around = outside(time, settings.market, followed, () => world.paperWeather.current);
   const lives = new Map<ServiceName, Life>();
   const answering = new Map<string, RpcService>();
   const retired = new Set<ServiceName>();
   const defects: string[] = [];
+  const answered = new Map<string, Answered>();
   let starts = 0;
   let crashes = 0;
   const signing = systemSigning();
@@ -207,9 +215,16 @@ export function platform(options: PlatformOptions): Platform {
     const watch =
       (method: string, handle: UnaryHandler): UnaryHandler =>
       async (request, call) => {
-        const answer = await handle(request, call);
-        options.onAnswer?.(service.name, method, answer);
-        return answer;
+        let isRefused = true;
+        try {
+          const answer = await handle(request, call);
+          isRefused = typeof answer === "object" && answer !== null && "denial" in answer;
+          options.onAnswer?.(service.name, method, answer);
+          return answer;
+        } finally {
+          const { accepted, refused } = answered.get(method) ?? { accepted: 0, refused: 0 };
+          answered.set(method, { accepted: accepted + (isRefused ? 0 : 1), refused: refused + (isRefused ? 1 : 0) });
+        }
       };
     const handlers = Object.entries(service.handlers).map(
       ([method, handle]) => [method, watch(method, handle)] as const,
@@ -223,6 +238,7 @@ export function platform(options: PlatformOptions): Platform {
     outside: around,
     damage: { sinceUs: undefined },
     defects,
+    answered,
     crashes: () => crashes,
     running: () => [...lives.keys()],
     start() {

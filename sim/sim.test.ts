@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { main } from "./main.ts";
+import { simulated } from "./operations.ts";
 import { plants } from "./plants.ts";
 import { describeReport, replayCommand } from "./report.ts";
 import { type SimOptions, simulate } from "./simulate.ts";
@@ -21,6 +22,7 @@ describe("the whole platform, simulated", () => {
     timeout: 240_000,
   }, async () => {
     const totals: Record<string, number> = { crashes: 0 };
+    const asked: Record<string, number> = {};
     for (let seed = 1; seed <= 100; seed += 1) {
       // Few of them are long and brought to their end, which takes longer than the rest of a run.
       const rests = seed % 10 === 0;
@@ -29,7 +31,15 @@ describe("the whole platform, simulated", () => {
       expect(report.violation, replayCommand(options)).toBeUndefined();
       totals["crashes"] = (totals["crashes"] ?? 0) + report.crashes;
       for (const [what, count] of Object.entries(report.counts)) totals[what] = (totals[what] ?? 0) + count;
+      for (const [operation, { accepted, refused }] of report.answered) {
+        asked[operation] = (asked[operation] ?? 0) + accepted + refused;
+      }
     }
+    const unasked = Object.entries(simulated).filter(([operation, one]) => !("why" in one) && !asked[operation]);
+    expect(
+      unasked.map(([operation]) => operation),
+      "operations that nobody asked",
+    ).toEqual([]);
     const least = {
       crashes: 30,
       orders: 200,
@@ -84,6 +94,8 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "prove-by-fund-only": [12, "exits_are_proven"],
   "owed-to-others": [5, "comes_to_rest", "stops_exit_once"],
   "hears-no-loss": [3, "breaches_are_acted_on", "losses_halt"],
+  "spend-twice": [2, "market_within_approved"],
+  "nothing-stands": [5, "standing_keeps_reference"],
 };
 const seedsMax = 100;
 

@@ -1,12 +1,14 @@
 // One simulated run from one seed: the whole platform in foul weather, with crashes and restarts, people and markets; after every step the
 // invariants, and at the end fair weather until nothing is left to do.
 import { createHash } from "node:crypto";
+import { parse } from "../contracts/src/instant.ts";
 import { strategies, strategiesVersion } from "../core/strategies/index.ts";
 import type { Settings } from "../ports/settings.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import { seedEnvelopes } from "../services/riskengine/seed-envelopes.ts";
 import { seedTreasury } from "../services/treasury/seed-treasury.ts";
 import { type Scheduler, scheduler } from "../testkit/virtual/scheduler.ts";
+import { amender, amendInCalm } from "./amender.ts";
 import { type Witness, witness } from "./evidence.ts";
 import { isExitOf, isOver, positionKey } from "./history.ts";
 import { audited } from "./invariants/audit.ts";
@@ -16,12 +18,13 @@ import { whatIsOwed } from "./invariants/halts.ts";
 import { isExcused } from "./invariants/stops.ts";
 import { firstViolation, type Violation } from "./invariants.ts";
 import { damagedOneIn, damageLog } from "./log-damage.ts";
+import { officers } from "./operations.ts";
 import { changeLimits, funds, operators, symbolsOf, thinLimits } from "./operators.ts";
 import { opposeStrategies } from "./opposed-strategies.ts";
 import { firstHoldings } from "./outside.ts";
 import { crashingClient, notePromises, one, type PeopleParts, trader } from "./people.ts";
 import type { Plant } from "./plants.ts";
-import { operatorIdentity, type Platform, platform } from "./platform.ts";
+import { type Answered, operatorIdentity, type Platform, platform } from "./platform.ts";
 import { simSettings } from "./sim-settings.ts";
 import { storms } from "./storms.ts";
 import { type Weather, weather } from "./weather.ts";
@@ -46,6 +49,8 @@ export interface SimReport {
   readonly crashes: number;
   readonly counts: Readonly<Record<string, number>>;
   readonly fates: readonly (readonly [fate: string, count: number])[];
+  /** How often each operation was accepted and refused. */
+  readonly answered: ReadonlyMap<string, Answered>;
   /** One hash of everything that was committed, in order: equal runs have equal ones. */
   readonly trace: string;
   readonly violation?: Violation;
@@ -60,12 +65,15 @@ interface Run {
   readonly settings: Settings;
 }
 
+const beforeMidnight = parse("2026-01-02T04:59:58.2Z");
 /** Fair weather lasts at most this long; whatever is not done by then never will be. */
 const restMs = 90_000;
 const unsentRestMs = 15_000;
+const amendingMs = 4_000;
 
 export async function simulate(options: SimOptions): Promise<SimReport> {
-  const time = scheduler({ seed: options.seed });
+  // Some runs begin a moment before the trading day of New York does.
+  const time = scheduler({ seed: options.seed, ...(options.seed % 4 === 3 && { startAt: beforeMidnight }) });
   const sky = weather(time.dice.fork("weather"));
   const dice = time.dice.fork("what kind of run");
   const settings = simSettings({
@@ -87,7 +95,7 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   if (thinFund !== undefined) void loseMoney(run, thinFund);
   // What comes first is that everybody has begun: a platform that never was there cannot be lost.
   await time.run({ untilMs: time.elapsedMs() + 1_300 });
-  const early = await throughDamage(run);
+  const early = (await throughDamage(run)) ?? (await throughAmendments(run));
   if (early !== undefined) return { ...reportOf(run), violation: early };
   sky.turnFoul();
   const isStopping = (): boolean => !sky.isFoul();
@@ -95,7 +103,10 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   if (!dice.chance(0.3)) made.retire("research");
   for (const name of ["a", "b"]) void trader(parts, name, 45);
   // In some runs only: what it asks takes room and steps from everything else that a run is to meet.
-  if (time.dice.fork("does a client crash").chance(0.25)) void crashingClient(parts, 120);
+  const crashed: string[] = [];
+  if (time.dice.fork("does a client crash").chance(0.25)) void crashingClient(parts, { everyMs: 120, crashed });
+  if (time.dice.fork("does somebody amend").chance(0.4)) void amender(parts, 30);
+  void officers(parts, { everyMs: 80, crashed });
   operators(parts, { everyMs: 90, thinFund });
   void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.5) });
   const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
@@ -114,6 +125,23 @@ async function throughDamage(run: Run): Promise<Violation | undefined> {
   };
   await damageLog({ time, platform: made, weather: sky, promises: seen.promises, step });
   return violation;
+}
+
+/** In some runs a client amends an order of its own before the weather turns. */
+async function throughAmendments(run: Run): Promise<Violation | undefined> {
+  const { time, platform: made, witness: seen } = run;
+  if (!time.dice.fork("does somebody amend in calm").chance(0.1)) return undefined;
+  const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping: () => false };
+  let isDone = false;
+  void amendInCalm(parts).finally(() => {
+    isDone = true;
+  });
+  for (const endMs = time.elapsedMs() + amendingMs; !isDone && time.elapsedMs() < endMs; ) {
+    await time.step();
+    const violation = look(run, false);
+    if (violation !== undefined) return violation;
+  }
+  return undefined;
 }
 
 /** Before the weather turns one fund has small limits and sees its prices fall, so that the next valuations show a loss above them. */
@@ -285,6 +313,7 @@ function reportOf({ time, platform: made, weather: sky, witness: { past } }: Run
       entries: made.audit.rows.length,
     },
     fates: sky.fates(),
+    answered: made.answered,
     trace: hash.digest("hex"),
   };
 }

@@ -265,29 +265,25 @@ function isUntold(record: string): boolean {
 }
 
 /** Operations that change nothing. Any other counts as one that does: a refused attempt at it becomes an entry. */
-const readingOperations: ReadonlySet<Operation> = new Set<Operation>([
-  ...([
-    "GetEnvelope",
-    "GetHeadroom",
-    "ListExposures",
-    "ListLosses",
-    "ListBlocks",
-    "ListRejections",
-    "GetDecisions",
-    "ListEnvelopes",
-    "DiffEnvelopes",
-  ] as const),
-  ...(["ReplayEnvelope", "ListActiveHalts", "GetHaltStatus", "GetAuditTrail", "VerifyAudit", "ReadAudit"] as const),
-  ...(["GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile", "GetOrder", "ListOrders"] as const),
-  ...(["ListPositions", "ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadHealth"] as const),
-  ...(["ListFills", "GetPaperWeather", "ListNavs", "ListLedger", "GetBacktest", "ListSignals", "ListQuotes"] as const),
-  ...(["ListBars", "ListNews", "GetBooks", "ListParked", "ListStops", "ListDifferences", "ReadMarketData"] as const),
-  ...(["ReadSchema", "ReadMetrics", "InspectInstance", "LogIn", "ReadIdentity", "ListServiceTokens"] as const),
-  ...(["ReadPersonalData", "WatchAuditRun", "BeginAuditVerification", "GetAuditConsistency", "TailAudit"] as const),
-]);
+// biome-ignore format: a list of names
+const readingOperations = [
+  "GetEnvelope", "GetHeadroom", "ListExposures", "ListLosses", "ListBlocks", "ListRejections", "GetDecisions",
+  "ListEnvelopes", "DiffEnvelopes", "ReplayEnvelope", "ListActiveHalts", "GetHaltStatus", "GetAuditTrail",
+  "VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile", "GetOrder",
+  "ListOrders", "ListPositions", "ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadHealth",
+  "ListFills", "GetPaperWeather", "ListNavs", "ListLedger", "GetBacktest", "ListSignals", "ListQuotes", "ListBars",
+  "ListNews", "GetBooks", "ListParked", "ListStops", "ListDifferences", "ReadMarketData", "ReadSchema", "ReadMetrics",
+  "InspectInstance", "LogIn", "ReadIdentity", "ListServiceTokens", "ReadPersonalData", "WatchAuditRun",
+  "BeginAuditVerification", "GetAuditConsistency", "TailAudit", "ListApprovals", "GetFlatten", "ListDrills",
+] as const satisfies readonly Operation[];
 
-export function changesState(operation: Operation): boolean {
-  return !readingOperations.has(operation);
+/** Those that may change something; sim/operations.ts says of each how the simulator does it. */
+export type ChangingOperation = Exclude<Operation, (typeof readingOperations)[number]>;
+
+const reading: ReadonlySet<Operation> = new Set<Operation>(readingOperations);
+
+export function changesState(operation: Operation): operation is ChangingOperation {
+  return !reading.has(operation);
 }
 
 /** What the gateway does by itself and no service hears of; the second factor has events of its own for what it refuses. */

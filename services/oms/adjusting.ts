@@ -1,5 +1,6 @@
 // Sets a position of ours to what the broker has, as one more trade that everybody follows: an adjustment with an id that the same evidence
-// always gives. The position must still be what the evidence was about.
+// always gives. The position must still be what the evidence was about. None is opened that nobody could value or close: what the reference data
+// does not have is a difference that people settle.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { AdjustPositionRequest, Position } from "../../contracts/src/generated/svc/v1/platform.ts";
@@ -12,8 +13,10 @@ import { bookFill } from "./booking.ts";
 import type { Instruments } from "./instruments.ts";
 import type { Bells, OmsPorts } from "./oms-parts.ts";
 import { positionMessageOf } from "./order-status.ts";
+import { missingReference } from "./reference-guard.ts";
 
 export function createAdjusting(ports: OmsPorts, instruments: Instruments, bells: Bells) {
+  const missing = missingReference(ports);
   return async (request: AdjustPositionRequest): Promise<Position | DeniedAnswer> => {
     mustBeReadable(request);
     const { adjustment_id: id, fund_id: fundId, strategy_id: strategyId, symbol } = request;
@@ -33,8 +36,11 @@ export function createAdjusting(ports: OmsPorts, instruments: Instruments, bells
         const reason = `The position of ${strategyId} in ${symbol} is ${decimal.format(quantity)}, not ${request.from_quantity}.`;
         return { denial: { code: "ADJUSTMENT_OUTDATED" as const, reason } };
       }
-      const change = decimal.subtract(decimal.parse(request.to_quantity), quantity);
+      const wanted = decimal.parse(request.to_quantity);
+      const change = decimal.subtract(wanted, quantity);
       if (change === decimal.zero) return { position: present };
+      const unknown = isSmaller(wanted, quantity) ? undefined : await missing(unit, request);
+      if (unknown !== undefined) return { denial: { code: "ADJUSTMENT_REFERENCE_GONE" as const, reason: unknown } };
       const fill = { ...fillOf(request, change), filled_at: format(at) };
       return { position: (await bookFill(unit, fill, multiplier, at)) ?? present };
     });
@@ -42,6 +48,12 @@ export function createAdjusting(ports: OmsPorts, instruments: Instruments, bells
     bells.position(fundId, symbol);
     return positionMessageOf(answer.position, instrument, instruments.freshPrice(symbol));
   };
+}
+
+/** Less of the same side: whatever is gone, that can only help. */
+function isSmaller(wanted: decimal.Decimal, held: decimal.Decimal): boolean {
+  const isSameSide = wanted === decimal.zero || decimal.sign(wanted) === decimal.sign(held);
+  return isSameSide && decimal.abs(wanted) < decimal.abs(held);
 }
 
 function fillOf(request: AdjustPositionRequest, change: decimal.Decimal): Omit<Fill, "filled_at"> {

@@ -331,6 +331,17 @@ describe("lists and positions", () => {
     expect(rig.told(subjects.fillsCreated)).toMatchObject([{ kind: "ADJUSTMENT", side: "SELL", quantity: "7" }]);
     const outdated = await oms.call<DeniedAnswer>("AdjustPosition", { ...adjustment, adjustment_id: "adjust-2" });
     expect(outdated.denial.code).toBe("ADJUSTMENT_OUTDATED");
+    // 23.12: what the reference data does not have is never opened, because nobody could value or close it.
+    for (const [index, nowhere] of [
+      { fund_id: "omega" },
+      { strategy_id: "beta-trend" },
+      { symbol: "GONE" },
+    ].entries()) {
+      const opening = { ...adjustment, ...nowhere, adjustment_id: `adjust-${index + 3}` };
+      const { denial } = await oms.call<DeniedAnswer>("AdjustPosition", opening);
+      expect(denial.code).toBe("ADJUSTMENT_REFERENCE_GONE");
+    }
+    expect(rig.told(subjects.fillsCreated)).toHaveLength(1);
   });
 
   it("cancelling everything needs its word, and asks for every open order of the fund", async () => {

@@ -14,9 +14,22 @@ interface Known {
   readonly funds: ReadonlyMap<string, string>;
 }
 
-export type ReferenceGuard = (unit: UnitOfWork, stored: StoredOrder) => Promise<Denial | undefined>;
+export type ReferenceGuard = (unit: UnitOfWork, stored: Pick<StoredOrder, "order">) => Promise<Denial | undefined>;
 
-export function createReferenceGuard({ referenceData }: Pick<OmsPorts, "referenceData">): ReferenceGuard {
+type Named = Pick<StoredOrder["order"], "fund_id" | "strategy_id" | "symbol">;
+type Missing = (unit: UnitOfWork, named: Named) => Promise<string | undefined>;
+
+export function createReferenceGuard(ports: Pick<OmsPorts, "referenceData">): ReferenceGuard {
+  const missing = missingReference(ports);
+  return async (unit, { order }) => {
+    if (order.reduce_only === true) return undefined;
+    const reason = await missing(unit, order);
+    return reason === undefined ? undefined : { code: "ORDER_REFERENCE_GONE", reason };
+  };
+}
+
+/** What the reference data has not got of what is named, in one sentence; it cannot go away before the unit of work has ended. */
+export function missingReference({ referenceData }: Pick<OmsPorts, "referenceData">): Missing {
   let known: Known | undefined;
 
   async function at(versions: Known["versions"]): Promise<Known> {
@@ -31,15 +44,12 @@ export function createReferenceGuard({ referenceData }: Pick<OmsPorts, "referenc
     return known;
   }
 
-  return async (unit, { order }) => {
-    if (order.reduce_only === true) return undefined;
+  return async (unit, { fund_id: fundId, strategy_id: strategyId, symbol }) => {
     const { symbols, funds } = await at(await unit.reference.atSending());
     const gone = [
-      ...(symbols.has(order.symbol) ? [] : [`the instrument ${order.symbol}`]),
-      ...(funds.get(order.strategy_id) === order.fund_id ? [] : [`${order.strategy_id} of ${order.fund_id}`]),
+      ...(symbols.has(symbol) ? [] : [`the instrument ${symbol}`]),
+      ...(funds.get(strategyId) === fundId ? [] : [`${strategyId} of ${fundId}`]),
     ];
-    if (gone.length === 0) return undefined;
-    const reason = `The reference data no longer has ${gone.join(" and ")}.`;
-    return { code: "ORDER_REFERENCE_GONE", reason };
+    return gone.length === 0 ? undefined : `The reference data no longer has ${gone.join(" and ")}.`;
   };
 }

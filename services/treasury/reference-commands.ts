@@ -94,11 +94,12 @@ function contentsOf(locked: LockedReference): ReferenceContents {
 async function against(
   before: ReferenceContents,
   after: ReferenceContents,
-  { store, riskBooks, riskStore }: ReferencePorts,
+  { store, riskBooks, riskStore, clock }: ReferencePorts,
 ): Promise<readonly string[]> {
-  if (!takesAway(before, after)) return [];
+  const at = clock.now();
+  if (!takesAway(before, after, at)) return [];
   const lines = await riskBooks.lines();
   const { active: halts } = await riskStore.halts();
   const facts = await store.transact("reference.standing", (unit) => readStanding(unit, before, { lines, halts }));
-  return standingAgainst(before, after, facts);
+  return standingAgainst(before, after, facts, at);
 }

@@ -5,7 +5,7 @@ import type { DecisionMade, Order, RiskDecision } from "../../contracts/src/reco
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
 import type { ToldHalt } from "../halt-history.ts";
-import { buys, envelopeKey, type History, isOver, leftOf, positionKey } from "../history.ts";
+import { buys, envelopeKey, type History, isOver, leftOf, positionKey, type ToldOrder } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 type Scoped = Pick<Order, "fund_id" | "strategy_id">;
@@ -105,7 +105,7 @@ export const worstCaseWithinEnvelope: Invariant = {
       if (!addsRisk || isAmendment) return undefined;
       const adjusted = past.adjustedAt.get(positionKey(order.fund_id, order.symbol)) ?? 0;
       if (at - adjusted < adjustmentUs) return undefined;
-      return countedInFull(past, order, decision) ?? withinLimit(past, order, decision);
+      return countedInFull(evidence, order, decision) ?? withinLimit(past, order, decision);
     }),
 };
 
@@ -113,13 +113,22 @@ function figureOf({ checks }: RiskDecision, name: string): string | undefined {
   return checks.find(({ gate }) => gate === "position_risk")?.figures.find((figure) => figure.name === name)?.value;
 }
 
-function countedInFull(past: History, order: Order, decision: RiskDecision): string | undefined {
+/**
+ * Whether an approved order may still trade. What was not told to be on its way while its approval held never will be; and what a person released
+ * counts for nothing until its sending is heard of.
+ */
+export function mayTrade({ order, approval, state, routed }: ToldOrder, { reserved }: Evidence, at: string): boolean {
+  if (approval === undefined || isOver(state) || reserved.released.has(order.order_id)) return false;
+  return routed || (approval.valid_until ?? "") >= at;
+}
+
+function countedInFull(evidence: Evidence, order: Order, decision: RiskDecision): string | undefined {
+  const { past } = evidence;
   const isBuy = buys(order.side);
   const held = past.positions.get(positionKey(order.fund_id, order.symbol)) ?? decimal.zero;
   const alive = [...past.orders.values()].filter(
     (one) =>
-      one.approval !== undefined &&
-      !isOver(one.state) &&
+      mayTrade(one, evidence, decision.decided_at) &&
       one.order.fund_id === order.fund_id &&
       one.order.symbol === order.symbol &&
       one.order.order_id !== order.order_id &&
@@ -148,13 +157,14 @@ function withinLimit(past: History, order: Order, decision: RiskDecision): strin
 export const reservedWhileAlive: Invariant = {
   name: "reserved_while_alive",
   sentence:
-    "What is held for an order is not let go while the order may be alive, at the broker or with us, because the room would be given away twice.",
-  violated({ told, past, reserved, platform }) {
+    "What is held for an order is not let go while the order may be alive, at the broker or with us, unless a person releases it between its approval and its sending and until that sending is heard of, because the room would be given away twice.",
+  violated({ told, past, reserved, platform, settled }) {
     if (told !== undefined) return undefined;
     return (
       first(platform.outside.open.keys(), (id) => {
         if (!reserved.held.has(id)) return `${id} works at the broker and was never reserved`;
-        const isGone = reserved.freed.has(id) || reserved.expired.has(id);
+        const isReleased = reserved.released.has(id) && !settled;
+        const isGone = reserved.freed.has(id) || (reserved.expired.has(id) && !isReleased);
         return isGone ? `${id} works at the broker and its reservation is gone` : undefined;
       }) ??
       first(reserved.freed, (id) => {

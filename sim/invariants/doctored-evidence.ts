@@ -35,6 +35,7 @@ export function nothing() {
       freed: new Set<string>(),
       unsent: new Set<string>(),
       expired: new Set<string>(),
+      released: new Set<string>(),
     },
     chain: { sequence: 0, hash: "", next: () => undefined },
     unaudited: () => undefined as { readonly subject: string; readonly at: number } | undefined,

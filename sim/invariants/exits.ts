@@ -2,8 +2,9 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { DecisionMade, Order, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { buys, envelopeKey, type History, isOver, leftOf, positionKey, strategyKey } from "../history.ts";
-import { isCovered, isInForceAt, isLowered } from "./decisions.ts";
+import type { Evidence } from "../evidence.ts";
+import { buys, envelopeKey, type History, leftOf, positionKey, strategyKey } from "../history.ts";
+import { isCovered, isInForceAt, isLowered, mayTrade } from "./decisions.ts";
 import { type Invariant, onMessage } from "./invariant.ts";
 
 export const haltsLetExitsOut: Invariant = {
@@ -88,7 +89,7 @@ export const exitsAreProven: Invariant = {
       if (halt === undefined || at - adjusted < adjustmentUs) return undefined;
       const isOwn = halted.some(({ severity }) => severity === "STRATEGY_HALT");
       const crossed = past.crossedAt.get(strategyKey(order.fund_id, order.strategy_id, order.symbol)) ?? 0;
-      const closable = closableOf(past, order, decision.decided_at, isOwn && at - crossed >= adjustmentUs);
+      const closable = closableOf(evidence, order, decision.decided_at, isOwn && at - crossed >= adjustmentUs);
       if (order.reduce_only === true && decimal.parse(order.quantity) <= closable) return undefined;
       return `${order.order_id} of ${order.quantity} passed ${halt.halt_id}, and ${decimal.format(closable)} were left to close`;
     }),
@@ -98,35 +99,33 @@ export const exitsAreProven: Invariant = {
  * What this side may still close: what the fund holds, less what every other order on this side may trade; in a halt of the strategy no more than the same
  * of that strategy alone.
  */
-function closableOf(past: History, order: Order, decidedAt: string, ofStrategyToo: boolean): decimal.Decimal {
+function closableOf(evidence: Evidence, order: Order, decidedAt: string, ofStrategyToo: boolean): decimal.Decimal {
+  const { past } = evidence;
   const { fund_id: fundId, strategy_id: strategyId, symbol } = order;
   const ofFund = past.positions.get(positionKey(fundId, symbol)) ?? decimal.zero;
-  const ofAll = beyondOthers(past, order, decidedAt, ofFund, () => true);
+  const ofAll = beyondOthers(evidence, order, decidedAt, ofFund, () => true);
   if (!ofStrategyToo) return ofAll;
   const own = past.strategyPositions.get(strategyKey(fundId, strategyId, symbol)) ?? decimal.zero;
   const isOwn = (other: Order): boolean => other.strategy_id === strategyId;
-  return decimal.min(ofAll, beyondOthers(past, order, decidedAt, own, isOwn));
+  return decimal.min(ofAll, beyondOthers(evidence, order, decidedAt, own, isOwn));
 }
 
 function beyondOthers(
-  past: History,
+  evidence: Evidence,
   { fund_id: fundId, symbol, side, order_id: id }: Order,
   decidedAt: string,
   held: decimal.Decimal,
   counts: (order: Order) => boolean,
 ): decimal.Decimal {
   const ours = buys(side) ? decimal.negate(held) : held;
-  const pending = [...past.orders.values()].filter(
-    ({ order, approval, state, routed }) =>
-      approval !== undefined &&
-      !isOver(state) &&
-      // Nobody may send it any more: what was not told to be on its way by then never will be.
-      (routed || (approval.valid_until ?? "") >= decidedAt) &&
-      order.fund_id === fundId &&
-      order.symbol === symbol &&
-      order.order_id !== id &&
-      counts(order) &&
-      buys(order.side) === buys(side),
+  const pending = [...evidence.past.orders.values()].filter(
+    (one) =>
+      mayTrade(one, evidence, decidedAt) &&
+      one.order.fund_id === fundId &&
+      one.order.symbol === symbol &&
+      one.order.order_id !== id &&
+      counts(one.order) &&
+      buys(one.order.side) === buys(side),
   );
   const taken = pending.reduce((sum, one) => decimal.add(sum, leftOf(one)), decimal.zero);
   return decimal.subtract(ours, taken);

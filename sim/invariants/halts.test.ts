@@ -4,6 +4,7 @@ import { memoryWorld } from "../../adapters/memory/world.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { paperReference } from "../../services/paper-seeds.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, history, type Told } from "../history.ts";
 import { noApprovalInAHalt } from "./decisions.ts";
@@ -112,6 +113,9 @@ function evidence({ before = [], now, stored = [], heard, acknowledged, judged }
     fold(past, readTold(message, index));
   });
   const world = memoryWorld();
+  for (const kind of ["funds", "calendars"] as const) {
+    world.risk.references.set(kind, [{ kind, version: 1, content: paperReference(at)[kind] } as never]);
+  }
   for (const one of stored) world.risk.halts.push(one as (typeof world.risk.halts)[number]);
   if (heard !== undefined) world.risk.navs.set("alpha", { fund_id: "alpha", nav: "1", currency: "USD", as_of: heard });
   for (const [key, told] of past.baselines) {
@@ -126,7 +130,9 @@ function evidence({ before = [], now, stored = [], heard, acknowledged, judged }
   const halts = new Map(acknowledged === undefined ? [] : [[acknowledged, { epoch: 1, turn: 1 }] as const]);
   const promises = { orders: new Set(), halts, lifted: new Set(), envelopes: new Set(), approvals: [] };
   const told = now === undefined ? undefined : readTold(now, before.length);
-  return { past, promises, platform: { world }, told, settled: told === undefined, now: 0 } as unknown as Evidence;
+  const reserved = { released: new Set() };
+  const shown = { past, promises, reserved, platform: { world }, told, settled: told === undefined, now: 0 };
+  return shown as unknown as Evidence;
 }
 
 const told = (id: string, epoch: number): readonly Message[] => [

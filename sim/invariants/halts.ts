@@ -104,6 +104,7 @@ export const firmNeedsTwo: Invariant = {
       onMessage<ResumeEnded>(evidence, subjects.resumeEnded, (over) => endedWrongly(past, over)) ??
       onMessage<HaltLifted>(evidence, subjects.haltLifted, (lift) => {
         const { severity, requested_by: asker, cosigned_by: signer, halt_id: id } = lift;
+        if (isDrill(lift)) return undefined;
         if (asker === signer) return severity === "FIRM_HALT" ? `${signer} lifted ${id} of the firm alone` : undefined;
         const signed = [...past.resumes.values()].some(
           ({ request, ended }) =>

@@ -38,6 +38,7 @@ import * as ofExits from "./exits.ts";
 import * as ofHalts from "./halts.ts";
 import { canary } from "./life.ts";
 import * as ofLosses from "./losses.ts";
+import * as ofStanding from "./standing.ts";
 
 function complaint(name: string, doctor: (evidence: Doctored) => void): string | undefined {
   const evidence = nothing();
@@ -443,8 +444,10 @@ describe("the invariants of a simulated run", () => {
     for (const [words, doctor] of fails) expect(complaint(name, doctor)).toMatch(words);
   });
 
-  it("are all in this table, or among those of halts, exits and losses, which have their own", () => {
-    const others = [ofHalts, ofExits, ofLosses, ofBreaches].flatMap((of) => Object.values(of) as readonly object[]);
+  it("are all in this table, or among those of halts, exits, losses and what stands, which have their own", () => {
+    const others = [ofHalts, ofExits, ofLosses, ofBreaches, ofStanding].flatMap(
+      (of) => Object.values(of) as readonly object[],
+    );
     const elsewhere = new Set<unknown>(others.flatMap((one) => ("violated" in one && "name" in one ? [one.name] : [])));
     const here = invariants.map(({ name }) => name).filter((name) => !elsewhere.has(name));
     expect(Object.keys(table).sort()).toEqual(here.sort());

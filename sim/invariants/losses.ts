@@ -1,5 +1,5 @@
 // What must be true of losses and of what they are counted from, reckoned again from the valuations that were told.
-import { tradingCalendar, tradingDay } from "../../contracts/src/calendar.ts";
+import { type TradingCalendar, tradingCalendar, tradingDay } from "../../contracts/src/calendar.ts";
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
@@ -7,9 +7,12 @@ import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt, LossBaseline } from "../../contracts/src/records/halt.ts";
 import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
-import { calendarDefinition } from "../../contracts/src/records/reference.ts";
+import {
+  type CalendarReference,
+  calendarDefinition,
+  type FundReference,
+} from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { paperReference } from "../../services/paper-seeds.ts";
 import type { Evidence } from "../evidence.ts";
 import { baselineKey } from "../halt-history.ts";
 import { envelopeKey, type History } from "../history.ts";
@@ -136,14 +139,32 @@ export function hasHalt(
   );
 }
 
-/** The calendar of each fund, which nobody changes here. */
-const calendars = new Map(
-  paperReference("2026-01-01T00:00:00.000000Z").funds.flatMap(({ fund_id: fundId, calendar }) =>
-    paperReference("2026-01-01T00:00:00.000000Z")
-      .calendars.filter(({ name }) => name === calendar)
-      .map((one) => [fundId, tradingCalendar(calendarDefinition(one))] as const),
-  ),
-);
+const calendars = new WeakMap<CalendarReference, TradingCalendar>();
+
+function calendarOf(reference: CalendarReference): TradingCalendar {
+  const known = calendars.get(reference) ?? tradingCalendar(calendarDefinition(reference));
+  calendars.set(reference, known);
+  return known;
+}
+
+/** So long somebody may decide by reference data that has been replaced. */
+const newReferenceUs = 2_000_000;
+
+/** The trading days that it may be for a fund, by every version that somebody may still take for the newest. */
+function daysOf({ platform: { world } }: Evidence, fundId: string, at: number): readonly string[] {
+  const inForce = <One>(kind: "funds" | "calendars"): readonly One[][] => {
+    const versions = world.risk.references.get(kind) ?? [];
+    const isCurrent = (version: number): boolean =>
+      versions.every((next) => next.version !== version + 1 || at - next.setAt < newReferenceUs);
+    return versions.filter(({ version }) => isCurrent(version)).map(({ content }) => content as unknown as One[]);
+  };
+  const named = inForce<FundReference>("funds").flatMap((all) => all.filter((one) => one.fund_id === fundId));
+  const found = inForce<CalendarReference>("calendars").flatMap((all) =>
+    all.filter(({ name }) => named.some(({ calendar }) => calendar === name)),
+  );
+  return found.map((one) => tradingDay(calendarOf(one), fromMicroseconds(at)));
+}
+
 const judgedWithinUs = 5_000_000;
 
 export const limitsAreJudged: Invariant = {
@@ -157,14 +178,13 @@ export const limitsAreJudged: Invariant = {
       if (!decision.approved || decision.classification === "REDUCE" || isLowered(past, order)) return undefined;
       const fundId = order.fund_id;
       const limits = newestLimits(past, fundId);
-      const calendar = calendars.get(fundId);
+      const days = daysOf(evidence, fundId, at);
       const state = platform.world.losses.states.get(fundId)?.state;
-      if (limits === undefined || calendar === undefined) return undefined;
+      if (limits === undefined || days.length === 0) return undefined;
       const named = `${decision.order_id} of ${fundId} was approved`;
       if (state === undefined) return `${named}, and its losses were never judged`;
-      const day = tradingDay(calendar, fromMicroseconds(at));
-      if (!state.baselines.some(({ limit, period }) => limit === "daily" && period === day)) {
-        return `${named}, and its loss of ${day} is not counted from anywhere`;
+      if (!state.baselines.some(({ limit, period }) => limit === "daily" && days.includes(period))) {
+        return `${named}, and its loss of ${days[0]} is not counted from anywhere`;
       }
       const unjudged = (past.navs.get(fundId) ?? []).find(({ nav }) => parse(nav.as_of) > state.newest.at);
       if (unjudged === undefined || at - parse(unjudged.nav.as_of) <= judgedWithinUs) return undefined;

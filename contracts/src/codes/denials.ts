@@ -205,6 +205,10 @@ export const commandDenials = {
   ),
   ORDER_BROKER_REJECTED: denial("The broker refused the order.", "FAILED_PRECONDITION"),
   ORDER_BROKER_UNKNOWN: denial("There is no such broker here.", "INVALID_ARGUMENT"),
+  ADJUSTMENT_REFERENCE_GONE: denial(
+    "The reference data has no such instrument, fund or strategy, so that nobody could value or close the position.",
+    "FAILED_PRECONDITION",
+  ),
   ADJUSTMENT_OUTDATED: denial("The position moved since the broker's answer that it should be set to.", "ABORTED"),
   CROSS_OUTDATED: denial("A position moved, or an exit of its own came, since the cross was asked for.", "ABORTED"),
   CROSS_UNPRICED: denial("There is no fresh mark at which two strategies could be crossed.", "FAILED_PRECONDITION"),

@@ -1,0 +1,131 @@
+// What risk officers book: deposits and withdrawals, corporate actions; and what a reconciler that is wrong would adjust. Keys come again, with the
+// same body and with another.
+
+import { giveProof } from "../../adapters/memory/step-up-records.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { format, type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
+import { rebuildAction } from "../../services/treasury/rebuild-ledger.ts";
+import { one } from "../people.ts";
+import { operatorIdentity } from "../platform.ts";
+import {
+  type Act,
+  type ActionParts,
+  asOfficer,
+  asService,
+  earlier,
+  freshKey,
+  funds,
+  reason,
+  someReason,
+  symbols,
+} from "./action.ts";
+
+interface Flow {
+  readonly fund_id: string;
+  readonly idempotency_key: string;
+  readonly currency: string;
+  readonly amount: string;
+  readonly reason: string;
+}
+
+export const bookFlow: Act = (parts) => asOfficer(parts, "Treasury", "BookFlow", flowOf(parts));
+
+function flowOf(parts: ActionParts): Flow {
+  const { dice } = parts;
+  const thrown = dice.below(100);
+  const again = thrown < 20 ? earlier<Flow>(parts, "BookFlow") : undefined;
+  // The same once more, and the same key for another amount or another fund.
+  if (again !== undefined && thrown < 12) return again;
+  if (again !== undefined && thrown < 16) return { ...again, amount: "777" };
+  if (again !== undefined) return { ...again, fund_id: one(dice, funds) };
+  const amount = String((dice.chance(0.6) ? 1 : -1) * (1_000 + dice.below(200_000)));
+  const fresh = { fund_id: one(dice, funds), idempotency_key: freshKey(parts, "flow"), currency: "USD", amount };
+  const flow = { ...fresh, reason: someReason(parts) };
+  if (thrown < 24) return { ...flow, amount: "-1000000000" };
+  if (thrown < 27) return { ...flow, fund_id: "omega" };
+  if (thrown < 30) return { ...flow, currency: "EUR" };
+  return flow;
+}
+
+interface Dividend {
+  readonly action_id: string;
+  readonly kind: string;
+  readonly symbol: string;
+  readonly amount_per_share: string;
+  readonly ex_date: string;
+  readonly reason: string;
+}
+
+export const bookCorporateAction: Act = (parts) =>
+  asOfficer(parts, "Treasury", "BookCorporateAction", dividendOf(parts));
+
+function dividendOf(parts: ActionParts): Dividend {
+  const { dice, time } = parts;
+  const thrown = dice.below(100);
+  const again = thrown < 20 ? earlier<Dividend>(parts, "BookCorporateAction") : undefined;
+  if (again !== undefined && thrown < 12) return again;
+  if (again !== undefined) return { ...again, amount_per_share: "0.77" };
+  const isShare = dice.chance(0.9);
+  return {
+    action_id: freshKey(parts, "dividend"),
+    kind: thrown < 23 ? "GIFT" : "CASH_DIVIDEND",
+    symbol: isShare ? one(dice, shares) : one(dice, symbols),
+    amount_per_share: thrown < 26 ? "-0.2" : `0.${1 + dice.below(90)}`,
+    ex_date: thrown < 30 ? "2031-01-02" : dice.chance(0.7) ? today(time.clock.now()) : "2026-01-01",
+    reason: someReason(parts),
+  };
+}
+
+const shares = ["AAPL", "XOM", "MSFT", "SPY"];
+
+/** The date of New York, as far as a winter's day goes. */
+function today(at: Instant): string {
+  return format(minusMilliseconds(at, 5 * 3_600_000)).slice(0, 10);
+}
+
+interface Adjustment {
+  readonly adjustment_id: string;
+  readonly fund_id: string;
+  readonly strategy_id: string;
+  readonly symbol: string;
+  readonly from_quantity: string;
+  readonly to_quantity: string;
+  readonly price: string;
+  readonly broker: string;
+  readonly reason: string;
+}
+
+/** Only what must change nothing: what is right is adjusted by the reconciler itself. */
+export const adjustPosition: Act = (parts) => {
+  const { dice, platform } = parts;
+  const thrown = dice.below(100);
+  const again = thrown < 25 ? earlier<Adjustment>(parts, "AdjustPosition") : undefined;
+  const held = [...platform.world.oms.positions.values()];
+  if (held.length === 0) return Promise.resolve();
+  const { fundId, strategyId, symbol, quantity } = one(dice, held);
+  const present = decimal.format(quantity);
+  const outdated = decimal.format(decimal.add(quantity, decimal.one));
+  const fresh: Adjustment = {
+    adjustment_id: freshKey(parts, "adjustment"),
+    ...{ fund_id: fundId, strategy_id: strategyId, symbol, from_quantity: outdated, to_quantity: present },
+    ...{ price: "100", broker: "paper", reason },
+  };
+  const wrong =
+    thrown < 50
+      ? fresh
+      : thrown < 75
+        ? { ...fresh, from_quantity: present }
+        : { ...fresh, fund_id: "omega", strategy_id: "omega-one", from_quantity: "0", to_quantity: "5" };
+  return asService(parts, "operations", "Oms", "AdjustPosition", again ?? wrong);
+};
+
+/** With a proof of the second factor, with one for another fund, with none, or only to look. */
+export const rebuildLedger: Act = (parts) => {
+  const { dice, platform, time } = parts;
+  const fund_id = dice.chance(0.95) ? one(dice, funds) : "omega";
+  const given = someReason(parts);
+  const named = rebuildAction(dice.chance(0.9) ? fund_id : "beta", given);
+  const proof = giveProof(platform.world.stepUps, { identity: operatorIdentity("duty"), named, at: time.clock.now() });
+  const request = { fund_id, reason: given, dry_run: dice.chance(0.2), step_up_proof: dice.chance(0.9) ? proof : "" };
+  return asOfficer(parts, "Treasury", "RebuildLedger", request);
+};

@@ -1,0 +1,129 @@
+// Every operation of the table of authority that changes something, and how it happens in a simulated run: by an action of its own, by what the
+// simulated people and services do all the time, or not at all, and then why. operations.test.ts holds the table against this list; sim.test.ts
+// that each one that is said to happen does.
+import type { ChangingOperation } from "../contracts/src/state-changes.ts";
+import type { Dice } from "../testkit/virtual/dice.ts";
+import type { Act, ActionParts } from "./actions/action.ts";
+import * as desk from "./actions/desk.ts";
+import * as money from "./actions/money.ts";
+import { setReferenceData } from "./actions/reference.ts";
+import { one, type PeopleParts } from "./people.ts";
+
+export type Simulated =
+  /** Drawn as often as its weight says. */
+  | { readonly weight: number; readonly act: Act }
+  /** Who asks it, all the time. */
+  | { readonly by: string }
+  /** Why it never happens here, and the test that shows it instead. */
+  | { readonly why: string; readonly shownBy: string };
+
+const drawn = (weight: number, act: Act): Simulated => ({ weight, act });
+const by = (who: string): Simulated => ({ by: who });
+const not = (why: string, shownBy: string): Simulated => ({ why, shownBy });
+
+const oneLog = "The invariants follow one log from its first entry to its last.";
+const gateway = "It is the gateway's own, which is no service and does not run here.";
+
+/**
+ * An operation that is missing here is an error of types and of operations.test.ts: write an action for it in sim/actions, or say why it cannot
+ * happen in a simulated run. One that only reads belongs into the list of contracts/src/state-changes.ts.
+ */
+export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
+  CheckOrder: by("order management for every order, and a client that never sends what was approved"),
+  CheckOrders: not(
+    "It is CheckOrder over a stream, and services ask each other one by one.",
+    "adapters/grpc/bidirectional.test.ts",
+  ),
+  UpdateEnvelope: by("the two operators"),
+  ReleaseThrottle: drawn(6, desk.releaseThrottle),
+  ConfirmSent: drawn(5, desk.confirmSent),
+  ReleaseApproval: drawn(5, desk.releaseApproval),
+
+  RequestHalt: by("the two operators"),
+  ResumeHalt: by("the two operators"),
+  AnnounceHalt: by("operations for every halt that it latches"),
+  ConfirmHalts: by("operations for every halt that it latches"),
+  ReserveWithdrawal: by("treasury for every withdrawal"),
+  FlattenPaper: drawn(2, desk.flattenPaper),
+  RunDrill: drawn(4, desk.runDrill),
+  RestartAll: not(
+    "The gateway asks the supervisor for it; here every service is killed at any moment, which is harder.",
+    "edges/ctl/halt-desk.test.ts",
+  ),
+
+  AppendAudit: drawn(4, desk.appendAudit),
+  InspectAudit: drawn(1, desk.inspectAudit),
+  BeginAuditInspection: drawn(1, desk.beginAuditInspection),
+  RotateAuditKey: drawn(1, desk.rotateAuditKey),
+  RevokeAuditKey: drawn(2, desk.revokeAuditKey),
+  BeginAuditAnew: not(oneLog, "services/operations/audit/anew/anew.test.ts"),
+  CosignAuditAnew: not(oneLog, "services/operations/audit/anew/anew.test.ts"),
+  EraseAuditSubject: not(
+    "What is sealed about persons comes from the gateway, which does not run here.",
+    "services/operations/audit/personal/erase-desk.test.ts",
+  ),
+  ReportRegulatoryEvent: not("It is answered with UNIMPLEMENTED and changes nothing yet.", "identity.test.ts"),
+
+  SubmitOrder: by("the traders, research and the exits of operations"),
+  CancelOrder: by("the traders"),
+  AmendOrder: by("the traders, also with keys that came before and out of order"),
+  CancelAll: by("the two operators"),
+  CrossPositions: by(
+    "operations, for a stop that only the opposite position of another strategy of its fund can close",
+  ),
+  AdjustPosition: drawn(4, money.adjustPosition),
+  SetPaperWeather: drawn(8, desk.setPaperWeather),
+  BookCorporateAction: drawn(8, money.bookCorporateAction),
+  BookFlow: drawn(12, money.bookFlow),
+  RebuildLedger: drawn(5, money.rebuildLedger),
+  SetStrategy: drawn(8, desk.setStrategy),
+  EndStop: drawn(3, desk.endStop),
+  Reconcile: drawn(3, desk.reconcile),
+  ProveFlat: drawn(3, desk.proveFlat),
+  SetReferenceData: drawn(26, setReferenceData),
+  RetryParked: drawn(1, desk.retryParked),
+  DiscardParked: drawn(2, desk.discardParked),
+
+  LogOut: not(gateway, "login.test.ts"),
+  EnrolSecondFactor: not(gateway, "login.test.ts"),
+  StepUp: not(gateway, "login.test.ts"),
+  IssueServiceToken: not(gateway, "identity.test.ts"),
+  RotateServiceToken: not(gateway, "identity.test.ts"),
+  RevokeServiceToken: not(gateway, "identity.test.ts"),
+  RevokeSessions: not(gateway, "identity.test.ts"),
+  RotateSigningKeys: not(gateway, "identity.test.ts"),
+};
+
+const actions = Object.values(simulated).flatMap((one) => ("act" in one ? [one] : []));
+const weights = actions.reduce((sum, { weight }) => sum + weight, 0);
+
+function draw(dice: Dice): Act {
+  let left = dice.below(weights);
+  for (const { weight, act } of actions) {
+    if (left < weight) return act;
+    left -= weight;
+  }
+  return money.bookFlow;
+}
+
+/** How many operations a run is about; half of what is drawn is one of them, so that each run sees much of a little. */
+const themes = 2;
+
+export interface OfficersOptions {
+  readonly everyMs: number;
+  /** Approvals that nobody sends. */
+  readonly crashed: readonly string[];
+}
+
+/** Draws actions until the weather clears up, never waiting for an answer before the next. */
+export async function officers(people: PeopleParts, { everyMs, crashed }: OfficersOptions): Promise<void> {
+  const dice = people.time.dice.fork("officers");
+  const parts: ActionParts = { ...people, dice, crashed, oldKeys: [], asked: new Map() };
+  const theme = Array.from({ length: themes }, () => draw(dice));
+  while (!people.isStopping()) {
+    await people.time.timers.sleep(1 + dice.below(2 * everyMs));
+    if (people.isStopping()) return;
+    const act = dice.chance(0.5) ? one(dice, theme) : draw(dice);
+    void act(parts);
+  }
+}
