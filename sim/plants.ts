@@ -364,7 +364,29 @@ const hearsNoLoss: Plant = {
   },
 };
 
+const withdrawAnything: Plant = {
+  name: "withdraw-anything",
+  sentence: "Nothing is asked before money leaves a fund: neither the risk engine, nor its cash, nor the halts.",
+  ports: (service, ports) => {
+    if (service !== "treasury") return ports;
+    const { store } = ports;
+    const asked = { reserve: async () => ({ answer: undefined }) };
+    const blind: Store = {
+      ...store,
+      transact: (name, work) =>
+        store.transact(name, (unit) => {
+          if (name !== "treasury.flow") return work(unit);
+          const ledger = { ...unit.ledger, lockHolding: async () => decimal.largest };
+          const oms = { ...unit.oms, haltsAtSending: async () => ({ epoch: 0, active: [] }) };
+          return work({ ...unit, ledger, oms });
+        }),
+    };
+    return { ...ports, store: blind, withdrawals: asked };
+  },
+};
+
 export const plants: readonly Plant[] = [
+  withdrawAnything,
   loseOneBooking,
   hearsNoLoss,
   skipEpochCheck,

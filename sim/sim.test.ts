@@ -93,6 +93,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "trust-the-log": [1, "no_audit_no_new_risk"],
   "prove-by-fund-only": [12, "exits_are_proven"],
   "owed-to-others": [5, "comes_to_rest", "stops_exit_once"],
+  "withdraw-anything": [12, "withdrawals_keep_limits"],
   "hears-no-loss": [3, "breaches_are_acted_on", "losses_halt"],
   "spend-twice": [2, "market_within_approved"],
   "nothing-stands": [5, "standing_keeps_reference"],
