@@ -2,7 +2,6 @@
 // product knows nothing of them. Every one must be found.
 import type { MemoryWorld } from "../adapters/memory/world.ts";
 import * as decimal from "../contracts/src/decimal.ts";
-import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Fill, Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
@@ -355,12 +354,12 @@ const hearsNoLoss: Plant = {
   ports: (service, ports) => {
     if (service !== "riskengine") return ports;
     const highest = new Map<string, number>();
-    const bus = overheard(ports.bus, "riskengine.nav", (event, handler) => {
-      const nav = event.payload as NavUpdated;
+    const hand = (event: BusEvent, handler: Handler) => {
+      const nav = event.payload as { readonly fund_id: string; readonly nav: string };
       highest.set(nav.fund_id, Math.max(highest.get(nav.fund_id) ?? 0, Number(nav.nav)));
       return handler({ ...event, payload: { ...nav, nav: String(highest.get(nav.fund_id)) } });
-    });
-    return { ...ports, bus };
+    };
+    return { ...ports, bus: overheard(ports.bus, "riskengine.nav", hand) };
   },
 };
 
@@ -370,18 +369,13 @@ const withdrawAnything: Plant = {
   ports: (service, ports) => {
     if (service !== "treasury") return ports;
     const { store } = ports;
-    const asked = { reserve: async () => ({ answer: undefined }) };
-    const blind: Store = {
-      ...store,
-      transact: (name, work) =>
-        store.transact(name, (unit) => {
-          if (name !== "treasury.flow") return work(unit);
-          const ledger = { ...unit.ledger, lockHolding: async () => decimal.largest };
-          const oms = { ...unit.oms, haltsAtSending: async () => ({ epoch: 0, active: [] }) };
-          return work({ ...unit, ledger, oms });
-        }),
-    };
-    return { ...ports, store: blind, withdrawals: asked };
+    const transact: Store["transact"] = (name, work) =>
+      store.transact(name, (unit) => {
+        const ledger = { ...unit.ledger, lockHolding: async () => decimal.largest };
+        const oms = { ...unit.oms, haltsAtSending: async () => ({ epoch: 0, active: [] }) };
+        return work(name === "treasury.flow" ? { ...unit, ledger, oms } : unit);
+      });
+    return { ...ports, store: { ...store, transact }, withdrawals: { reserve: async () => ({ answer: undefined }) } };
   },
 };
 
