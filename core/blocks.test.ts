@@ -22,13 +22,13 @@ import {
 import { type StandingBlock, standingConditions } from "./blocks.ts";
 import { compileEnvelope } from "./envelope.ts";
 
-/** What another order could escape: its own words and sides, its size, its pace, its short, its verdict. A code that fits none of these is to be put among the standing ones. */
+/** What another order could escape: its own words and sides, what it claims to reduce, its size, its pace, its short, its verdict. A code that fits none of these is to be put among the standing ones. */
 const isAboutTheOrder: readonly RegExp[] = [
   /^SCHEMA_/,
   /^(DUPLICATE_KEY|KEY_REUSED)$/,
   /_NOT_ALLOWED$/,
   /_(ABOVE_MAX|EXCEEDED|EXPIRED|OVERFLOW|OUTSIDE_COLLAR)$/,
-  /^(SHORTING_|BORROW_|RISK_OFFICER_|COVER_|SELL_|SHORT_|BUY_)/,
+  /^(SHORTING_|BORROW_|RISK_OFFICER_|COVER_|SELL_|SHORT_|BUY_|STRATEGY_REDUCTION_)/,
 ];
 
 const symbols = reference.instruments;

@@ -11,6 +11,7 @@ import { subjects } from "../contracts/src/subjects.ts";
 import { createEngine } from "../core/engine.ts";
 import { compileEnvelope } from "../core/envelope.ts";
 import { inputAgesDefault } from "../core/gates/gate.ts";
+import { optionRiskOf } from "../core/option-risk.ts";
 import type { StoredOrder } from "../ports/oms-records.ts";
 import type { OrderDesk, RiskChecks } from "../ports/peers.ts";
 import type { DeniedAnswer, UnaryHandler } from "../ports/rpc.ts";
@@ -39,8 +40,15 @@ function engineOf(at: Instant) {
     approvalValidMs: 5_000,
     openOrdersPerFundMax: 1_000,
   });
-  const markAt = (symbol: string, price: string, now: Instant): void =>
-    engine.setMark({ symbol, price, source: "paper", at: format(now) });
+  const { instruments } = paperReference(format(at));
+  const shares = new Map(paperListings.map(({ symbol, price }) => [symbol, decimal.parse(price)]));
+  const markAt = (symbol: string, price: string, now: Instant): void => {
+    const instrument = instruments.find((one) => one.symbol === symbol);
+    const under = shares.get(instrument?.underlying ?? "");
+    const own = { price: decimal.parse(price), at: now };
+    const risk = instrument && optionRiskOf(instrument, own, under && { price: under, at: now }, undefined);
+    engine.setMark({ symbol, price, source: "paper", ...(risk && { option_risk: risk }), at: format(now) });
+  };
   const fill = (of: object, now: Instant): void =>
     void engine.applyFill({ fill_id: "f", price: "1", filled_at: format(now), ...of } as Fill);
   engine.setReference(paperReference(format(at)));
