@@ -4,7 +4,7 @@
 //  1. Durable events of our services reach NATS through the outbox relay, which runs in operations: its user may publish every
 //     subject, the others none. What a service may write to the outbox is checked in its own process (publish-authority.ts).
 //  2. Prices are not relayed: whoever may publish them does so itself.
-//  3. A program in the place of our order management or treasury publishes what only that service may, and nothing else.
+//  3. A program in the place of our order management or treasury publishes what is that service's own, and nothing else.
 //  4. Everybody has an inbox of their own, so that nobody reads or answers another's requests.
 import { type PlatformService, platformServices, publishers } from "../../contracts/src/authority.ts";
 import { everySubject, subjects } from "../../contracts/src/subjects.ts";
@@ -48,11 +48,11 @@ function serviceUser(service: PlatformService): NatsUser {
 
 function foreignUser(service: PlatformService): NatsUser {
   const name = `foreign-${service}`;
-  const alone = subjectsOf(service).filter(({ only }) => only);
+  const own = subjectsOf(service).filter((subject) => subject.name.startsWith(`svc.v1.${service}.`));
   return {
     name,
     sentence: `A program of your own in the place of ${service}.`,
-    publish: alone.map((subject) => subject.name),
+    publish: own.map((subject) => subject.name),
     subscribe: [...heard, `${inboxPrefix(name)}.>`],
   };
 }
@@ -63,7 +63,6 @@ function subjectsOf(service: PlatformService) {
     .map((key) => ({
       name: subjects[key].name,
       delivery: subjects[key].delivery,
-      only: publishers[key].length === 1,
     }));
 }
 

@@ -34,7 +34,6 @@ describe("store on PostgreSQL", () => {
       "alter table outbox disable trigger all",
       "delete from handled_event",
       "update outbox_floor set trimmed_id = 99",
-      "delete from parked_event",
     ]) {
       expect(await rejection(peer.pool.query(sql), sql), sql).toMatchObject({ code: "42501" });
     }

@@ -21,12 +21,16 @@ async function rigged(days: number, held: Readonly<Record<string, string>> = { "
   closes.push(rig.close);
   const now = rig.time.clock.now();
   const expiry = format(plusMilliseconds(now, days * dayMs)).slice(0, 10);
-  const content = paperReference(format(now)).instruments.map((one) =>
-    one.symbol === symbol ? { ...one, expiry } : one,
+  const before = paperReference(format(now));
+  const instruments = before.instruments.map((one) => (one.symbol === symbol ? { ...one, expiry } : one));
+  const funds = before.funds.map((one) =>
+    one.fund_id === "gamma" ? { ...one, strategies: [...one.strategies, "other"] } : one,
   );
-  await rig.outside.transact("reference", (unit) =>
-    unit.reference.put({ kind: "instruments", version: 2, content, setBy: "x", setAt: now, reason: "", hash: "" }),
-  );
+  const set = { version: 2, setBy: "x", setAt: now, reason: "", hash: "" };
+  await rig.outside.transact("reference", async (unit) => {
+    await unit.reference.put({ ...set, kind: "instruments", content: instruments });
+    await unit.reference.put({ ...set, kind: "funds", content: funds });
+  });
   const settled = { price: decimal.parse("670"), at: endOfDate(expiry) as Instant, cursor: 0 };
   const said: { settlement: typeof settled | undefined } = { settlement: undefined };
   rig.broker.settlement = async () => said.settlement;
