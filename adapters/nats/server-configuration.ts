@@ -48,7 +48,9 @@ function serviceUser(service: PlatformService): NatsUser {
 
 function foreignUser(service: PlatformService): NatsUser {
   const name = `foreign-${service}`;
-  const own = subjectsOf(service).filter((subject) => subject.name.startsWith(everySubject.replace(">", `${service}.`)));
+  const own = subjectsOf(service).filter((subject) =>
+    subject.name.startsWith(everySubject.replace(">", `${service}.`)),
+  );
   return {
     name,
     sentence: `A program of your own in the place of ${service}.`,
