@@ -68,8 +68,12 @@ export const releaseApproval: Act = (parts) => {
   return asOfficer(parts, "RiskEngine", "ReleaseApproval", request);
 };
 
-export const confirmSent: Act = (parts) =>
-  asService(parts, "oms", "RiskEngine", "ConfirmSent", { order_id: someOrder(parts) });
+/** Of what its client will never send nobody says so: what was said to be sent is held until it ends, and that never would. */
+export const confirmSent: Act = (parts) => {
+  const drawn = someOrder(parts);
+  const orderId = parts.crashed.includes(drawn) ? "order-nobody" : drawn;
+  return asService(parts, "oms", "RiskEngine", "ConfirmSent", { order_id: orderId });
+};
 
 export const setStrategy: Act = (parts) => {
   const { dice } = parts;
