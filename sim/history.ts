@@ -5,7 +5,12 @@ import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { LedgerBooked } from "../contracts/src/records/fund.ts";
-import type { StopAttempted, StopEnded, StopTriggered } from "../contracts/src/records/operations.ts";
+import type {
+  ReconcileDifference,
+  StopAttempted,
+  StopEnded,
+  StopTriggered,
+} from "../contracts/src/records/operations.ts";
 import type {
   DecisionMade,
   Fill,
@@ -79,6 +84,8 @@ export interface History extends HaltHistory {
   readonly crossedAt: Map<string, number>;
   /** Stops of which an alarm said that their exit waits, and why: the sentences, by fund and symbol. */
   readonly waiting: Map<string, string[]>;
+  /** Where the reconciler told that our position and the broker's differ, and nobody has set that right: by fund and symbol. */
+  readonly apart: Set<string>;
 }
 
 export const envelopeKey = (fundId: string, version: number): string => `${fundId} ${version}`;
@@ -114,6 +121,7 @@ export function history(): History {
     adjustedAt: new Map(),
     crossedAt: new Map(),
     waiting: new Map(),
+    apart: new Set(),
   };
 }
 
@@ -200,6 +208,12 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
     if (code !== "STOP_EXIT_WAITING") return;
     const key = positionKey(String(facts?.["fund_id"]), String(facts?.["symbol"]));
     past.waiting.set(key, [...(past.waiting.get(key) ?? []), sentence]);
+  },
+  [subjects.reconcileDifference.name]: (past, { payload }) => {
+    const { fund_id: fundId, symbol, status } = payload as ReconcileDifference;
+    const key = positionKey(fundId, symbol);
+    if (status === "CONFIRMED") past.apart.add(key);
+    else if (status !== "SUSPECTED") past.apart.delete(key);
   },
   [subjects.stopAttempted.name]: (past, { payload }) => {
     const attempt = payload as StopAttempted;

@@ -67,6 +67,19 @@ const goneFor =
     platform.damage.sinceUs = toldAtUs - us;
   };
 
+/** A stop whose exit waits, as an alarm says, while the reconciler has told this of its symbol. */
+function waitsFor(evidence: Parameters<Doctor>[0], status: string): void {
+  fired(evidence);
+  const { strategy_id, symbol } = triggered;
+  const sentence = `The stop of ${strategy_id} in ${symbol} fired and its exit is not confirmed.`;
+  const alarm = { code: "STOP_EXIT_WAITING", sentence, facts: { fund_id: fundId, symbol } };
+  fold(evidence.past, message(subjects.stopAttempted, attempted(1)));
+  fold(evidence.past, message(subjects.alarmRaised, alarm));
+  for (const told of ["CONFIRMED", status].slice(status === "SUSPECTED" ? 1 : 0)) {
+    fold(evidence.past, message(subjects.reconcileDifference, { fund_id: fundId, symbol, status: told }));
+  }
+}
+
 /** By invariant: evidence in which it holds, and evidence that must make it complain with these words. */
 const table: Readonly<
   Record<string, { readonly holds: readonly Doctor[]; readonly fails: readonly (readonly [RegExp, Doctor])[] }>
@@ -369,8 +382,13 @@ const table: Readonly<
       told(subjects.stopTriggered, triggered),
       told(subjects.stopAttempted, attempted(1), fired),
       told(subjects.fillsCreated, { ...exampleFill, order_id: "stop-1-1", quantity: "10" }, fired),
+      settled((evidence) => waitsFor(evidence, "CONFIRMED")),
     ],
     fails: [
+      ...(["SUSPECTED", "CLEARED"] as const).map((status): [RegExp, Doctor] => [
+        /the exit of stop-1 is still owed after 1 attempts/,
+        settled((evidence) => waitsFor(evidence, status)),
+      ]),
       [/stop-1 fired twice/, told(subjects.stopTriggered, triggered, fired)],
       [/attempted an exit and never fired/, told(subjects.stopAttempted, attempted(1))],
       [/stop-1 attempted 3 after 0/, told(subjects.stopAttempted, attempted(3), fired)],

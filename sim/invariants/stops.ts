@@ -75,11 +75,15 @@ function owedForGood({ settled, told, past }: Evidence): string | undefined {
   });
 }
 
-/** Only where the fund's limits let no exit pass a halt: it says so with an alarm, and waits for people. */
+/**
+ * Only where people must act, and an alarm says so: the fund's limits let no exit pass a halt, or somebody traded past us, so that the broker does
+ * not hold what the stop would close, and the reconciler, which may not correct it, has told that.
+ */
 export function isExcused(past: History, { triggered, attempts }: ToldStop): boolean {
   const told = past.waiting.get(positionKey(triggered.fund_id, triggered.symbol)) ?? [];
   const ofStop = `The stop of ${triggered.strategy_id} in ${triggered.symbol} `;
   if (attempts.length > 0 && !told.some((sentence) => sentence.startsWith(ofStop))) return false;
+  if (attempts.length > 0 && past.apart.has(positionKey(triggered.fund_id, triggered.symbol))) return true;
   const place = { fund_id: triggered.fund_id, strategy_id: triggered.strategy_id ?? "" };
   const isHalted = past.halts.some((halt) => halt.lift === undefined && isCovered(halt, place));
   const newest = [...past.envelopes.values()].filter((one) => one.fund_id === triggered.fund_id).at(-1);
