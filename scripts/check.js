@@ -7,7 +7,8 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const tool = (name) => join(root, "node_modules", ".bin", name);
 
 const steps = [
-  ["types", tool("tsc"), ["--noEmit", "--project", root]],
+  // The compiler's native edition: 13 s where the one in JavaScript, which tidy reads sources with, takes 48.
+  ["types", join(root, "node_modules", "typescript-native", "bin", "tsc"), ["--noEmit", "--project", root]],
   ["lint and format", tool("biome"), ["check", "--error-on-warnings", root]],
   ["tidy", tool("vitest"), ["run", "--root", root, "--config", join(root, "vitest.tidy.config.ts")]],
 ];
