@@ -4,8 +4,8 @@ import type { Transport } from "./adapters/open-transport.ts";
 import type { PaperBeginnings } from "./adapters/paper-broker/paper-beginnings.ts";
 import type { basePorts, PartInput, Stops } from "./compose-shared.ts";
 import * as decimal from "./contracts/src/decimal.ts";
-import { isBuy } from "./core/paper-matching.ts";
-import { movePosition, type PaperPosition } from "./core/paper-positions.ts";
+import { isBuy } from "./core/paper/paper-matching.ts";
+import { movePosition, type PaperPosition } from "./core/paper/paper-positions.ts";
 import { paperListings, paperPositions } from "./services/paper-seeds.ts";
 import type { Service, ServicePorts } from "./services/service.ts";
 

@@ -5,7 +5,7 @@ import { messageOf } from "../contracts/src/fault.ts";
 import { DecisionRecord } from "../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import { decisionEvents } from "../core/decision-events.ts";
+import { decisionEvents } from "../core/engine/decision-events.ts";
 
 /** A decision as the journal has it. */
 export interface DecisionRow {

@@ -1,9 +1,9 @@
 // Opens the paper platform's outside world in a process: the market's quotes and past, and the broker. One process lets orders trade; the others
 // only ask.
 
-import type { SpeedChange } from "../core/market-time.ts";
-import type { PaperPosition } from "../core/paper-positions.ts";
-import type { PaperListing } from "../core/paper-prices.ts";
+import type { SpeedChange } from "../core/paper/market-time.ts";
+import type { PaperPosition } from "../core/paper/paper-positions.ts";
+import type { PaperListing } from "../core/paper/paper-prices.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Crash } from "../ports/crash.ts";
 import type { Log } from "../ports/log.ts";

@@ -3,8 +3,8 @@
 import * as decimal from "../contracts/src/decimal.ts";
 import { format, fromMicroseconds, fromUnixMs, type Instant, later } from "../contracts/src/instant.ts";
 import type { Bar, BarInterval, NewsItem } from "../contracts/src/records/market.ts";
-import { boundedMap } from "../core/bounded-map.ts";
-import { headlineIn, slotS } from "../core/paper-flow.ts";
+import { boundedMap } from "../core/engine/fast/bounded-map.ts";
+import { headlineIn, slotS } from "../core/paper/paper-flow.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
 import { type PaperMarketOptions, pricesOf, sessionsOf, termsOf } from "./paper-market.ts";
 

@@ -5,7 +5,7 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { format, fromUnixMs, type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { PaperWeather } from "../contracts/src/records/fund.ts";
 import type { Quote } from "../contracts/src/records/market.ts";
-import { paperPrices } from "../core/paper-prices.ts";
+import { paperPrices } from "../core/paper/paper-prices.ts";
 import { paperListings } from "../services/paper-seeds.ts";
 import { quotesConformance } from "../testkit/conformance/quotes.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";

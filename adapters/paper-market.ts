@@ -1,11 +1,11 @@
-// The paper market: quotes that nobody traded. Prices, sizes and volume are core/paper-prices.ts; here they are told every step, but for symbols
+// The paper market: quotes that nobody traded. Prices, sizes and volume are core/paper/paper-prices.ts; here they are told every step, but for symbols
 // that are halted or, with real sessions, whose market is closed.
 import { isOpen, type TradingCalendar } from "../contracts/src/calendar.ts";
 import { calendarByName } from "../contracts/src/calendars.ts";
 import { fromUnixMs, type Instant, millisecondsBetween, toUnixMs } from "../contracts/src/instant.ts";
 import type { PaperWeather } from "../contracts/src/records/fund.ts";
-import type { SpeedChange } from "../core/market-time.ts";
-import { type ListingTerms, type PaperListing, type PaperPrices, paperPrices } from "../core/paper-prices.ts";
+import type { SpeedChange } from "../core/paper/market-time.ts";
+import { type ListingTerms, type PaperListing, type PaperPrices, paperPrices } from "../core/paper/paper-prices.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { StoredAction } from "../ports/corporate-actions.ts";
 import type { QuoteStream, Quotes } from "../ports/quotes.ts";

@@ -26,7 +26,7 @@ export interface JournalEntry {
   readonly at: Instant;
   readonly fundId: string;
   readonly orderId: string;
-  /** Decisions: of the idempotency key and of the whole order, in as many bytes as core/order-hash.ts stores. */
+  /** Decisions: of the idempotency key and of the whole order, in as many bytes as core/engine/fast/order-hash.ts stores. */
   readonly keyHash?: Uint8Array;
   readonly bodyHash?: Uint8Array;
   /** Decisions: a UUID, which is also the event's id. */

@@ -3,7 +3,7 @@
 import { alwaysOpen } from "../contracts/src/calendars.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { FundReference } from "../contracts/src/records/reference.ts";
-import { drillFundId } from "../core/halts.ts";
+import { drillFundId } from "../core/halts/halts.ts";
 
 export const drillFund: FundReference = {
   fund_id: drillFundId,

@@ -1,4 +1,4 @@
-// The way up: whoever is asked to lift halts, the risk engine or the halt manager, goes through here. The rules are core/halts.ts; this shell
+// The way up: whoever is asked to lift halts, the risk engine or the halt manager, goes through here. The rules are core/halts/halts.ts; this shell
 // gives them the halts as they are, checks the second factor when they ask for it, and does what they say in one transaction.
 //
 //  1. Rules are asked twice: before a code is spent, and again with the halts locked, where only the second answer counts.
@@ -23,7 +23,7 @@ import {
   resumeValidMs,
   type Strategy,
   strictest,
-} from "../core/halts.ts";
+} from "../core/halts/halts.ts";
 import type { StoredResume } from "../ports/halt-records.ts";
 import type { Identity } from "../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../ports/rpc.ts";

@@ -7,7 +7,7 @@ import type { Denial } from "../contracts/src/codes.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import type { ActiveHalt, HaltRequest } from "../contracts/src/records/halt.ts";
 import type { Subject } from "../contracts/src/subject.ts";
-import { haltsPerScopeMax, isSameScope } from "../core/halts.ts";
+import { haltsPerScopeMax, isSameScope } from "../core/halts/halts.ts";
 import type { HaltTeller } from "../ports/halt-records.ts";
 import type { UnitOfWork } from "../ports/store.ts";
 import type { Attempt, Attempts } from "./attempts.ts";

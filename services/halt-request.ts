@@ -6,7 +6,7 @@ import { format, type Instant } from "../contracts/src/instant.ts";
 import { idText } from "../contracts/src/records/fields.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { FundReference } from "../contracts/src/records/reference.ts";
-import { drillFundId, isDrill } from "../core/halts.ts";
+import { drillFundId, isDrill } from "../core/halts/halts.ts";
 import type { Identity } from "../ports/identity.ts";
 import { line } from "./line.ts";
 

@@ -5,8 +5,8 @@ import { format, minusMilliseconds } from "../contracts/src/instant.ts";
 import type { Baseline } from "../contracts/src/losses.ts";
 import type { LossBaseline } from "../contracts/src/records/halt.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import type { LossOutcome } from "../core/drawdown.ts";
-import { windowMs } from "../core/loss-figures.ts";
+import type { LossOutcome } from "../core/losses/drawdown.ts";
+import { windowMs } from "../core/losses/loss-figures.ts";
 import type { UnitOfWork } from "../ports/store.ts";
 import { line } from "./line.ts";
 

@@ -5,10 +5,10 @@ import { systemBlake3 } from "../adapters/system-hashing.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import { format, fromUnixMs } from "../contracts/src/instant.ts";
-import { createEngine } from "../core/engine.ts";
-import { compileEnvelope } from "../core/envelope.ts";
+import { createEngine } from "../core/engine/engine.ts";
+import { compileEnvelope } from "../core/envelope/envelope.ts";
 import { inputAgesDefault } from "../core/gates/gate.ts";
-import { optionRiskOf } from "../core/option-risk.ts";
+import { optionRiskOf } from "../core/options/option-risk.ts";
 import { paperCapital, paperEnvelopes, paperListings, paperPositions, paperReference } from "./paper-seeds.ts";
 
 const at = fromUnixMs(1_794_744_000_000);

@@ -8,10 +8,10 @@ import type { Backtest, OrderStatus, Signals, Strategies } from "../contracts/sr
 import { format, type Instant } from "../contracts/src/instant.ts";
 import type { Fill, Order } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import { createEngine } from "../core/engine.ts";
-import { compileEnvelope } from "../core/envelope.ts";
+import { createEngine } from "../core/engine/engine.ts";
+import { compileEnvelope } from "../core/envelope/envelope.ts";
 import { inputAgesDefault } from "../core/gates/gate.ts";
-import { optionRiskOf } from "../core/option-risk.ts";
+import { optionRiskOf } from "../core/options/option-risk.ts";
 import type { StoredOrder } from "../ports/oms-records.ts";
 import type { OrderDesk, RiskChecks } from "../ports/peers.ts";
 import type { DeniedAnswer, UnaryHandler } from "../ports/rpc.ts";

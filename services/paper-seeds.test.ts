@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import * as decimal from "../contracts/src/decimal.ts";
 import { riskEnvelope } from "../contracts/src/records/envelope.ts";
 import { referenceContents, referenceKind } from "../contracts/src/records/reference.ts";
-import { envelopeMessage, readEnvelope } from "../core/envelope.ts";
+import { envelopeMessage, readEnvelope } from "../core/envelope/envelope.ts";
 import { paperCapital, paperEnvelopes, paperListings, paperPositions, paperReference } from "./paper-seeds.ts";
 import { referenceMistakes } from "./treasury/reference-rules.ts";
 

@@ -13,7 +13,7 @@ import {
   type ReferenceContents,
 } from "../contracts/src/records/reference.ts";
 import type { AssetClass, OrderType, Side } from "../contracts/src/records/values.ts";
-import type { PaperListing } from "../core/paper-prices.ts";
+import type { PaperListing } from "../core/paper/paper-prices.ts";
 
 /** How records name who put this in. */
 export const paperActor = "service:paper-platform";

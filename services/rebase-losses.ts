@@ -1,6 +1,6 @@
 // A person's choice to count losses anew, made with a resume. Both services that lift halts call it, in the unit of work that lifts.
 import type { Instant } from "../contracts/src/instant.ts";
-import { rebase } from "../core/drawdown.ts";
+import { rebase } from "../core/losses/drawdown.ts";
 import type { UnitOfWork } from "../ports/store.ts";
 import { writeLosses } from "./loss-writing.ts";
 

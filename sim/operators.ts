@@ -5,7 +5,7 @@ import { giveProof } from "../adapters/memory/step-up-records.ts";
 import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
 import { plusMilliseconds } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
-import { envelopeMessage } from "../core/envelope.ts";
+import { envelopeMessage } from "../core/envelope/envelope.ts";
 import { envelopeAction } from "../services/riskengine/envelope-proof.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import { envelopeKey } from "./history.ts";

@@ -1,7 +1,7 @@
-// Holds every commit of the model test of halts against the rules of core/halts.ts, by their numbers.
+// Holds every commit of the model test of halts against the rules of core/halts/halts.ts, by their numbers.
 import type { ActiveHalt, HaltLifted, ResumeEnded, ResumeRequested } from "../contracts/src/records/halt.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import { isDrill, isSameScope } from "../core/halts.ts";
+import { isDrill, isSameScope } from "../core/halts/halts.ts";
 import { type HaltModel, haltPeople } from "./halt-model.ts";
 
 interface Commit {

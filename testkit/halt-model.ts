@@ -1,6 +1,6 @@
 // A model test of halts: people and machines ask both services for halts, resumes and signatures, right and wrong ones, while processes are killed, the
 // store fails and forgets answers, and messages are lost, doubled and late. After every commit the halts in force are held against the rules
-// (core/halts.ts numbers them); after every answer and every step, what the engine believes is held against the halts.
+// (core/halts/halts.ts numbers them); after every answer and every step, what the engine believes is held against the halts.
 import type { MemoryFaults } from "../adapters/memory/faults.ts";
 import { Fault, messageOf } from "../contracts/src/fault.ts";
 import type { HaltResponse } from "../contracts/src/generated/svc/v1/halt.ts";

@@ -15,7 +15,7 @@ import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjectByName, subjects } from "../contracts/src/subjects.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/engine/engine.ts";
 import type { Identity } from "../ports/identity.ts";
 import type { HaltsConfirmer } from "../ports/peers.ts";
 import type { RiskStore } from "../ports/risk-store.ts";

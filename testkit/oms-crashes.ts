@@ -5,7 +5,7 @@ import type { CommitFate } from "../adapters/memory/faults.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Order } from "../contracts/src/records/order.ts";
-import { hasEnded } from "../core/order-lifecycle.ts";
+import { hasEnded } from "../core/orders/order-lifecycle.ts";
 import { complaintsAbout } from "./oms-model.ts";
 import { type OmsLife, type OmsRig, omsRig, orderOf } from "./oms-rig.ts";
 import { IncarnationEnded } from "./virtual/incarnation.ts";

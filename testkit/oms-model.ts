@@ -4,9 +4,9 @@ import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Fill, OrderCreated, OrderTransition } from "../contracts/src/records/order.ts";
 import type { OrderState } from "../contracts/src/records/values.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import { haltCovers } from "../core/may-send.ts";
-import { hasEnded } from "../core/order-lifecycle.ts";
-import { signedQuantity } from "../core/position-book.ts";
+import { signedQuantity } from "../core/ledger/position.ts";
+import { haltCovers } from "../core/orders/may-send.ts";
+import { hasEnded } from "../core/orders/order-lifecycle.ts";
 import type { OmsRig } from "./oms-rig.ts";
 
 /** Sentences about what is wrong; empty when everything is right. To be asked when nothing is under way any more. */

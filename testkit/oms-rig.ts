@@ -15,7 +15,7 @@ import type { Order, RiskDecision } from "../contracts/src/records/order.ts";
 import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjectByName, subjects } from "../contracts/src/subjects.ts";
-import { haltCovers } from "../core/may-send.ts";
+import { haltCovers } from "../core/orders/may-send.ts";
 import type { Identity } from "../ports/identity.ts";
 import type { StoredOrder } from "../ports/oms-records.ts";
 import type { RiskChecks } from "../ports/peers.ts";

@@ -6,14 +6,14 @@ import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
-import { amountOf, isPositive, minus, plus, timesUp, toDecimal } from "../core/amount.ts";
-import { classify } from "../core/classify.ts";
-import { compileEnvelope } from "../core/envelope.ts";
-import { product, toExact, worthless } from "../core/exact.ts";
+import type { FundView, InstrumentFacts } from "../core/engine/view.ts";
+import { compileEnvelope } from "../core/envelope/envelope.ts";
 import { inputAgesDefault, type Notes } from "../core/gates/gate.ts";
 import { gates } from "../core/gates/index.ts";
-import { noTerms, readTerms } from "../core/terms.ts";
-import type { FundView, InstrumentFacts } from "../core/view.ts";
+import { amountOf, isPositive, minus, plus, timesUp, toDecimal } from "../core/money/amount.ts";
+import { product, toExact, worthless } from "../core/money/exact.ts";
+import { classify } from "../core/orders/classify.ts";
+import { noTerms, readTerms } from "../core/orders/terms.ts";
 
 type Writable<Kind> = { -readonly [Key in keyof Kind]: Kind[Key] };
 

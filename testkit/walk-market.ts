@@ -2,7 +2,7 @@
 // market, so that what is pinned to it does not move with that.
 import * as decimal from "../contracts/src/decimal.ts";
 import { format, fromMicroseconds } from "../contracts/src/instant.ts";
-import { fractionAt, laneOf } from "../core/seeded-chance.ts";
+import { fractionAt, laneOf } from "../core/paper/seeded-random.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
 import { paperListings } from "../services/paper-seeds.ts";
 

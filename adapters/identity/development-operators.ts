@@ -16,7 +16,7 @@ import {
 } from "../../contracts/src/instant.ts";
 import type { FactorChanged } from "../../contracts/src/records/platform.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { freshAttempts } from "../../core/second-factor.ts";
+import { freshAttempts } from "../../core/halts/second-factor.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";

@@ -3,7 +3,7 @@
 
 import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
-import type { AttemptState } from "../../core/second-factor.ts";
+import type { AttemptState } from "../../core/halts/second-factor.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
 import { normalRecoveryCode } from "./one-time-codes.ts";
 import { hashOf, type Sealing } from "./sealing.ts";

@@ -8,7 +8,7 @@
 import type { DenialCode } from "../../contracts/src/codes.ts";
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { type Judgement, judgeAttempt } from "../../core/second-factor.ts";
+import { type Judgement, judgeAttempt } from "../../core/halts/second-factor.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity, NamedAction, Outcome, SecondFactors, ShownFactor } from "../../ports/identity.ts";
 import type { Random } from "../../ports/random.ts";

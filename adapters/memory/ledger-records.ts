@@ -6,7 +6,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { addUp } from "../../core/ledger-rebuild.ts";
+import { addUp } from "../../core/ledger/ledger-rebuild.ts";
 import type {
   LedgerBalance,
   LedgerRecords,

@@ -1,9 +1,9 @@
 // One-time codes without anybody's telephone: who has a second factor, and what its code is at a moment, is known to whoever made this. Judged by the
-// same rules as the real ones (core/second-factor.ts), and remembered by the world, so that a restart forgets no used code and no lock.
+// same rules as the real ones (core/halts/second-factor.ts), and remembered by the world, so that a restart forgets no used code and no lock.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { type AttemptState, freshAttempts, judgeAttempt } from "../../core/second-factor.ts";
+import { type AttemptState, freshAttempts, judgeAttempt } from "../../core/halts/second-factor.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { OneTimeCodes } from "../../ports/one-time-codes.ts";
 import type { Store } from "../../ports/store.ts";

@@ -1,9 +1,9 @@
 // The paper broker's orders, reports and positions as they stand in the database: decimals as text, so that nothing is rounded on the way.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
-import type { PaperReport } from "../../core/paper-book.ts";
-import type { PaperExecution, PaperOrder } from "../../core/paper-matching.ts";
-import type { PaperPosition } from "../../core/paper-positions.ts";
+import type { PaperReport } from "../../core/paper/paper-broker.ts";
+import type { PaperExecution, PaperOrder } from "../../core/paper/paper-matching.ts";
+import type { PaperPosition } from "../../core/paper/paper-positions.ts";
 
 type Decimal = decimal.Decimal;
 

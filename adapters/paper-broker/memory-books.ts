@@ -1,9 +1,9 @@
 // The paper broker's books in memory, for the simulator and for tests. They belong to no process of ours: who starts the broker again
 // hands the same books in, as a broker outside would still have them.
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { BookChanges, BookView, PaperReport } from "../../core/paper-book.ts";
-import { isOpenState, type PaperOrder } from "../../core/paper-matching.ts";
-import type { PaperPosition } from "../../core/paper-positions.ts";
+import type { BookChanges, BookView, PaperReport } from "../../core/paper/paper-broker.ts";
+import { isOpenState, type PaperOrder } from "../../core/paper/paper-matching.ts";
+import type { PaperPosition } from "../../core/paper/paper-positions.ts";
 import type { BookSelection, PaperBooks } from "./paper-books.ts";
 
 export function memoryPaperBooks(): PaperBooks {

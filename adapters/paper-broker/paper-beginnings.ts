@@ -9,7 +9,7 @@
 import type pg from "pg";
 import { Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
-import type { SpeedChange } from "../../core/market-time.ts";
+import type { SpeedChange } from "../../core/paper/market-time.ts";
 import type { Configuration } from "../configuration/schema.ts";
 import { storeFault } from "../postgres/store-fault.ts";
 

@@ -5,9 +5,9 @@
 //  1. `change` loads, decides and writes as one transaction, and one at a time: nobody else's change comes between.
 //  2. When it resolves, what was decided is durable; reports are numbered without gaps, and never seen in another order.
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { BookView, Decided, PaperReport } from "../../core/paper-book.ts";
-import type { PaperOrder } from "../../core/paper-matching.ts";
-import type { PaperPosition } from "../../core/paper-positions.ts";
+import type { BookView, Decided, PaperReport } from "../../core/paper/paper-broker.ts";
+import type { PaperOrder } from "../../core/paper/paper-matching.ts";
+import type { PaperPosition } from "../../core/paper/paper-positions.ts";
 
 /** What a decision has to see. */
 export interface BookSelection {

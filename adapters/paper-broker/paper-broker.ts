@@ -19,11 +19,11 @@ import {
   matchQuotes,
   type PaperReport,
   tradeOffSystem,
-} from "../../core/paper-book.ts";
-import type { MatchingQuote, PaperOrder } from "../../core/paper-matching.ts";
-import type { PaperPosition } from "../../core/paper-positions.ts";
-import { settlementId, settlementOf, settleOption } from "../../core/paper-settlement.ts";
-import { bitsAt, laneOf } from "../../core/seeded-chance.ts";
+} from "../../core/paper/paper-broker.ts";
+import type { MatchingQuote, PaperOrder } from "../../core/paper/paper-matching.ts";
+import type { PaperPosition } from "../../core/paper/paper-positions.ts";
+import { settlementId, settlementOf, settleOption } from "../../core/paper/paper-settlement.ts";
+import { bitsAt, laneOf } from "../../core/paper/seeded-random.ts";
 import type { Broker, BrokerAnswer, BrokerOrder, BrokerOrderStatus, BrokerPosition } from "../../ports/broker.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";

@@ -4,9 +4,9 @@ import { calendarByName } from "../../contracts/src/calendars.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromUnixMs, type Instant, millisecondsPerDay, toUnixMs } from "../../contracts/src/instant.ts";
 import type { AssetClass } from "../../contracts/src/records/values.ts";
-import { endOfDate } from "../../core/option-expiry.ts";
-import type { SettledTerms } from "../../core/option-settlement.ts";
-import type { PaperTerms } from "../../core/paper-matching.ts";
+import { endOfDate } from "../../core/options/option-expiry.ts";
+import type { SettledTerms } from "../../core/options/option-settlement.ts";
+import type { PaperTerms } from "../../core/paper/paper-matching.ts";
 
 /** `always`: everything trades around the clock. `real`: as the instruments' calendars say. */
 export type SessionKind = "always" | "real";

@@ -3,8 +3,8 @@
 import type pg from "pg";
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
-import { type BookChanges, type BookView, type Decided, openOrdersMax } from "../../core/paper-book.ts";
-import { isOpenState } from "../../core/paper-matching.ts";
+import { type BookChanges, type BookView, type Decided, openOrdersMax } from "../../core/paper/paper-broker.ts";
+import { isOpenState } from "../../core/paper/paper-matching.ts";
 import { storeFault } from "../postgres/store-fault.ts";
 import {
   orderOf,

@@ -4,8 +4,8 @@
 // again, it is there. A repeated one stands twice in an answer and rings twice. Which ones these are follows from their numbers.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { PaperWeather } from "../../contracts/src/records/fund.ts";
-import type { PaperReport } from "../../core/paper-book.ts";
-import { fractionAt, laneOf } from "../../core/seeded-chance.ts";
+import type { PaperReport } from "../../core/paper/paper-broker.ts";
+import { fractionAt, laneOf } from "../../core/paper/seeded-random.ts";
 import type { Log } from "../../ports/log.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import type { PaperBooks } from "./paper-books.ts";

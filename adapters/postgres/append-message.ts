@@ -1,7 +1,7 @@
 // A batch of the journal as PostgreSQL reads it: the message that binds the batch to `risk_append`. Each entry has the types and lengths of its
 // columns, in the order of the type `risk_entry`.
 import { Defect } from "../../contracts/src/fault.ts";
-import { storedHashBytes } from "../../core/order-hash.ts";
+import { storedHashBytes } from "../../core/engine/fast/order-hash.ts";
 import type { JournalBatch, JournalEntry, JournalKind } from "../../ports/risk-store.ts";
 import {
   beginCall,

@@ -1,12 +1,12 @@
 // The books on PostgreSQL, held against each other: they agree when everybody booked the same, what is on its way is no difference, and whatever
-// is changed in one of them is found. The numbers are those of core/books.ts.
+// is changed in one of them is found. The numbers are those of core/reconcile/books.ts.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { parse, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { BelievedLine } from "../../contracts/src/records/books.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { addLook, type BookCheckName, type BookTotals, compareBooks, noTotals } from "../../core/books.ts";
-import { fillEntry, movesOf } from "../../core/ledger.ts";
+import { fillEntry, movesOf } from "../../core/ledger/ledger.ts";
+import { addLook, type BookCheckName, type BookTotals, compareBooks, noTotals } from "../../core/reconcile/books.ts";
 import type { BooksQueries } from "../../ports/books-queries.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

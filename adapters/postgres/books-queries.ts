@@ -15,7 +15,7 @@ import type {
   Summed,
 } from "../../contracts/src/records/books.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
-import { signedQuantity } from "../../core/position-book.ts";
+import { signedQuantity } from "../../core/ledger/position.ts";
 import type { BooksQueries } from "../../ports/books-queries.ts";
 import { bookTexts, missingMax, newestEntriesMax } from "./books-texts.ts";
 import { columnOfText, textOfColumn } from "./exact-text.ts";

@@ -5,7 +5,7 @@ import type { LedgerRecords, LedgerSums } from "../../ports/ledger-records.ts";
 import type { Sql } from "./store-transaction.ts";
 
 const postings = "from treasury_entry e join treasury_posting p using (entry_id) where e.fund_id = $1";
-/** As core/ledger.ts has it: cash is what was posted to `cash`, and a quantity is what the entry says. */
+/** As core/ledger/ledger.ts has it: cash is what was posted to `cash`, and a quantity is what the entry says. */
 const moves = `(
   select e.strategy_id, p.currency as symbol, p.amount as quantity ${postings} and p.account = 'cash'
   union all

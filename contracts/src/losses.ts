@@ -1,5 +1,5 @@
 // What is remembered of a fund's losses between two valuations: from where on they are counted, what waits for its confirmation, and what has
-// halted it. The core makes it (core/drawdown.ts), the store keeps it.
+// halted it. The core makes it (core/losses/drawdown.ts), the store keeps it.
 import type { Decimal } from "./decimal.ts";
 import type { Instant } from "./instant.ts";
 
@@ -23,7 +23,7 @@ export interface StrategyProfit {
   readonly profit: Decimal;
 }
 
-/** How many units the fund's money was, and what of it no unit stands for (core/loss-units.ts); absent while no flow has changed them. */
+/** How many units the fund's money was, and what of it no unit stands for (core/losses/loss-units.ts); absent while no flow has changed them. */
 export interface UnitCount {
   readonly units?: Decimal;
   readonly shift?: Decimal;

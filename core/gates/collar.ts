@@ -4,12 +4,12 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import * as amounts from "../amount.ts";
-import type { Envelope } from "../envelope.ts";
-import * as exact from "../exact.ts";
-import { isLimited, isStopped } from "../valuation.ts";
-import type { FundView } from "../view.ts";
-import { amount, percent } from "../wording.ts";
+import type { FundView } from "../engine/view.ts";
+import { amount, percent } from "../engine/wording.ts";
+import type { Envelope } from "../envelope/envelope.ts";
+import { isLimited, isStopped } from "../exposure/valuation.ts";
+import * as amounts from "../money/amount.ts";
+import * as exact from "../money/exact.ts";
 import type { Notes } from "./gate.ts";
 import { assured, isFresh } from "./new-risk.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Defect } from "../../contracts/src/fault.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import type { Verdict } from "../view.ts";
+import type { Verdict } from "../engine/view.ts";
 
 function told(verdict: Partial<Verdict>, more: Spoil = () => undefined) {
   return judge((draft) => [Object.assign(draft.view, { verdict: { ...draft.view.verdict, ...verdict } }), more(draft)]);

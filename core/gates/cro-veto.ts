@@ -3,8 +3,8 @@
 
 import { Defect } from "../../contracts/src/fault.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
-import { wholeOf } from "../exact.ts";
-import { quoted } from "../wording.ts";
+import { quoted } from "../engine/wording.ts";
+import { wholeOf } from "../money/exact.ts";
 import type { Gate } from "./gate.ts";
 import { assured, isNewRisk, reduces } from "./new-risk.ts";
 

@@ -7,9 +7,9 @@
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Severity } from "../../contracts/src/records/values.ts";
-import { isNothing, nothing } from "../amount.ts";
-import type { FundView } from "../view.ts";
-import { amount } from "../wording.ts";
+import type { FundView } from "../engine/view.ts";
+import { amount } from "../engine/wording.ts";
+import { isNothing, nothing } from "../money/amount.ts";
 import type { Gate } from "./gate.ts";
 import { reduces } from "./new-risk.ts";
 

@@ -4,9 +4,9 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { GateName } from "../../contracts/src/records/values.ts";
-import type { Amount } from "../amount.ts";
-import type { Worth } from "../exact.ts";
-import type { FundView } from "../view.ts";
+import type { FundView } from "../engine/view.ts";
+import type { Amount } from "../money/amount.ts";
+import type { Worth } from "../money/exact.ts";
 
 /** Where a gate writes the figures it looked at. Nothing is formatted here: that happens when a record is made. */
 export interface Notes {

@@ -1,6 +1,6 @@
 // Gate 1: an order is decided once. The shell attaches the first decision to the answer; here only the finding is judged.
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
-import { seconds } from "../wording.ts";
+import { seconds } from "../engine/wording.ts";
 import type { Gate } from "./gate.ts";
 
 export const idempotency: Gate = {

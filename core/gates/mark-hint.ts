@@ -3,8 +3,8 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import { noNotes } from "../notes.ts";
-import type { FundView } from "../view.ts";
+import { noNotes } from "../engine/notes.ts";
+import type { FundView } from "../engine/view.ts";
 import { exitCollarDenial } from "./collar.ts";
 import { drawdownHalt } from "./drawdown-halt.ts";
 import { assured } from "./new-risk.ts";

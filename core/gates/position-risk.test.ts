@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import { type Exact, product, toExact } from "../exact.ts";
+import { type Exact, product, toExact } from "../money/exact.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 const usd = (text: string): Exact => toExact(product(d(text), d("1")));

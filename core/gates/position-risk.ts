@@ -12,16 +12,16 @@
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import * as amounts from "../amount.ts";
-import { openQuantityMax } from "../classify.ts";
-import type { Envelope } from "../envelope.ts";
-import * as exact from "../exact.ts";
-import { navLimits } from "../nav-limits.ts";
-import { optionCase, stressLosses } from "../option-case.ts";
-import { type WorstCase, worstCasePlainly } from "../plain-exposure.ts";
-import { marketPrice, unitValueAt, valuationPrice } from "../valuation.ts";
-import type { FundView } from "../view.ts";
-import { money, percent, percentOf, quoted, seconds } from "../wording.ts";
+import type { FundView } from "../engine/view.ts";
+import { money, percent, percentOf, quoted, seconds } from "../engine/wording.ts";
+import type { Envelope } from "../envelope/envelope.ts";
+import { navLimits } from "../envelope/nav-limits.ts";
+import { type WorstCase, worstCasePlainly } from "../exposure/plain-exposure.ts";
+import { marketPrice, unitValueAt, valuationPrice } from "../exposure/valuation.ts";
+import * as amounts from "../money/amount.ts";
+import * as exact from "../money/exact.ts";
+import { optionCase, stressLosses } from "../options/option-case.ts";
+import { openQuantityMax } from "../orders/classify.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 

@@ -11,8 +11,8 @@ import {
   isOneLine,
   symbolFirst,
   symbolRest,
-} from "../text-kinds.ts";
-import { quoted } from "../wording.ts";
+} from "../engine/fast/text-kinds.ts";
+import { quoted } from "../engine/wording.ts";
 
 interface Kind {
   readonly lengthMax: number;

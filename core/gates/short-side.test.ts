@@ -2,7 +2,7 @@
 // itself.
 import { describe, expect, test } from "vitest";
 import { d, judge, type Outcome, type Spoil } from "../../testkit/passing-order.ts";
-import { product, toExact } from "../exact.ts";
+import { product, toExact } from "../money/exact.ts";
 
 /** Where the word does not matter. */
 function sale(quantity: string, view: object, more: Spoil = () => undefined): Outcome {

@@ -5,6 +5,8 @@
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { FundView } from "../engine/view.ts";
+import { amount, percent, quoted, seconds } from "../engine/wording.ts";
 import {
   type Amount,
   isMore,
@@ -17,11 +19,9 @@ import {
   oneUnit,
   plus,
   timesUp,
-} from "../amount.ts";
-import { openQuantityMax } from "../classify.ts";
-import { product } from "../exact.ts";
-import type { FundView } from "../view.ts";
-import { amount, percent, quoted, seconds } from "../wording.ts";
+} from "../money/amount.ts";
+import { product } from "../money/exact.ts";
+import { openQuantityMax } from "../orders/classify.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 

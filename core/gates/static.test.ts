@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import { toExact, wholeOf } from "../exact.ts";
+import { toExact, wholeOf } from "../money/exact.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 

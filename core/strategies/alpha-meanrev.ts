@@ -1,5 +1,5 @@
 // Short-term reversal: what fell most over the last few prices comes back. The opposite of momentum, on a shorter reach.
-import { rankWeights } from "../rank-weights.ts";
+import { rankWeights } from "./rank-weights.ts";
 import { returnOver, type Strategy, targetQuantity } from "./shape.ts";
 
 const universe = ["AAPL", "MSFT", "GOOGL", "AMZN", "NVDA", "JPM", "XOM", "SPY"];

@@ -1,5 +1,5 @@
 // Cross-sectional momentum: what rose most over the past rises on. The newest prices are left out, because they tend to turn.
-import { rankWeights } from "../rank-weights.ts";
+import { rankWeights } from "./rank-weights.ts";
 import { returnOver, type Strategy, targetQuantity } from "./shape.ts";
 
 const universe = ["AAPL", "MSFT", "GOOGL", "AMZN", "NVDA", "JPM", "XOM", "SPY"];

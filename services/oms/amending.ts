@@ -15,7 +15,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { RiskDecision } from "../../contracts/src/records/order.ts";
-import { whyNotSend } from "../../core/may-send.ts";
+import { whyNotSend } from "../../core/orders/may-send.ts";
 import type { BrokerOrderStatus } from "../../ports/broker.ts";
 import type { Amendment, StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

@@ -7,7 +7,7 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import { format, type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { RiskDecision } from "../../contracts/src/records/order.ts";
-import { hasEnded } from "../../core/order-lifecycle.ts";
+import { hasEnded } from "../../core/orders/order-lifecycle.ts";
 import type { Amendment, SettledAmendment, StoredOrder } from "../../ports/oms-records.ts";
 import { isInForce, isSameTerms, type Terms } from "./amendment-terms.ts";
 import { keyWindowMs } from "./oms-parts.ts";

@@ -1,7 +1,7 @@
 // Getting rid of an order: somebody asks, the wish is durable, and the broker is told until it says that the order is gone or has traded.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { millisecondsBetween } from "../../contracts/src/instant.ts";
-import { hasEnded } from "../../core/order-lifecycle.ts";
+import { hasEnded } from "../../core/orders/order-lifecycle.ts";
 import type { BrokerOrderStatus } from "../../ports/broker.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

@@ -16,8 +16,8 @@ import type { CrossPositionsRequest, Fills } from "../../contracts/src/generated
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { decimalText, idText, symbolText } from "../../contracts/src/records/fields.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { haltCovers } from "../../core/may-send.ts";
-import { closingSide } from "../../core/synthetic-stops.ts";
+import { haltCovers } from "../../core/orders/may-send.ts";
+import { closingSide } from "../../core/stops/synthetic-stops.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

@@ -7,7 +7,7 @@
 //     rings again and again does not make us ask a silent broker again and again. That it waits is logged once, and once that it goes on.
 //  3. A bell during a step is not lost: the driver looks once more before it rests.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { hasEnded } from "../../core/order-lifecycle.ts";
+import { hasEnded } from "../../core/orders/order-lifecycle.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { OmsPorts, Step, StepOutcome } from "./oms-parts.ts";
 

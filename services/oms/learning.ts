@@ -2,7 +2,7 @@
 // reported yet ends nothing: it says that the broker has the order, and the reports bring the rest.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { OrderEvent } from "../../core/order-lifecycle.ts";
+import type { OrderEvent } from "../../core/orders/order-lifecycle.ts";
 import type { BrokerOrderState, BrokerOrderStatus } from "../../ports/broker.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

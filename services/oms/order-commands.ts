@@ -9,7 +9,7 @@ import type {
   OrderStatuses,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { decimalText, idText, lineText, positiveDecimalText } from "../../contracts/src/records/fields.ts";
-import { hasEnded } from "../../core/order-lifecycle.ts";
+import { hasEnded } from "../../core/orders/order-lifecycle.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { createAttempts } from "../attempts.ts";

@@ -4,7 +4,7 @@ import type { Fill as FillMessage, OrderStatus, Position } from "../../contracts
 import { format } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { valued } from "../../core/position-book.ts";
+import { valued } from "../../core/ledger/position.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
 import { bookedPosition } from "./booking.ts";
 import type { Priced } from "./instruments.ts";

@@ -2,7 +2,7 @@
 // lowered or cancelled. The risk engine proves reductions against the fund's whole position in a symbol, so that is what is looked at here.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { type RestingExit, shrinkExits } from "../../core/reduce-only.ts";
+import { type RestingExit, shrinkExits } from "../../core/orders/reduce-only.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { Amending } from "./amending.ts";
 import type { Cancelling } from "./cancelling.ts";

@@ -3,7 +3,7 @@
 import { format } from "../../contracts/src/instant.ts";
 import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { canonicalText } from "../../core/canonical-text.ts";
+import { canonicalText } from "../../core/envelope/canonical-text.ts";
 import type { Applying } from "./apply-action.ts";
 import { hexOf } from "./slicing.ts";
 

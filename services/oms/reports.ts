@@ -2,7 +2,7 @@
 // gaps: one that is missing is waited for and asked for again, and what comes twice is passed over.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import { hasEnded } from "../../core/order-lifecycle.ts";
+import { hasEnded } from "../../core/orders/order-lifecycle.ts";
 import type { Broker, BrokerReport } from "../../ports/broker.ts";
 import { type Booked, bookReport } from "./booking.ts";
 import type { Instruments } from "./instruments.ts";

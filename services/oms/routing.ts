@@ -14,7 +14,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import { whyNotSend } from "../../core/may-send.ts";
+import { whyNotSend } from "../../core/orders/may-send.ts";
 import type { BrokerOrder } from "../../ports/broker.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

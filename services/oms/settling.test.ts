@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { endOfDate } from "../../core/option-expiry.ts";
+import { endOfDate } from "../../core/options/option-expiry.ts";
 import { omsRig } from "../../testkit/oms-rig.ts";
 import { paperReference } from "../paper-seeds.ts";
 

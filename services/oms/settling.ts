@@ -1,6 +1,6 @@
 // What becomes of options when they end: an alarm while something is short in the last days, and after the end the broker's settlement, booked for every
 // strategy as trades that everybody follows. The broker says at which price; what follows from it is computed by the same rule that the
-// paper broker uses for its own books (core/option-settlement.ts).
+// paper broker uses for its own books (core/options/option-settlement.ts).
 //
 //  1. A position is settled once: the ids of its trades are made of the position's opening, and both legs are in one transaction.
 //  2. Nothing is settled before every report that the broker made before its settlement is booked.
@@ -9,8 +9,8 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { endOfDate } from "../../core/option-expiry.ts";
-import { type SettledLeg, settledTerms, settlementLegs } from "../../core/option-settlement.ts";
+import { endOfDate } from "../../core/options/option-expiry.ts";
+import { type SettledLeg, settledTerms, settlementLegs } from "../../core/options/option-settlement.ts";
 import type { Broker, BrokerSettlement } from "../../ports/broker.ts";
 import type { StoredPosition } from "../../ports/oms-records.ts";
 import { bookFill } from "./booking.ts";

@@ -5,9 +5,9 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { nextSlice } from "../../core/exit-slices.ts";
-import { hasEnded, type OrderEvent } from "../../core/order-lifecycle.ts";
-import { signedQuantity } from "../../core/position-book.ts";
+import { signedQuantity } from "../../core/ledger/position.ts";
+import { nextSlice } from "../../core/orders/exit-slices.ts";
+import { hasEnded, type OrderEvent } from "../../core/orders/order-lifecycle.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { Instruments } from "./instruments.ts";

@@ -11,7 +11,7 @@ import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.
 import { minusMilliseconds } from "../../contracts/src/instant.ts";
 import { type Order, order as orderSchema } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { haltCovers } from "../../core/may-send.ts";
+import { haltCovers } from "../../core/orders/may-send.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

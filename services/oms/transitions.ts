@@ -1,4 +1,4 @@
-// One step in an order's life, as one write with its event. The table of core/order-lifecycle.ts says which step may follow; what it does not
+// One step in an order's life, as one write with its event. The table of core/orders/order-lifecycle.ts says which step may follow; what it does not
 // know changes nothing. Every event of an order is written here.
 import type { AlarmCode } from "../../contracts/src/codes/alarms.ts";
 import { alarms } from "../../contracts/src/codes/alarms.ts";
@@ -8,7 +8,7 @@ import type { OrderTransition } from "../../contracts/src/records/order.ts";
 import type { OrderState } from "../../contracts/src/records/values.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { hasEnded, nextState, type OrderEvent } from "../../core/order-lifecycle.ts";
+import { hasEnded, nextState, type OrderEvent } from "../../core/orders/order-lifecycle.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "../line.ts";

@@ -2,7 +2,7 @@
 // asked for until the broker has said that they are gone. What the risk engine proved to reduce stays, marked or not, and so does every exit.
 import type { LossesUnjudged } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { mayBeWithBroker } from "../../core/order-lifecycle.ts";
+import { mayBeWithBroker } from "../../core/orders/order-lifecycle.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { OmsPorts } from "./oms-parts.ts";

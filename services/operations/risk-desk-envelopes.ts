@@ -6,8 +6,8 @@ import type {
   ListEnvelopesRequest,
 } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import { envelopeChanges, envelopeMessage, readEnvelope } from "../../core/envelope.ts";
-import { loosens } from "../../core/envelope-changes.ts";
+import { loosens } from "../../core/envelope/changes.ts";
+import { envelopeChanges, envelopeMessage, readEnvelope } from "../../core/envelope/envelope.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
 import {
   countDefault,

@@ -16,7 +16,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { exampleDecision, exampleEnvelope, exampleOrder } from "../../contracts/src/records/examples.ts";
 import { orderRejection } from "../../contracts/src/records/order.ts";
-import { envelopeMessage } from "../../core/envelope.ts";
+import { envelopeMessage } from "../../core/envelope/envelope.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
 import type { RefusedOrder, RejectionQuery, RiskQueries, StoredDecision } from "../../ports/risk-queries.ts";
 import type { RpcCall } from "../../ports/rpc.ts";

@@ -9,7 +9,7 @@ import { format, minusMilliseconds, plusMilliseconds } from "../../contracts/src
 import type { Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Strategy, StrategyInput, StrategyOpinion } from "../../core/strategies/shape.ts";
-import { strategyOrders } from "../../core/strategy-orders.ts";
+import { strategyOrders } from "../../core/strategies/strategy-orders.ts";
 import type { StoredSignal, StoredStrategy } from "../../ports/research-records.ts";
 import { paperActor, paperReason } from "../paper-seeds.ts";
 import type { ServicePorts } from "../service.ts";

@@ -3,9 +3,9 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
-import { isAhead } from "../../core/dated.ts";
-import { actorOf } from "../../core/strategy-orders.ts";
-import type { HeldLine } from "../../core/within-envelope.ts";
+import type { HeldLine } from "../../core/envelope/within-envelope.ts";
+import { isAhead } from "../../core/losses/dated.ts";
+import { actorOf } from "../../core/strategies/strategy-orders.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import type { StoredStrategy } from "../../ports/research-records.ts";

@@ -2,7 +2,7 @@
 // added to its day's.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, minusMilliseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { type AppliedAction, pricesAfter } from "../../core/corporate-actions.ts";
+import { type AppliedAction, pricesAfter } from "../../core/ledger/corporate-actions.ts";
 import { informationCoefficient, momentsMax, type Told } from "../../core/stats/information-coefficient.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredSignal } from "../../ports/research-records.ts";

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromUnixMs } from "../../contracts/src/instant.ts";
-import { renamedStrategy } from "../../core/renamed-strategy.ts";
 import { alphaMomentum } from "../../core/strategies/alpha-momentum.ts";
+import { renamedStrategy } from "../../core/strategies/renamed-strategy.ts";
 import type { StrategyInput } from "../../core/strategies/shape.ts";
 import { paperReference } from "../paper-seeds.ts";
 

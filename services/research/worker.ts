@@ -2,8 +2,8 @@
 // with the store or with another service is said once and waited out, longer each time.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { fromUnixMs, minusMilliseconds } from "../../contracts/src/instant.ts";
-import { nameNow } from "../../core/corporate-actions.ts";
-import { type Names, renamedStrategy } from "../../core/renamed-strategy.ts";
+import { nameNow } from "../../core/ledger/corporate-actions.ts";
+import { type Names, renamedStrategy } from "../../core/strategies/renamed-strategy.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { Timers } from "../../ports/timers.ts";

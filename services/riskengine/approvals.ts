@@ -18,9 +18,9 @@ import type {
 } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format, fromMicroseconds, type Instant, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { approvalExpired } from "../../contracts/src/records/order.ts";
-import { toDecimal } from "../../core/amount.ts";
-import { approvalGraceMs } from "../../core/approval-list.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import { toDecimal } from "../../core/money/amount.ts";
+import { approvalGraceMs } from "../../core/orders/approval-list.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { Attempt, Attempts } from "../attempts.ts";
 import { line } from "../line.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fromMicroseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
 import { type ServiceRig, serviceRig, testSettings } from "../../testkit/virtual/service-rig.ts";
 import { createAlarms } from "./alarms.ts";

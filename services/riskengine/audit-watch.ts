@@ -6,7 +6,7 @@
 //  3. A log that is whole again lifts the block with the next reading.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
 import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";

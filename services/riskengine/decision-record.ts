@@ -1,6 +1,6 @@
 // A decision's record as it is stored: a DecisionRecord message, written by hand, because the order stands in it as it came and is never
 // encoded a second time.
-import { pieceBytes } from "../../core/byte-columns.ts";
+import { pieceBytes } from "../../core/engine/fast/byte-columns.ts";
 
 /** Field numbers of DecisionRecord in riskdesk.proto; all three are length-delimited. */
 const orderTag = (1 << 3) | 2;

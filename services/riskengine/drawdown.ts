@@ -15,18 +15,24 @@ import type { FundValuation, LossState } from "../../contracts/src/losses.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { believedUntil, isAhead } from "../../core/dated.ts";
-import { judgeValuation, type LossOutcome, type LossRules, nextDeadline, passTime } from "../../core/drawdown.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import { believedUntil, isAhead } from "../../core/losses/dated.ts";
+import {
+  judgeValuation,
+  type LossOutcome,
+  type LossRules,
+  nextDeadline,
+  passTime,
+} from "../../core/losses/drawdown.ts";
 import {
   type LossFractions,
   lossFractions,
   type WindowSamples,
   windowLimits,
   windowMs,
-} from "../../core/loss-figures.ts";
-import type { LossDay } from "../../core/loss-periods.ts";
-import type { LossLook } from "../../core/loss-standing.ts";
+} from "../../core/losses/loss-figures.ts";
+import type { LossDay } from "../../core/losses/loss-periods.ts";
+import type { LossLook } from "../../core/losses/loss-standing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { transactToKnownEnd } from "../known-end.ts";
 import { writeLosses } from "../loss-writing.ts";

@@ -8,8 +8,8 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import type { RiskEnvelope as EnvelopeMessage } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import { envelopeChanges } from "../../core/envelope.ts";
-import { type EnvelopeChange, guardedChanges } from "../../core/envelope-changes.ts";
+import { type EnvelopeChange, guardedChanges } from "../../core/envelope/changes.ts";
+import { envelopeChanges } from "../../core/envelope/envelope.ts";
 import type { Identity, NamedAction } from "../../ports/identity.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 

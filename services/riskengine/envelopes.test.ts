@@ -7,7 +7,7 @@ import type { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope
 import type { Headroom } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import type { RiskEnvelope as EnvelopeRecord } from "../../contracts/src/records/envelope.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { envelopeHashText } from "../../core/envelope.ts";
+import { envelopeHashText } from "../../core/envelope/envelope.ts";
 import type { Identity } from "../../ports/identity.ts";
 import {
   type EngineLife,

@@ -11,14 +11,14 @@ import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import {
   compileEnvelope,
   envelopeChanges,
   envelopeHashText,
   envelopeMessage,
   readEnvelope,
-} from "../../core/envelope.ts";
+} from "../../core/envelope/envelope.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { Attempt, Attempts } from "../attempts.ts";

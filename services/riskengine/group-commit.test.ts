@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
-import type { Checked } from "../../core/engine.ts";
+import type { Checked } from "../../core/engine/engine.ts";
 import type { JournalBatch, JournalEntry } from "../../ports/risk-store.ts";
 import type { Outcome } from "../../ports/store.ts";
 import { type Scheduler, scheduler, turn } from "../../testkit/virtual/scheduler.ts";

@@ -11,7 +11,7 @@
 //  6. How much may wait is bounded, and asked before anything is decided; so is how long: while a commit has no answer for that time,
 //     nothing new is decided, and whoever asks is told so at once.
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
-import type { Checked } from "../../core/engine.ts";
+import type { Checked } from "../../core/engine/engine.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { JournalEntry, RiskStore } from "../../ports/risk-store.ts";

@@ -5,7 +5,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { riskEngineRig } from "../../testkit/riskengine-rig.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";

@@ -12,7 +12,7 @@
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Lease } from "../lease.ts";
 import type { ServicePorts } from "../service.ts";

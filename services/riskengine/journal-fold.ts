@@ -10,7 +10,7 @@ import {
   orderTransition,
   throttleReleased,
 } from "../../contracts/src/records/order.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
 
 const decoder = new TextDecoder();

@@ -3,10 +3,10 @@
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Block, Blocks, ListBlocksRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../contracts/src/instant.ts";
-import { blockWords } from "../../core/block-words.ts";
-import type { StandingBlock } from "../../core/blocks.ts";
-import type { Engine } from "../../core/engine.ts";
-import { drillFundId } from "../../core/halts.ts";
+import { blockWords } from "../../core/engine/block-words.ts";
+import type { StandingBlock } from "../../core/engine/blocks.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import { drillFundId } from "../../core/halts/halts.ts";
 import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";
 import type { GroupCommit } from "./group-commit.ts";

@@ -3,8 +3,8 @@ import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import type { LossLimit } from "../../contracts/src/losses.ts";
-import type { LossBreach } from "../../core/drawdown.ts";
-import type { LossFigure } from "../../core/loss-figures.ts";
+import type { LossBreach } from "../../core/losses/drawdown.ts";
+import type { LossFigure } from "../../core/losses/loss-figures.ts";
 import type { AskedHalt } from "../halt-request.ts";
 
 const words: Readonly<Record<LossLimit, string>> = {

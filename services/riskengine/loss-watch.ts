@@ -9,10 +9,10 @@ import { isOpen, type TradingCalendar } from "../../contracts/src/calendar.ts";
 import { type Instant, millisecondsBetween, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { LossState } from "../../contracts/src/losses.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
-import type { Engine } from "../../core/engine.ts";
-import { lossFractions, type WindowSamples } from "../../core/loss-figures.ts";
-import { createLossClock, type LossDay } from "../../core/loss-periods.ts";
-import { type PriceStanding, priceStanding } from "../../core/loss-prices.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import { lossFractions, type WindowSamples } from "../../core/losses/loss-figures.ts";
+import { createLossClock, type LossDay } from "../../core/losses/loss-periods.ts";
+import { type PriceStanding, priceStanding } from "../../core/losses/loss-prices.ts";
 import {
   type LossBlock,
   type LossLook,
@@ -20,7 +20,7 @@ import {
   lossBlock,
   lossStandings,
   whyOld,
-} from "../../core/loss-standing.ts";
+} from "../../core/losses/loss-standing.ts";
 import type { ServicePorts } from "../service.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Envelopes } from "./envelopes.ts";

@@ -4,7 +4,7 @@ import type { Fault } from "../../contracts/src/fault.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
+import type { EngineSnapshot } from "../../core/engine/snapshot.ts";
 import { type EngineLife, orderOf, type RiskEngineRig, riskEngineRig } from "../../testkit/riskengine-rig.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 

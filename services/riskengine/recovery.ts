@@ -3,8 +3,8 @@
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
-import type { Engine } from "../../core/engine.ts";
-import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import type { EngineSnapshot } from "../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../ports/risk-store.ts";
 import type { ServicePorts } from "../service.ts";
 import { foldJournal } from "./journal-fold.ts";

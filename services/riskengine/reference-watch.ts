@@ -2,7 +2,7 @@
 import { type TradingCalendar, tradingCalendar } from "../../contracts/src/calendar.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { calendarDefinition, type FundReference } from "../../contracts/src/records/reference.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import type { ServicePorts } from "../service.ts";
 

@@ -2,8 +2,8 @@
 // what it cost beside the verdict, so that the decision's record can answer for itself.
 import { messageOf } from "../../contracts/src/fault.ts";
 import { riskOfficerVerdict } from "../../contracts/src/records/risk-officer.ts";
-import { decisionMessage } from "../../core/decision.ts";
-import { riskOfficerQuestion } from "../../core/risk-officer.ts";
+import { decisionMessage } from "../../core/engine/decision.ts";
+import { riskOfficerQuestion } from "../../core/engine/risk-officer.ts";
 import type { ServicePorts } from "../service.ts";
 import { type AskRiskOfficer, nobodyToAsk, noVerdict } from "./officer.ts";
 

@@ -3,9 +3,9 @@
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Exposures, HeadroomRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { parse } from "../../contracts/src/instant.ts";
-import { isAhead } from "../../core/dated.ts";
-import { createEngine, type Engine } from "../../core/engine.ts";
-import { compileEnvelope } from "../../core/envelope.ts";
+import { createEngine, type Engine } from "../../core/engine/engine.ts";
+import { compileEnvelope } from "../../core/envelope/envelope.ts";
+import { isAhead } from "../../core/losses/dated.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { createAttempts } from "../attempts.ts";

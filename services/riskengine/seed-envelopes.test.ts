@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { envelopeHashText } from "../../core/envelope.ts";
+import { envelopeHashText } from "../../core/envelope/envelope.ts";
 import { serviceRig, testSettings } from "../../testkit/virtual/service-rig.ts";
 import { paperEnvelopes } from "../paper-seeds.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";

@@ -1,7 +1,7 @@
 // Puts the limits of the paper funds and of the fund for drills in, each once: a fund that has an envelope of any version keeps it.
 import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { envelopeHashText } from "../../core/envelope.ts";
+import { envelopeHashText } from "../../core/envelope/envelope.ts";
 import { drillEnvelope } from "../drill-seeds.ts";
 import { paperActor, paperEnvelopes, paperReason } from "../paper-seeds.ts";
 import type { ServicePorts } from "../service.ts";

@@ -1,7 +1,7 @@
 // The books, put down whole every so many entries and at a clean end, so that a start need not read the journal from its beginning. A
 // snapshot is taken while nothing is undecided: it holds exactly what the journal says up to one entry.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { ServicePorts } from "../service.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { isEntry, newestEntry } from "./journal-end.ts";

@@ -2,7 +2,7 @@
 // nothing is decided in them. Read before anything is served, and again every half second, because others write them in another process. When the store does not answer, the last list stands; that halts are then
 // unknown is what stops new risk.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { actionBlock } from "../../core/gates/static.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import { line } from "../line.ts";

@@ -5,7 +5,7 @@ import type { ReleaseThrottleRequest, ThrottleStatus } from "../../contracts/src
 import { format } from "../../contracts/src/instant.ts";
 import type { ThrottleReleased } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { Attempt, Attempts } from "../attempts.ts";
 import { transactToKnownEnd } from "../known-end.ts";

@@ -3,7 +3,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReserveWithdrawalRequest, WithdrawalReserved } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { tryParse } from "../../contracts/src/instant.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
 import { line } from "../line.ts";
 import type { ServicePorts } from "../service.ts";

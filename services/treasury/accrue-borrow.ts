@@ -22,10 +22,10 @@ import {
   plusMilliseconds,
   tryParseDate,
 } from "../../contracts/src/instant.ts";
-import { type BorrowedSymbol, borrowedAt, feesOfDay } from "../../core/borrow-days.ts";
-import { nameNow, quantityRatioSince, scaled } from "../../core/corporate-actions.ts";
-import { ageMsOf } from "../../core/dated.ts";
-import { borrowFeeEntry } from "../../core/ledger.ts";
+import { type BorrowedSymbol, borrowedAt, feesOfDay } from "../../core/ledger/borrow-days.ts";
+import { nameNow, quantityRatioSince, scaled } from "../../core/ledger/corporate-actions.ts";
+import { borrowFeeEntry } from "../../core/ledger/ledger.ts";
+import { ageMsOf } from "../../core/losses/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { BorrowRecord, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

@@ -10,7 +10,7 @@ import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts"
 import { idText, reasonText, symbolText } from "../../contracts/src/records/fields.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { inverse, parseRatio, type Ratio } from "../../core/corporate-actions.ts";
+import { inverse, parseRatio, type Ratio } from "../../core/ledger/corporate-actions.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

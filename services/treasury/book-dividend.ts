@@ -10,7 +10,7 @@ import { type CivilDate, type Instant, tryParseDate } from "../../contracts/src/
 import { idText, reasonText } from "../../contracts/src/records/fields.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
-import { dividendEntry, dividendOf } from "../../core/ledger.ts";
+import { dividendEntry, dividendOf } from "../../core/ledger/ledger.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";

@@ -4,7 +4,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { imbalanceOf, movesOf } from "../../core/ledger.ts";
+import { imbalanceOf, movesOf } from "../../core/ledger/ledger.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { canonicalText, hexOf } from "./reference-records.ts";

@@ -12,7 +12,7 @@ import { parse } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { fillEntry } from "../../core/ledger.ts";
+import { fillEntry } from "../../core/ledger/ledger.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { fundLane } from "../fund-lane.ts";

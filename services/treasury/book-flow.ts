@@ -12,7 +12,7 @@ import { format } from "../../contracts/src/instant.ts";
 import { idText, reasonText } from "../../contracts/src/records/fields.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
-import { flowEntry } from "../../core/ledger.ts";
+import { flowEntry } from "../../core/ledger/ledger.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";

@@ -7,7 +7,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { type Severity, severity } from "../../contracts/src/records/values.ts";
-import { drillFundId } from "../../core/halts.ts";
+import { drillFundId } from "../../core/halts/halts.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
 import type { FundValue, Valuer } from "./publish-values.ts";
 import type { ReferenceReader } from "./reference-view.ts";

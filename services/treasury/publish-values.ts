@@ -4,14 +4,14 @@
 //     from the newest one that the risk engine kept.
 //  2. A value is told at most once a second, however often the service is started.
 //  3. Where a trading day began is written once, with the day's first value, and is the last value before it.
-//  4. A price of before a corporate action counts in the terms of after it from the moment on in which the quantities do (core/corporate-actions.ts).
+//  4. A price of before a corporate action counts in the terms of after it from the moment on in which the quantities do (core/ledger/corporate-actions.ts).
 //  5. A symbol without a fresh price is valued at the last one that is known, also over restarts, and that is an alarm.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { pricesMax } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { pricesAfter } from "../../core/corporate-actions.ts";
-import { isAhead } from "../../core/dated.ts";
+import { pricesAfter } from "../../core/ledger/corporate-actions.ts";
+import { isAhead } from "../../core/losses/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

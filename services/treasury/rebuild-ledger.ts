@@ -11,7 +11,7 @@ import type { LedgerRebuild, RebuildLedgerRequest } from "../../contracts/src/ge
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { reasonText } from "../../contracts/src/records/fields.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { correctionsOf, differencesOf, type SumDifference } from "../../core/ledger-rebuild.ts";
+import { correctionsOf, differencesOf, type SumDifference } from "../../core/ledger/ledger-rebuild.ts";
 import type { NamedAction } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

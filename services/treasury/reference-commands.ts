@@ -10,7 +10,7 @@ import type { ReferenceDataRequest, ReferenceDocument } from "../../contracts/sr
 import { format } from "../../contracts/src/instant.ts";
 import { reasonText } from "../../contracts/src/records/fields.ts";
 import { type ReferenceContents, type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
-import { standingAgainst, takesAway } from "../../core/reference-standing.ts";
+import { standingAgainst, takesAway } from "../../core/ledger/reference-standing.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ReferenceVersion } from "../../ports/store.ts";
 import type { ServicePorts } from "../service.ts";

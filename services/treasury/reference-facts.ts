@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { BelievedLine } from "../../contracts/src/records/books.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
-import type { Standing } from "../../core/reference-standing.ts";
+import type { Standing } from "../../core/ledger/reference-standing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 
 /** More trades than this need not be named to refuse a change. */

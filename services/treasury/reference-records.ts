@@ -3,7 +3,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { canonicalText } from "../../core/canonical-text.ts";
+import { canonicalText } from "../../core/envelope/canonical-text.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { ReferenceVersion, UnitOfWork } from "../../ports/store.ts";
 

@@ -3,7 +3,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { type FundReference, referenceKind } from "../../contracts/src/records/reference.ts";
-import { capitalEntry } from "../../core/ledger.ts";
+import { capitalEntry } from "../../core/ledger/ledger.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { drillCapital, drillFund } from "../drill-seeds.ts";
 import { paperActor, paperCapital, paperReason, paperReference } from "../paper-seeds.ts";

@@ -16,7 +16,7 @@ import type {
 import { parse } from "../../contracts/src/instant.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { isNewest } from "../../core/dated.ts";
+import { isNewest } from "../../core/losses/dated.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../service.ts";

@@ -7,7 +7,7 @@ import { format, fromUnixMs, minusMilliseconds } from "../../contracts/src/insta
 import { exampleFill } from "../../contracts/src/records/examples.ts";
 import { navUpdated, pricesMax } from "../../contracts/src/records/fund.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { fillEntry, movesOf, type TradedInstrument } from "../../core/ledger.ts";
+import { fillEntry, movesOf, type TradedInstrument } from "../../core/ledger/ledger.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import { paperReference } from "../paper-seeds.ts";
 import { viewOf } from "./reference-view.ts";

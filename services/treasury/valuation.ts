@@ -10,8 +10,8 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { type NavUpdated, pricesMax } from "../../contracts/src/records/fund.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
-import { ageMsOf } from "../../core/dated.ts";
-import { cost } from "../../core/ledger.ts";
+import { cost } from "../../core/ledger/ledger.ts";
+import { ageMsOf } from "../../core/losses/dated.ts";
 import { type ReferenceView, rateBetween } from "./reference-view.ts";
 
 export interface Holding {

@@ -8,7 +8,7 @@ import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { fillEntry } from "../../core/ledger.ts";
+import { fillEntry } from "../../core/ledger/ledger.ts";
 import type { Store } from "../../ports/store.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";

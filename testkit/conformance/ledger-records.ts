@@ -6,8 +6,8 @@ import { parse as instantOf, plusMilliseconds } from "../../contracts/src/instan
 import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { movesOf } from "../../core/ledger.ts";
-import { addUp, correctionsOf, differencesOf } from "../../core/ledger-rebuild.ts";
+import { movesOf } from "../../core/ledger/ledger.ts";
+import { addUp, correctionsOf, differencesOf } from "../../core/ledger/ledger-rebuild.ts";
 import type { LedgerSums, NavEvery, NavPoint } from "../../ports/ledger-records.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";

@@ -1,6 +1,6 @@
 // What the suite of the risk engine's store asks of the store that is put under it, and the shape of one check.
 import type { Instant } from "../../contracts/src/instant.ts";
-import { storedHashBytes } from "../../core/order-hash.ts";
+import { storedHashBytes } from "../../core/engine/fast/order-hash.ts";
 import type { JournalBatch, JournalEntry, RiskStore } from "../../ports/risk-store.ts";
 import type { Outcome, Store } from "../../ports/store.ts";
 import type { Patience } from "./waiting.ts";

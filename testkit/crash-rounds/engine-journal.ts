@@ -3,7 +3,7 @@ import { BinaryReader } from "@bufbuild/protobuf/wire";
 import type pg from "pg";
 import { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { ApprovalExpired, Fill, OrderTransition } from "../../contracts/src/records/order.ts";
-import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
+import type { EngineSnapshot } from "../../core/engine/snapshot.ts";
 import type { Model } from "./engine-model.ts";
 import type { JournalDecision, StoredHalt } from "./engine-verdict.ts";
 import { digestOf } from "./engine-witness.ts";

@@ -4,7 +4,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
-import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
+import type { EngineSnapshot } from "../../core/engine/snapshot.ts";
 
 interface ModelOrder {
   readonly line: string;

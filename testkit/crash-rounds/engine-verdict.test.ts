@@ -1,7 +1,7 @@
 // Each rule of the engine's verdict, and the model of its books, seen to fail: a judge that always says yes proves nothing.
 import { describe, expect, test } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { EngineSnapshot } from "../../core/engine-snapshot.ts";
+import type { EngineSnapshot } from "../../core/engine/snapshot.ts";
 import { createModel } from "./engine-model.ts";
 import { type EngineEvidence, type JournalDecision, judgeEngine, type StoredHalt } from "./engine-verdict.ts";
 import type { Answer } from "./engine-witness.ts";

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { createBooksQueries } from "../../adapters/postgres/books-queries.ts";
 import type { Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { fromUnixMs } from "../../contracts/src/instant.ts";
-import { addLook, compareBooks, noTotals } from "../../core/books.ts";
+import { addLook, compareBooks, noTotals } from "../../core/reconcile/books.ts";
 import type { PaperWorld } from "./paper-world.ts";
 
 const asked = "set search_path = portcullis; begin isolation level repeatable read read only";

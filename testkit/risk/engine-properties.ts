@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { Order as OrderMessage, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
-import { createEngine, type Engine } from "../../core/engine.ts";
-import { compileEnvelope } from "../../core/envelope.ts";
-import { replayDecision } from "../../core/replay.ts";
+import { createEngine, type Engine } from "../../core/engine/engine.ts";
+import { replayDecision } from "../../core/engine/replay.ts";
+import { compileEnvelope } from "../../core/envelope/envelope.ts";
 import { dice } from "../virtual/dice.ts";
 import { engineOptions } from "./engine-rig.ts";
 import { brokenLimits, type NaiveBooks, naiveExposure, naiveRules, sectorOf } from "./naive-model.ts";

@@ -7,8 +7,8 @@ import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { Mark, OptionRisk } from "../../contracts/src/records/market.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
-import { createEngine, type Engine, type EngineOptions } from "../../core/engine.ts";
-import { compileEnvelope } from "../../core/envelope.ts";
+import { createEngine, type Engine, type EngineOptions } from "../../core/engine/engine.ts";
+import { compileEnvelope } from "../../core/envelope/envelope.ts";
 
 export const startOfDay = instant.parse("2026-11-15T13:30:00.000000Z");
 

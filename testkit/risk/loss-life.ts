@@ -12,9 +12,9 @@ import {
   type LossRules,
   passTime,
   rebase,
-} from "../../core/drawdown.ts";
-import { lossFractions, lossKey, windowMs } from "../../core/loss-figures.ts";
-import { createLossClock } from "../../core/loss-periods.ts";
+} from "../../core/losses/drawdown.ts";
+import { lossFractions, lossKey, windowMs } from "../../core/losses/loss-figures.ts";
+import { createLossClock } from "../../core/losses/loss-periods.ts";
 
 export const newYork: CalendarDefinition = {
   name: "new-york",

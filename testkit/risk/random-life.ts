@@ -7,11 +7,11 @@ import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
-import { decisionMessage, inputsOf } from "../../core/decision.ts";
-import type { Checked, Engine } from "../../core/engine.ts";
-import { compileEnvelope } from "../../core/envelope.ts";
-import { bytesOfHash } from "../../core/order-hash.ts";
-import type { Verdict } from "../../core/view.ts";
+import { decisionMessage, inputsOf } from "../../core/engine/decision.ts";
+import type { Checked, Engine } from "../../core/engine/engine.ts";
+import { bytesOfHash } from "../../core/engine/fast/order-hash.ts";
+import type { Verdict } from "../../core/engine/view.ts";
+import { compileEnvelope } from "../../core/envelope/envelope.ts";
 import type { Dice } from "../virtual/dice.ts";
 import {
   envelopeRecord,

@@ -5,17 +5,15 @@ import { expect, test } from "vitest";
 import { amountComparisons } from "./amount-comparisons.ts";
 
 const root = join(import.meta.dirname, "../..");
-const sources = ["core", "core/gates"].flatMap((folder) =>
-  readdirSync(join(root, folder))
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .map((name) => `${folder}/${name}`),
-);
+const sources = readdirSync(join(root, "core"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+  .map((name) => `core/${name}`);
 
 const planted = `// Comparisons of amounts, and some that are none.
-import { type Amount, isMore, oneUnit } from "./amount.ts";
-import type { Worth } from "./exact.ts";
-import { placeOf, type Plain } from "./plain.ts";
-import type { FundView } from "./view.ts";
+import { type Amount, isMore, oneUnit } from "./money/amount.ts";
+import type { Worth } from "./money/exact.ts";
+import { placeOf, type Plain } from "./money/plain.ts";
+import type { FundView } from "./engine/view.ts";
 export const wrong = (view: FundView, left: Amount, right: Amount, worth: Worth, list: readonly Amount[]): boolean =>
   left < right ||
   view.position >= left ||

@@ -7,7 +7,7 @@ import type { Complaint } from "./rules.ts";
 import { visit } from "./source.ts";
 
 /** Those that know how an amount is kept. */
-const insiders: ReadonlySet<string> = new Set(["core/amount.ts", "core/exact.ts", "core/plain.ts"]);
+const insiders: ReadonlySet<string> = new Set(["core/money/amount.ts", "core/money/exact.ts", "core/money/plain.ts"]);
 const operators: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.LessThanToken,
   ts.SyntaxKind.LessThanEqualsToken,

@@ -14,8 +14,8 @@ import type {
   LedgerMark,
   LiveOrder,
 } from "../../../contracts/src/records/books.ts";
-import { approvalGraceMs } from "../../../core/approval-list.ts";
-import { overReserved } from "../../../core/book-reservations.ts";
+import { approvalGraceMs } from "../../../core/orders/approval-list.ts";
+import { overReserved } from "../../../core/reconcile/book-reservations.ts";
 import {
   addLook,
   type BookCheckName,
@@ -25,7 +25,7 @@ import {
   compareBooks,
   isQuiet,
   noTotals,
-} from "../../../core/books.ts";
+} from "../../../core/reconcile/books.ts";
 import type { BooksQueries } from "../../../ports/books-queries.ts";
 import type { ServicePorts } from "../../service.ts";
 import { createFirstSeen } from "../first-seen.ts";

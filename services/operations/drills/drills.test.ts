@@ -8,8 +8,8 @@ import type { Drill, Drills } from "../../../contracts/src/generated/svc/v1/halt
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { Order } from "../../../contracts/src/records/order.ts";
 import { subjectByName, subjects } from "../../../contracts/src/subjects.ts";
-import { drillFundId } from "../../../core/halts.ts";
-import { hasEnded } from "../../../core/order-lifecycle.ts";
+import { drillFundId } from "../../../core/halts/halts.ts";
+import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import { operator } from "../../../testkit/riskengine-rig.ts";

@@ -15,7 +15,7 @@ import type {
 import { format, millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
 import type { ActiveHalt, DrillMeasured } from "../../../contracts/src/records/halt.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { isDrill } from "../../../core/halts.ts";
+import { isDrill } from "../../../core/halts/halts.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { createAttempts } from "../../attempts.ts";

@@ -4,8 +4,8 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { Instrument, Quote } from "../../../contracts/src/records/market.ts";
 import type { Order } from "../../../contracts/src/records/order.ts";
-import { drillFundId } from "../../../core/halts.ts";
-import { hasEnded, mayBeWithBroker } from "../../../core/order-lifecycle.ts";
+import { drillFundId } from "../../../core/halts/halts.ts";
+import { hasEnded, mayBeWithBroker } from "../../../core/orders/order-lifecycle.ts";
 import type { ServicePorts } from "../../service.ts";
 
 export interface ProbeOptions {

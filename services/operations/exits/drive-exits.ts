@@ -10,7 +10,7 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Instrument } from "../../../contracts/src/records/market.ts";
-import { attemptPauseMs, nextOwedStep, owedCross } from "../../../core/synthetic-stops.ts";
+import { attemptPauseMs, nextOwedStep, owedCross } from "../../../core/stops/synthetic-stops.ts";
 import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
 import type { OrderDesk, PositionCross } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";

@@ -2,7 +2,7 @@
 import * as decimal from "../../../contracts/src/decimal.ts";
 import type { Order } from "../../../contracts/src/records/order.ts";
 import type { AssetClass } from "../../../contracts/src/records/values.ts";
-import { closingSide } from "../../../core/synthetic-stops.ts";
+import { closingSide } from "../../../core/stops/synthetic-stops.ts";
 import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { OwedExit } from "./owed-facts.ts";

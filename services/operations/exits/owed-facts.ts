@@ -3,9 +3,9 @@
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { hasEnded } from "../../../core/order-lifecycle.ts";
-import { signedQuantity } from "../../../core/position-book.ts";
-import type { Opposed, OwedFacts } from "../../../core/synthetic-stops.ts";
+import { signedQuantity } from "../../../core/ledger/position.ts";
+import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
+import type { Opposed, OwedFacts } from "../../../core/stops/synthetic-stops.ts";
 import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
 import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";

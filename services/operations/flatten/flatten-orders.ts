@@ -4,7 +4,7 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { FlattenOrder } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
 import { format } from "../../../contracts/src/instant.ts";
-import { hasEnded } from "../../../core/order-lifecycle.ts";
+import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { StoredFlatten, StoredFlattenLine, StoredFlattenOrder } from "../../../ports/flatten-records.ts";
 import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";

@@ -5,7 +5,7 @@ import type { Flatten } from "../../../contracts/src/generated/svc/v1/haltdesk.t
 import { format } from "../../../contracts/src/instant.ts";
 import type { Order, RiskDecision } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { hasEnded } from "../../../core/order-lifecycle.ts";
+import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import { operator } from "../../../testkit/riskengine-rig.ts";

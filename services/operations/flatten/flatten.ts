@@ -12,8 +12,8 @@ import type {
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { FundReference } from "../../../contracts/src/records/reference.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { drillFundId } from "../../../core/halts.ts";
-import { hasEnded } from "../../../core/order-lifecycle.ts";
+import { drillFundId } from "../../../core/halts/halts.ts";
+import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-records.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";

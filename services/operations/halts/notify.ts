@@ -1,7 +1,7 @@
 // Tells people in chat that something is halted. Accepted by the chat service is what counts as told.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
-import { isDrill } from "../../../core/halts.ts";
+import { isDrill } from "../../../core/halts/halts.ts";
 import type { Chat, ChatMessage } from "../../../ports/chat.ts";
 import type { Acknowledgement } from "./acknowledge.ts";
 

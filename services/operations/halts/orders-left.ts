@@ -2,8 +2,8 @@
 // what the store says, because a cancel that was asked for proves nothing.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
-import { haltCovers, isProvenReduction, passesHalt } from "../../../core/may-send.ts";
-import { mayBeWithBroker } from "../../../core/order-lifecycle.ts";
+import { haltCovers, isProvenReduction, passesHalt } from "../../../core/orders/may-send.ts";
+import { mayBeWithBroker } from "../../../core/orders/order-lifecycle.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { ServicePorts } from "../../service.ts";
 import type { Acknowledgement } from "./acknowledge.ts";

@@ -9,7 +9,7 @@ import type {
 } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
-import { haltsAbout, haltsLiftedWith, isSet, restartsAfter } from "../../../core/halts.ts";
+import { haltsAbout, haltsLiftedWith, isSet, restartsAfter } from "../../../core/halts/halts.ts";
 import type { ProvenStep, StoredResume } from "../../../ports/halt-records.ts";
 import type { FundDirectory } from "../../fund-directory.ts";
 import { pendingFields, statusOf, strategies } from "../../halt-ladder.ts";

@@ -2,7 +2,7 @@
 // a name that follows from the difference, so that a replay changes nothing. It never trades.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
-import { adjustmentFor } from "../../../core/reconcile.ts";
+import { adjustmentFor } from "../../../core/reconcile/reconcile.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { StoredDifference } from "../../../ports/reconcile-records.ts";
 import type { ServicePorts } from "../../service.ts";

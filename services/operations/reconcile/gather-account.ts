@@ -4,8 +4,13 @@ import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { signedQuantity } from "../../../core/position-book.ts";
-import { compareHoldings, type Evidence, type Mismatch, type StrategyHolding } from "../../../core/reconcile.ts";
+import { signedQuantity } from "../../../core/ledger/position.ts";
+import {
+  compareHoldings,
+  type Evidence,
+  type Mismatch,
+  type StrategyHolding,
+} from "../../../core/reconcile/reconcile.ts";
 import type { Broker } from "../../../ports/broker.ts";
 import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
 import type { ServicePorts } from "../../service.ts";

@@ -2,9 +2,9 @@
 // both sides know.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
-import { hasEnded } from "../../../core/order-lifecycle.ts";
-import { signedQuantity } from "../../../core/position-book.ts";
-import type { BookedTrade, Evidence, Mismatch, OrderGap } from "../../../core/reconcile.ts";
+import { signedQuantity } from "../../../core/ledger/position.ts";
+import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
+import type { BookedTrade, Evidence, Mismatch, OrderGap } from "../../../core/reconcile/reconcile.ts";
 import type { BrokerOrderStatus, BrokerReport } from "../../../ports/broker.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
 import { readReports, reportsMax } from "./broker-reports.ts";

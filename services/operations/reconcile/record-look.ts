@@ -5,7 +5,7 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { ReconcileDifference } from "../../../contracts/src/records/operations.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { classify, judgeLook, type KnownDifference, type LookVerdict } from "../../../core/reconcile.ts";
+import { classify, judgeLook, type KnownDifference, type LookVerdict } from "../../../core/reconcile/reconcile.ts";
 import type { DifferenceLook, StoredDifference } from "../../../ports/reconcile-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { line } from "../../line.ts";

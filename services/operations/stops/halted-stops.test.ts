@@ -5,10 +5,10 @@ import type { Order as OrderMessage } from "../../../contracts/src/generated/svc
 import { format } from "../../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
 import type { Order, RiskDecision } from "../../../contracts/src/records/order.ts";
-import { decisionMessage } from "../../../core/decision.ts";
-import type { Engine } from "../../../core/engine.ts";
-import { compileEnvelope } from "../../../core/envelope.ts";
-import { isProvenReduction } from "../../../core/may-send.ts";
+import { decisionMessage } from "../../../core/engine/decision.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
+import { compileEnvelope } from "../../../core/envelope/envelope.ts";
+import { isProvenReduction } from "../../../core/orders/may-send.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import { engineRig, fillOf, transitionOf } from "../../../testkit/risk/engine-rig.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";

@@ -9,7 +9,7 @@ import type {
 } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { hasEnded } from "../../../core/order-lifecycle.ts";
+import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
 import type { StoredStop } from "../../../ports/stop-records.ts";

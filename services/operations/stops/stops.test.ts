@@ -5,7 +5,7 @@ import { parse as d, zero } from "../../../contracts/src/decimal.ts";
 import type { Stop, Stops } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import type { Order } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { hasEnded } from "../../../core/order-lifecycle.ts";
+import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import type { Settings } from "../../../ports/settings.ts";
 import { allOr } from "../../../testkit/full-count.ts";

@@ -6,8 +6,8 @@ import { format, type Instant, minusMilliseconds, tryParse } from "../../../cont
 import type { Quote } from "../../../contracts/src/records/market.ts";
 import type { AssetClass } from "../../../contracts/src/records/values.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { type AppliedAction, pricesAfter } from "../../../core/corporate-actions.ts";
-import { closingSide, judgeStop, type StopJudgement, type StopQuote } from "../../../core/synthetic-stops.ts";
+import { type AppliedAction, pricesAfter } from "../../../core/ledger/corporate-actions.ts";
+import { closingSide, judgeStop, type StopJudgement, type StopQuote } from "../../../core/stops/synthetic-stops.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { StoredStop } from "../../../ports/stop-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";

@@ -1,0 +1,117 @@
+// What ends each standing condition, for people: one sentence, and the command where one does it.
+import type { DenialCode, FaultCode } from "../../contracts/src/codes.ts";
+import type { StandingBlock } from "./blocks.ts";
+
+export interface BlockWords {
+  readonly ends: string;
+  readonly command?: string;
+  /** Why it is not known since when, where it is not. */
+  readonly sinceUnknown: string;
+}
+
+type Named = Pick<StandingBlock, "fundId" | "strategyId" | "symbol">;
+type Words = (named: Named) => Omit<BlockWords, "sinceUnknown"> & { readonly sinceUnknown?: string };
+
+const notKept = "The engine does not keep when it began.";
+const neverSeen = "There has been none since the engine started.";
+const lossesList = ({ fundId }: Named) => `ctl riskengine losses list --fund-id ${fundId ?? ""}`;
+const freshPrice = "The next price ends it; when none comes, look at the feed.";
+
+const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
+  FIRM_HALTED: () => ({
+    ends: "Two operators lift every halt, the firm's included.",
+    command: "ctl cmd resume --reason TEXT --confirm RESUME --totp CODE",
+  }),
+  FUND_HALTED: ({ fundId }) => ({
+    ends: "An operator lifts the fund's halts.",
+    command: `ctl cmd resume ${fundId ?? ""} --reason TEXT --confirm RESUME`,
+  }),
+  STRATEGY_HALTED: ({ strategyId }) => ({
+    ends: "An operator lifts the strategy's halts.",
+    command: `ctl cmd resume ${strategyId ?? ""} --reason TEXT --confirm RESUME`,
+  }),
+  HALT_STATE_UNKNOWN: () => ({
+    ends: "It ends when the store answers again; after a mismatch of the books, when the engine is started anew.",
+    command: "ctl doctor",
+  }),
+  AUDIT_UNAVAILABLE: () => ({
+    ends: "It ends by itself when the audit log is whole and up to date again.",
+    command: "ctl operations audit status",
+    sinceUnknown: "The reason says since when the log is broken.",
+  }),
+  LOSS_CONFIRMATION_PENDING: (named) => ({
+    ends: "The next valuations confirm the loss, which halts the fund, or clear it.",
+    command: lossesList(named),
+  }),
+  LOSS_NOT_JUDGED: (named) => ({
+    ends: "It ends when every configured loss limit is judged again; the reason says what is missing.",
+    command: lossesList(named),
+  }),
+  LOSS_BASELINE_MISSING: (named) => ({
+    ends: "The first valuation of the period sets its baseline.",
+    command: lossesList(named),
+  }),
+  CORPORATE_ACTION_UNDER_WAY: () => ({
+    ends: "It ends within seconds, when every book has the action, or when it is aborted.",
+  }),
+  SYMBOL_BLOCKED: ({ fundId, symbol }) => ({
+    ends: `It ends when our position in ${symbol ?? "it"} and the broker's agree.`,
+    command: `ctl riskengine differences list --fund-id ${fundId ?? ""}`,
+  }),
+  THROTTLE_TRIPPED: ({ strategyId }) => ({
+    ends: "An operator releases the throttle.",
+    command: `ctl riskengine throttle release --strategy-id ${strategyId ?? ""} --reason TEXT`,
+  }),
+  SYMBOL_RESTRICTED: () => ({
+    ends: "It ends when the restricted list no longer has the symbol.",
+    command: "ctl treasury reference show --kind restricted",
+    sinceUnknown: "The restricted list has no dates.",
+  }),
+  REFERENCE_PRICE_MISSING: () => ({ ends: freshPrice, sinceUnknown: neverSeen }),
+  REFERENCE_PRICE_STALE: () => ({ ends: freshPrice }),
+  MARK_MISSING: () => ({ ends: "A price of what the fund holds ends it.", sinceUnknown: neverSeen }),
+  MARK_STALE: () => ({ ends: "A fresh price of everything that the fund holds ends it." }),
+  DELTA_MISSING: () => ({ ends: "The option's next price with a delta ends it.", sinceUnknown: neverSeen }),
+  DELTA_STALE: () => ({
+    ends: "A fresh price of the option and of its underlying ends it; when none comes, look at the feed.",
+  }),
+  FX_RATE_MISSING: () => ({
+    ends: "A rate in the reference data ends it.",
+    command: "ctl treasury reference show --kind fx",
+  }),
+  FX_RATE_STALE: () => ({ ends: "A newer rate ends it.", command: "ctl treasury reference show --kind fx" }),
+  NAV_MISSING: ({ fundId }) => ({
+    ends: "The fund's first valuation ends it.",
+    command: `ctl treasury navs list --fund-id ${fundId ?? ""}`,
+    sinceUnknown: neverSeen,
+  }),
+  NAV_STALE: ({ fundId }) => ({
+    ends: "The next valuation from fresh prices ends it.",
+    command: `ctl treasury navs list --fund-id ${fundId ?? ""}`,
+  }),
+  NAV_NOT_POSITIVE: () => ({ ends: "The fund must be worth more than nothing: money has to come in." }),
+  ENVELOPE_MISSING: ({ fundId }) => ({
+    ends: "A risk officer gives the fund its limits.",
+    command: `ctl riskengine envelope set --fund-id ${fundId ?? ""}`,
+    sinceUnknown: "It never had any.",
+  }),
+  SCHEMA_FUND_UNKNOWN: () => ({
+    ends: "It ends when the reference data names the fund.",
+    command: "ctl treasury reference show --kind funds",
+  }),
+  OPEN_ORDERS_EXCEEDED: ({ fundId }) => ({
+    ends: "It ends when open orders end.",
+    command: `ctl oms orders list --open --fund-id ${fundId ?? ""}`,
+  }),
+};
+
+const store: BlockWords = {
+  ends: "It ends when the store answers.",
+  command: "ctl doctor",
+  sinceUnknown: notKept,
+};
+
+export function blockWords(code: DenialCode | FaultCode, named: Named): BlockWords {
+  const found = Object.hasOwn(words, code) ? words[code]?.(named) : undefined;
+  return found === undefined ? store : { sinceUnknown: notKept, ...found };
+}

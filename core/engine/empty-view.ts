@@ -1,0 +1,86 @@
+// The one view that every gate looks at, before anything was filled in.
+
+import { type InputAges, inputAgesDefault } from "../gates/gate.ts";
+import * as amounts from "../money/amount.ts";
+import { worthless } from "../money/exact.ts";
+import { noTerms } from "../orders/terms.ts";
+import type { FundView, Verdict } from "./view.ts";
+
+export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };
+
+// tidy: long because it is one record, written out so that every view has the same shape.
+/** One view with nothing in it. */
+export function emptyView(ages: InputAges = inputAgesDefault): FundView {
+  return {
+    keySeen: "no",
+    keyAgeMs: Number.NaN,
+    fundKnown: false,
+    fundCurrency: "",
+    strategyKnown: false,
+    envelope: undefined,
+    instrument: undefined,
+    terms: noTerms(),
+    amends: false,
+    amendsAnother: false,
+    amendRefusal: undefined,
+    lowers: false,
+    earlierRules: false,
+    heldAtBroker: false,
+    strategyPosition: amounts.nothing,
+    strategyPending: amounts.nothing,
+    reducesStrategy: false,
+    strategyHalted: false,
+    ages,
+    textsFit: undefined,
+    classification: undefined,
+    closingQuantity: amounts.nothing,
+    openingQuantity: amounts.nothing,
+    position: amounts.nothing,
+    pendingBuy: amounts.nothing,
+    pendingSell: amounts.nothing,
+    lapsed: amounts.nothing,
+    ownRemaining: amounts.nothing,
+    ownFilled: amounts.nothing,
+    openOrders: 0,
+    openOrdersMax: 0,
+    price: undefined,
+    bid: undefined,
+    ask: undefined,
+    market: undefined,
+    priceAgeMs: Number.NaN,
+    fxRate: undefined,
+    fxAgeMs: Number.NaN,
+    unitValue: undefined,
+    option: undefined,
+    nav: undefined,
+    navAgeMs: Number.NaN,
+    grossOthers: worthless,
+    netHighOthers: worthless,
+    netLowOthers: worthless,
+    sectorOthers: worthless,
+    unpricedSymbol: undefined,
+    unpricedRate: undefined,
+    unpricedRateAgeMs: Number.NaN,
+    oldestPriceAgeMs: 0,
+    limits: undefined,
+    heldHigh: undefined,
+    heldLow: undefined,
+    haltsKnown: false,
+    haltEpoch: 0,
+    halt: undefined,
+    haltId: "",
+    haltReason: "",
+    lossBlock: undefined,
+    lossReason: "",
+    auditBlock: undefined,
+    strategyOrdersInSecond: 0,
+    fundOrdersInSecond: 0,
+    throttleTripped: false,
+    symbolBlock: undefined,
+    repeatedExecutions: 0,
+    borrowAvailable: undefined,
+    borrowFee: undefined,
+    borrowAgeMs: Number.NaN,
+    verdict: noVerdict,
+  };
+}

@@ -1,0 +1,82 @@
+// Many funds' sheets in one memory: each holds what a map says it holds, whatever the others do, while they grow, shrink and change their sectors.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { amountOf, nothing, toDecimal } from "../../money/amount.ts";
+import type { Plain } from "../../money/plain.ts";
+import { createCellArena } from "./cell-arena.ts";
+import * as sheets from "./fund-state.ts";
+
+const quantity = fc
+  .constantFrom("0", "0", "1", "-3", "1000000", "0.5", "2.00000001", "123456789012345678.5")
+  .map((text) => amountOf(decimal.parse(text)));
+const pending = fc.constantFrom(nothing, nothing, amountOf(decimal.parse("7")), amountOf(decimal.parse("0.25")));
+
+test("every sheet holds what a map says, whatever happens in the sheets beside it", () => {
+  const step = fc.record({
+    fund: fc.nat(4),
+    slot: fc.nat(40),
+    held: quantity,
+    buys: pending,
+    sells: pending,
+    sectors: fc.option(fc.integer({ min: 1, max: 12 }), { freq: 30, nil: undefined }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 20, maxLength: 300 }), (steps) => {
+      const arena = createCellArena();
+      const funds = Array.from({ length: 5 }, (_, number) => {
+        const sheet = sheets.createFundSheet(arena);
+        sheets.setSum(sheet, sheets.gross, (number * 8) as Plain);
+        return { sheet, lines: new Map<number, readonly bigint[]>(), number };
+      });
+      for (const { fund, slot, held, buys, sells, sectors } of steps) {
+        const { sheet, lines } = funds[fund] ?? expect.fail("there is no such fund");
+        if (sectors !== undefined) sheets.clearSectors(sheet, sectors);
+        sheets.setLine(sheet, slot, sheets.rowOf(sheet, slot), held, buys, sells);
+        const line = [held, buys, sells].map(toDecimal);
+        if (line.every((amount) => amount === 0n)) lines.delete(slot);
+        else lines.set(slot, line);
+      }
+      for (const { sheet, lines, number } of funds) {
+        expect([...sheets.slotsOf(sheet)].sort()).toEqual([...lines.keys()].sort());
+        for (const [slot, line] of lines) {
+          const row = sheets.rowOf(sheet, slot);
+          const amounts = [sheets.positionAt, sheets.pendingBuyAt, sheets.pendingSellAt].map((at) => at(sheet, row));
+          expect(amounts.map(toDecimal)).toEqual(line);
+        }
+        const all = [...lines.values()];
+        const isPlain = (line: readonly bigint[]): boolean =>
+          line.every((amount) => amount % decimal.one === 0n && amount < 10n ** 33n);
+        expect(sheet.pendingCount).toBeGreaterThanOrEqual(
+          all.filter(([, buys, sells]) => buys !== 0n || sells !== 0n).length,
+        );
+        expect(sheet.unevenCount).toBe(all.filter((line) => !isPlain(line)).length);
+        expect(sheets.sumOf(sheet, sheets.gross)).toBe(number * 8);
+        expect(sheets.rowOf(sheet, 41)).toBe(sheets.noRow);
+      }
+    }),
+    { seed: 72, numRuns: 60 },
+  );
+});
+
+test("a glance meets the head, the line and the first sector of its sheet, also after the sheet has moved", () => {
+  const sheet = sheets.createFundSheet(createCellArena());
+  const place = sheets.noSheetPlace();
+  expect(sheets.glance(place, 3)).toBe(0);
+  const five = amountOf(decimal.parse("5"));
+  const seven = amountOf(decimal.parse("7"));
+  sheets.setSum(sheet, sheets.gross, 1_000_000 as Plain);
+  sheets.setHead(sheet, sheets.lossesUntil, 20_000_000);
+  // Each time the sheet has outgrown the block where the place was noted.
+  for (const slots of [2, 20, 200]) {
+    for (let slot = 0; slot < slots; slot += 1) {
+      sheets.setLine(sheet, slot, sheets.rowOf(sheet, slot), five, seven, nothing);
+    }
+    sheets.setSectorSum(sheet, 0, 300_000_000 as Plain);
+    sheets.noteSheetPlace(place, sheet);
+    for (const slot of [0, 1, slots - 1]) {
+      const line = 5 * 8 + 7 * 8 + slot;
+      expect(sheets.glance(place, slot)).toBe(1_000_000 + 20_000_000 + 300_000_000 + line);
+    }
+  }
+});

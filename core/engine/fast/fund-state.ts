@@ -1,0 +1,373 @@
+// What a fund holds, as one sheet of plain numbers: its sums, its lines (a symbol in the fund each) and its sectors stand beside each other, so
+// that a look at a fund that nobody asked about for a while touches few places in memory. Adding up a hundred lines costs less than a few
+// of them cost as bigints, and it is just as exact (fund-sums.ts).
+//
+// The sheet is a block of the arena. Its parts: a head; an index that tells by a symbol's slot which row is its line; the rows' slots; their
+// positions; what is pending of each row, buys and sells; the gross sum of every sector. Index and slots are whole numbers of half the
+// size. Position and pendings of a row are plain numbers at the same place. What plain numbers cannot keep is NaN in the sheet, which
+// makes every sum NaN, and stands beside it. The pendings stand by themselves because most funds have none at most times: then nobody has
+// to look there.
+import { Defect } from "../../../contracts/src/fault.ts";
+import { type Amount, nothing, simplified } from "../../money/amount.ts";
+import type { Worth } from "../../money/exact.ts";
+import { atPlace, type Plain, placeMax, placeOf } from "../../money/plain.ts";
+import type { CellArena, CellBlock } from "./cell-arena.ts";
+
+/** A symbol in a fund: what is held, and what open orders may still do to it; of those that plain numbers cannot keep. */
+export interface WideLine {
+  readonly position: Amount;
+  readonly pendingBuy: Amount;
+  readonly pendingSell: Amount;
+}
+
+export interface FundSheet {
+  readonly arena: CellArena;
+  block: CellBlock;
+  /** The block's page, and where in it the block begins. */
+  cells: Float64Array;
+  words: Int32Array;
+  base: number;
+  /** Lines that there is room for, a power of two, and lines that there are. */
+  capacity: number;
+  count: number;
+  /** Lines of which something is pending. */
+  pendingCount: number;
+  /** Lines whose quantities are not whole numbers, or not plain. */
+  unevenCount: number;
+  /** Sectors that there is room for. */
+  sectorCount: number;
+  /** By slot, and by place in the head; undefined while there are none. */
+  wideLines: Map<number, WideLine> | undefined;
+  wideSums: Map<number, Worth> | undefined;
+}
+
+/** The head: the gross sum, and those of positions if every pending buy fills and no sell does, and the other way round. */
+export const gross = 0;
+export const netHigh = 1;
+export const netLow = 2;
+/** The finest place that the sums needed so far. */
+export const sumPlace = 3;
+/** The change of prices up to which the sums are right. */
+export const changesSeen = 4;
+/** No priced line has an older mark than this; it may be older than all of them. */
+export const oldestMarkAt = 5;
+/** No exchange rate in the sums is older than this; it may be older than all of them. */
+export const oldestFxAt = 6;
+/** When the oldest price in the NAV was true: so old is the NAV. */
+export const navPricedAt = 7;
+/** Until when every loss limit of the fund is judged; for ever where nobody judges them. */
+export const lossesUntil = 8;
+/** The NAV, and the envelope's limits at it; NaN for what is not known or not plain. */
+export const nav = 9;
+export const positionLimit = 10;
+export const grossLimit = 11;
+export const netLimit = 12;
+export const notionalLimit = 13;
+const headLength = 16;
+const rowsFirst = 4;
+/** No row. */
+export const noRow = -1;
+
+export function createFundSheet(arena: CellArena): FundSheet {
+  const block = arena.take(cellsFor(rowsFirst, 1));
+  const { page, base } = block;
+  page.cells.fill(Number.NaN, base + nav, base + notionalLimit + 1);
+  page.cells[base + changesSeen] = -1;
+  page.cells[base + oldestMarkAt] = Number.POSITIVE_INFINITY;
+  page.cells[base + oldestFxAt] = Number.POSITIVE_INFINITY;
+  page.cells[base + navPricedAt] = Number.NaN;
+  page.cells[base + lossesUntil] = Number.POSITIVE_INFINITY;
+  return {
+    arena,
+    block,
+    cells: page.cells,
+    words: page.words,
+    base,
+    capacity: rowsFirst,
+    count: 0,
+    pendingCount: 0,
+    unevenCount: 0,
+    sectorCount: 1,
+    wideLines: undefined,
+    wideSums: undefined,
+  };
+}
+
+/** For so many rows there are twice as many places in the index, so that a search in it is short. */
+function cellsFor(capacity: number, sectorCount: number): number {
+  return headLength + ((capacity * 9) >> 1) + sectorCount;
+}
+
+/** Where a fund's sheet stood when somebody last looked: for whoever wants to look there before the fund itself is at hand. */
+export interface SheetPlace {
+  sheetCells: Float64Array;
+  sheetWords: Int32Array;
+  sheetBase: number;
+  sheetCapacity: number;
+}
+
+/** What is glanced at before any sheet is known. */
+const nowhere = new Float64Array(cellsFor(rowsFirst, 1));
+const nowhereWords = new Int32Array(nowhere.buffer);
+
+export function noSheetPlace(): SheetPlace {
+  return { sheetCells: nowhere, sheetWords: nowhereWords, sheetBase: 0, sheetCapacity: rowsFirst };
+}
+
+export function noteSheetPlace(place: SheetPlace, { cells, words, base, capacity }: FundSheet): void {
+  if (place.sheetBase === base && place.sheetCells === cells && place.sheetCapacity === capacity) return;
+  place.sheetCells = cells;
+  place.sheetWords = words;
+  place.sheetBase = base;
+  place.sheetCapacity = capacity;
+}
+
+/**
+ * Looks once at everything of a sheet that a check will need, one right after the other: where nobody asked about the fund for a while each
+ * look waits for memory, and together they wait but once. The line is where it mostly is. What it answers means nothing.
+ */
+export function glance(place: SheetPlace, slot: number): number {
+  const { sheetCells: cells, sheetWords: words, sheetBase: base, sheetCapacity: capacity } = place;
+  const rows = base + headLength;
+  const number = words[rows * 2 + (slot & (capacity * 2 - 1))] ?? 0;
+  const head = (cells[base] ?? 0) + (cells[base + lossesUntil] ?? 0) + (cells[rows + ((capacity * 9) >> 1)] ?? 0);
+  const line =
+    (cells[rows + ((capacity * 3) >> 1) + number - 1] ?? 0) + (words[(rows + capacity) * 2 + number - 1] ?? 0);
+  return head + line + (cells[rows + ((capacity * 5) >> 1) + number * 2 - 2] ?? 0);
+}
+
+/** Among the whole numbers. */
+function indexAt({ base }: FundSheet): number {
+  return (base + headLength) * 2;
+}
+
+/** Where the rows' slots stand among the whole numbers. */
+export function slotsAt({ base, capacity }: FundSheet): number {
+  return (base + headLength + capacity) * 2;
+}
+
+/** Where the position of a row stands. Halves are written as shifts, so that the machine computes with whole numbers. */
+export function positionOf({ base, capacity }: FundSheet, row: number): number {
+  return base + headLength + ((capacity * 3) >> 1) + row;
+}
+
+/** Where the pending buys of a row stand; its pending sells stand behind them. */
+export function pendingsOf({ base, capacity }: FundSheet, row: number): number {
+  return base + headLength + ((capacity * 5) >> 1) + row * 2;
+}
+
+/** Where the sums of the sectors begin. */
+export function sectorsAt({ base, capacity }: FundSheet): number {
+  return base + headLength + ((capacity * 9) >> 1);
+}
+
+/** A figure of the head. */
+export function headOf({ cells, base }: FundSheet, place: number): number {
+  return cells[base + place] ?? Number.NaN;
+}
+
+export function setHead({ cells, base }: FundSheet, place: number, value: number): void {
+  cells[base + place] = value;
+}
+
+/** Whether that is more than nothing, at whatever place; also of what is not plain. */
+function isPending(cell: number | undefined): boolean {
+  return !(cell !== undefined && cell >= 0 && cell <= placeMax);
+}
+
+/** Where in the index the slot's entry is, or the empty place where it would go. An entry is the row's number, counted from 1. */
+function entryOf(sheet: FundSheet, slot: number): number {
+  const { words, capacity } = sheet;
+  const mask = capacity * 2 - 1;
+  const index = indexAt(sheet);
+  const beforeSlots = slotsAt(sheet) - 1;
+  for (let place = slot & mask; ; place = (place + 1) & mask) {
+    const number = words[index + place] ?? 0;
+    if (number === 0 || words[beforeSlots + number] === slot) return index + place;
+  }
+}
+
+/** The row of that symbol's line, or `noRow`. */
+export function rowOf(sheet: FundSheet, slot: number): number {
+  return (sheet.words[entryOf(sheet, slot)] ?? 0) - 1;
+}
+
+/** The slots of the fund's lines. */
+export function slotsOf(sheet: FundSheet): readonly number[] {
+  const from = slotsAt(sheet);
+  return Array.from(sheet.words.subarray(from, from + sheet.count));
+}
+
+/** A line that holds nothing yet. */
+function addRow(sheet: FundSheet, slot: number): number {
+  if (sheet.count === sheet.capacity) reshape(sheet, sheet.capacity * 2, sheet.sectorCount);
+  const row = sheet.count;
+  sheet.cells[positionOf(sheet, row)] = 0;
+  sheet.cells.fill(0, pendingsOf(sheet, row), pendingsOf(sheet, row + 1));
+  const entry = entryOf(sheet, slot);
+  sheet.words[slotsAt(sheet) + row] = slot;
+  sheet.count += 1;
+  sheet.words[entry] = sheet.count;
+  return row;
+}
+
+/** The last line takes the row that becomes free. */
+function removeRow(sheet: FundSheet, slot: number): void {
+  const { cells, words, capacity } = sheet;
+  const slots = slotsAt(sheet);
+  const entry = entryOf(sheet, slot);
+  const freed = (words[entry] ?? 0) - 1;
+  const last = sheet.count - 1;
+  const mover = words[slots + last] ?? 0;
+  const moverEntry = entryOf(sheet, mover);
+  words[slots + freed] = mover;
+  cells[positionOf(sheet, freed)] = cells[positionOf(sheet, last)] ?? Number.NaN;
+  cells.copyWithin(pendingsOf(sheet, freed), pendingsOf(sheet, last), pendingsOf(sheet, last + 1));
+  words[moverEntry] = freed + 1;
+  sheet.count -= 1;
+  // Entries behind the hole move up if they would no longer be found.
+  const mask = capacity * 2 - 1;
+  const index = indexAt(sheet);
+  let hole = entry - index;
+  for (let next = (hole + 1) & mask; words[index + next] !== 0; next = (next + 1) & mask) {
+    const number = words[index + next] ?? 0;
+    const home = (words[slots + number - 1] ?? 0) & mask;
+    if (((next - home) & mask) < ((next - hole) & mask)) continue;
+    words[index + hole] = number;
+    hole = next;
+  }
+  words[index + hole] = 0;
+}
+
+/** The same lines in another block; with another number of sectors none of their sums is known. */
+function reshape(sheet: FundSheet, capacity: number, sectorCount: number): void {
+  const before: FundSheet = { ...sheet };
+  const block = sheet.arena.take(cellsFor(capacity, sectorCount));
+  const { cells, words } = block.page;
+  Object.assign(sheet, { block, cells, words, base: block.base, capacity, sectorCount });
+  const { count } = sheet;
+  cells.set(before.cells.subarray(before.base, before.base + headLength), sheet.base);
+  words.set(before.words.subarray(slotsAt(before), slotsAt(before) + count), slotsAt(sheet));
+  cells.set(before.cells.subarray(positionOf(before, 0), positionOf(before, count)), positionOf(sheet, 0));
+  cells.set(before.cells.subarray(pendingsOf(before, 0), pendingsOf(before, count)), pendingsOf(sheet, 0));
+  for (let row = 0; row < count; row += 1) words[emptyEntryOf(sheet, words[slotsAt(sheet) + row] ?? 0)] = row + 1;
+  const [from, to] = [sectorsAt(before), sectorsAt(sheet)];
+  if (sectorCount === before.sectorCount) cells.set(before.cells.subarray(from, from + sectorCount), to);
+  else cells.fill(Number.NaN, to, to + sectorCount);
+  sheet.arena.giveBack(before.block, cellsFor(before.capacity, before.sectorCount));
+}
+
+/** The first empty entry from the slot's home on. */
+function emptyEntryOf(sheet: FundSheet, slot: number): number {
+  const mask = sheet.capacity * 2 - 1;
+  const index = indexAt(sheet);
+  let place = slot & mask;
+  while (sheet.words[index + place] !== 0) place = (place + 1) & mask;
+  return index + place;
+}
+
+/** Where the gross sum of a sector stands. */
+export function sectorPlace(sheet: FundSheet, sector: number): number {
+  return sector < sheet.sectorCount ? sectorsAt(sheet) + sector : Number.NaN;
+}
+
+export function positionAt(sheet: FundSheet, row: number): Amount {
+  if (row === noRow) return nothing;
+  const position = sheet.cells[positionOf(sheet, row)] ?? Number.NaN;
+  return Number.isNaN(position) ? wideAt(sheet, row).position : (position as Plain);
+}
+
+export function pendingBuyAt(sheet: FundSheet, row: number): Amount {
+  if (row === noRow) return nothing;
+  const pendingBuy = sheet.cells[pendingsOf(sheet, row)] ?? Number.NaN;
+  return Number.isNaN(pendingBuy) ? wideAt(sheet, row).pendingBuy : (pendingBuy as Plain);
+}
+
+export function pendingSellAt(sheet: FundSheet, row: number): Amount {
+  if (row === noRow) return nothing;
+  const pendingSell = sheet.cells[pendingsOf(sheet, row) + 1] ?? Number.NaN;
+  return Number.isNaN(pendingSell) ? wideAt(sheet, row).pendingSell : (pendingSell as Plain);
+}
+
+function wideAt(sheet: FundSheet, row: number): WideLine {
+  const wide = sheet.wideLines?.get(sheet.words[slotsAt(sheet) + row] ?? 0);
+  if (wide === undefined) throw new Defect("a line has quantities neither in its sheet nor beside it");
+  return wide;
+}
+
+/** Sets the quantities of a line whose row is known, or `noRow`; one that holds nothing and expects nothing is gone. */
+export function setLine(
+  sheet: FundSheet,
+  slot: number,
+  known: number,
+  position: Amount,
+  pendingBuy: Amount,
+  pendingSell: Amount,
+): void {
+  const row = known === noRow ? addRow(sheet, slot) : known;
+  const { cells } = sheet;
+  const at = positionOf(sheet, row);
+  const pendings = pendingsOf(sheet, row);
+  if (isPending(cells[pendings]) || isPending(cells[pendings + 1])) sheet.pendingCount -= 1;
+  if (placeOf(cells[at] as Plain) !== 0) sheet.unevenCount -= 1;
+  const held = simplified(position);
+  const buys = simplified(pendingBuy);
+  const sells = simplified(pendingSell);
+  sheet.wideLines?.delete(slot);
+  if (typeof held === "number" && typeof buys === "number" && typeof sells === "number") {
+    const place = Math.max(placeOf(held), placeOf(buys), placeOf(sells));
+    const first = atPlace(held, place);
+    const second = atPlace(buys, place);
+    const third = atPlace(sells, place);
+    if (!Number.isNaN(first + second + third)) {
+      cells[at] = first;
+      cells[pendings] = second;
+      cells[pendings + 1] = third;
+      // Nothing at all, at whatever place.
+      if (first === place && second === place && third === place) {
+        removeRow(sheet, slot);
+        return;
+      }
+      if (isPending(second) || isPending(third)) sheet.pendingCount += 1;
+      if (place !== 0) sheet.unevenCount += 1;
+      return;
+    }
+  }
+  cells[at] = Number.NaN;
+  cells.fill(Number.NaN, pendings, pendings + 2);
+  sheet.pendingCount += 1;
+  sheet.unevenCount += 1;
+  sheet.wideLines ??= new Map();
+  sheet.wideLines.set(slot, { position: held, pendingBuy: buys, pendingSell: sells });
+}
+
+export function sumOf(sheet: FundSheet, place: number): Worth {
+  const sum = headOf(sheet, place);
+  if (!Number.isNaN(sum)) return sum as Plain;
+  const wide = sheet.wideSums?.get(place);
+  if (wide === undefined) throw new Defect(`a fund has its sum ${place} neither in its sheet nor beside it`);
+  return wide;
+}
+
+export function setSum(sheet: FundSheet, place: number, sum: Worth): void {
+  setHead(sheet, place, typeof sum === "number" ? sum : Number.NaN);
+  if (typeof sum === "number") return;
+  sheet.wideSums ??= new Map();
+  sheet.wideSums.set(place, sum);
+}
+
+/** The sector's gross, or NaN where plain numbers cannot keep it. */
+export function sectorSumOf(sheet: FundSheet, sector: number): Plain {
+  return (sector < sheet.sectorCount ? sheet.cells[sectorsAt(sheet) + sector] : Number.NaN) as Plain;
+}
+
+export function setSectorSum(sheet: FundSheet, sector: number, sum: Plain): void {
+  if (sector < sheet.sectorCount) sheet.cells[sectorsAt(sheet) + sector] = sum;
+}
+
+/** No sector's sum is known any more; there is room for so many. */
+export function clearSectors(sheet: FundSheet, sectorCount: number): void {
+  const from = sectorsAt(sheet);
+  if (sheet.sectorCount === sectorCount) sheet.cells.fill(Number.NaN, from, from + sectorCount);
+  else reshape(sheet, sheet.capacity, sectorCount);
+}

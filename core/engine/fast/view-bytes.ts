@@ -1,0 +1,348 @@
+// The view as bytes: everything that a decision looked at and that is neither in the order nor in the envelope, so that the decision can be
+// made again from its record alone. The first byte is the version of this form; a form that was ever stored can be read for ever.
+import type { Decimal } from "../../../contracts/src/decimal.ts";
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Defect } from "../../../contracts/src/fault.ts";
+import * as instant from "../../../contracts/src/instant.ts";
+import type { Severity } from "../../../contracts/src/records/values.ts";
+import { type Amount, toDecimal } from "../../money/amount.ts";
+import { type Exact, toExact } from "../../money/exact.ts";
+import { emptyView, noVerdict } from "../empty-view.ts";
+import type { FundView, InstrumentFacts, OptionView, Verdict } from "../view.ts";
+import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from "./byte-columns.ts";
+
+/**
+ * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
+ * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it;
+ * form 7 what an exit's strategy holds.
+ */
+const formVersion = 7;
+const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
+const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
+const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
+const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another order"];
+const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
+const verdictKinds: readonly Verdict["kind"][] = ["none", "pass", "veto", "timeout", "unreadable"];
+
+/** What the gates looked at, and when; a decision with a risk officer's verdict looked twice. */
+export interface RecordedView {
+  readonly at: instant.Instant;
+  readonly view: FundView;
+}
+
+export interface ViewPacker {
+  /** The view as bytes of its own. */
+  pack(view: FundView, at: instant.Instant): Uint8Array;
+}
+
+export function createViewPacker(): ViewPacker {
+  const writer = createByteWriter();
+  /** Instruments as bytes: they change with the reference data only, and every order has one. */
+  const instruments = new WeakMap<InstrumentFacts, Uint8Array>();
+  const instrumentBytes = (instrument: InstrumentFacts): Uint8Array => {
+    const known = instruments.get(instrument);
+    if (known !== undefined) return known;
+    const own = createByteWriter();
+    writeInstrument(own, instrument);
+    const bytes = own.take().slice();
+    instruments.set(instrument, bytes);
+    return bytes;
+  };
+  return {
+    pack(view, at) {
+      writer.reset();
+      writer.byte(formVersion);
+      writer.number(at);
+      writeWho(writer, view, instrumentBytes);
+      writeSymbol(writer, view);
+      writeFund(writer, view);
+      writeRest(writer, view);
+      writeBlocks(writer, view);
+      return writer.take();
+    },
+  };
+}
+
+/** Two looks as one record: their bytes behind each other, the first with its length. */
+export function joinViews(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const writer = createByteWriter();
+  writer.byte(0);
+  writer.integer(BigInt(first.length));
+  writer.bytes(first);
+  writer.bytes(second);
+  return writer.take();
+}
+
+/** One view, or the two of a decision that waited for the risk officer. */
+export function unpackViews(content: Uint8Array): readonly [RecordedView] | readonly [RecordedView, RecordedView] {
+  if (content[0] !== 0) return [unpack(content)];
+  const reader = createByteReader(content);
+  reader.byte();
+  const length = Number(reader.integer() ?? 0n);
+  const start = 2 + (length === 0 ? 0 : 8);
+  return [unpack(content.subarray(start, start + length)), unpack(content.subarray(start + length))];
+}
+
+function unpack(content: Uint8Array): RecordedView {
+  const reader = createByteReader(content);
+  const version = reader.byte();
+  if (version < 1 || version > formVersion) throw new Defect(`recorded inputs of form ${version} are not known`);
+  const at = instant.fromMicroseconds(reader.number());
+  const view = emptyView();
+  readWho(reader, view);
+  readSymbol(reader, view);
+  readFund(reader, view);
+  if (version >= 2) readRest(reader, view);
+  view.earlierRules = version < 3;
+  if (version >= 4) readBlocks(reader, view);
+  if (version < 5) view.heldAtBroker = undefined;
+  if (version < 7) view.strategyPosition = undefined;
+  return { at, view };
+}
+
+function writeWho(
+  writer: ByteWriter,
+  view: FundView,
+  instrumentBytes: (instrument: InstrumentFacts) => Uint8Array,
+): void {
+  writer.byte(keyWords.indexOf(view.keySeen));
+  writer.number(view.keyAgeMs);
+  const amends = (view.amends ? 4 : 0) | (view.amendsAnother ? 8 : 0);
+  const lasting = (view.haltsKnown ? 16 : 0) | (view.throttleTripped ? 32 : 0) | (view.instrument ? 64 : 0);
+  writer.byte((view.fundKnown ? 1 : 0) | (view.strategyKnown ? 2 : 0) | amends | lasting);
+  writer.text(view.fundCurrency);
+  writer.number(view.ages.mark);
+  writer.number(view.ages.nav);
+  writer.number(view.ages.fx);
+  writer.number(view.ages.borrow);
+  if (view.instrument !== undefined) writer.bytes(instrumentBytes(view.instrument));
+  writer.byte(verdictKinds.indexOf(view.verdict.kind));
+  if (view.verdict.kind === "none") return;
+  writer.text(view.verdict.reason);
+  writer.text(view.verdict.model);
+  writer.text(view.verdict.promptHash);
+  writer.text(view.verdict.costUsd);
+  writer.number(view.verdict.tookMs);
+}
+
+function readWho(reader: ByteReader, view: FundView): void {
+  view.keySeen = keyWords[reader.byte()] ?? "no";
+  view.keyAgeMs = reader.number();
+  const set = reader.byte();
+  view.fundKnown = (set & 1) !== 0;
+  view.strategyKnown = (set & 2) !== 0;
+  view.amends = (set & 4) !== 0;
+  view.amendsAnother = (set & 8) !== 0;
+  view.haltsKnown = (set & 16) !== 0;
+  view.throttleTripped = (set & 32) !== 0;
+  view.fundCurrency = reader.text() ?? "";
+  view.ages = { mark: reader.number(), nav: reader.number(), fx: reader.number(), borrow: reader.number() };
+  if ((set & 64) !== 0) view.instrument = readInstrument(reader);
+  const kind = verdictKinds[reader.byte()] ?? "none";
+  view.verdict = kind === "none" ? noVerdict : readVerdict(reader, kind);
+}
+
+function readVerdict(reader: ByteReader, kind: Verdict["kind"]): Verdict {
+  return {
+    kind,
+    reason: reader.text() ?? "",
+    model: reader.text() ?? "",
+    promptHash: reader.text() ?? "",
+    costUsd: reader.text() ?? "",
+    tookMs: reader.number(),
+  };
+}
+
+function writeInstrument(writer: ByteWriter, instrument: InstrumentFacts): void {
+  writer.text(instrument.symbol);
+  writer.text(instrument.assetClass);
+  writer.text(instrument.currency);
+  writer.integer(toDecimal(instrument.tickSize));
+  writer.integer(toDecimal(instrument.lotSize));
+  writer.integer(toDecimal(instrument.multiplier));
+  writer.text(instrument.sector);
+  writer.text(instrument.restriction);
+}
+
+function readInstrument(reader: ByteReader): InstrumentFacts {
+  return {
+    symbol: reader.text() ?? "",
+    assetClass: reader.text() ?? "",
+    currency: reader.text() ?? "",
+    tickSize: (reader.integer() ?? 0n) as Decimal,
+    lotSize: (reader.integer() ?? 0n) as Decimal,
+    multiplier: (reader.integer() ?? 0n) as Decimal,
+    sector: reader.text() ?? "",
+    restriction: reader.text(),
+  };
+}
+
+function decimalOf(amount: Amount | undefined): Decimal | undefined {
+  return amount === undefined ? undefined : toDecimal(amount);
+}
+
+function writeSymbol(writer: ByteWriter, view: FundView): void {
+  writer.integer(decimalOf(view.position));
+  writer.integer(decimalOf(view.pendingBuy));
+  writer.integer(decimalOf(view.pendingSell));
+  writer.integer(decimalOf(view.ownRemaining));
+  writer.integer(decimalOf(view.ownFilled));
+  writer.number(view.openOrders);
+  writer.number(view.openOrdersMax);
+  writer.integer(decimalOf(view.price));
+  writer.integer(decimalOf(view.bid));
+  writer.integer(decimalOf(view.ask));
+  writer.number(view.priceAgeMs);
+  writer.integer(decimalOf(view.fxRate));
+  writer.number(view.fxAgeMs);
+  writer.integer(decimalOf(view.unitValue));
+  writer.integer(decimalOf(view.borrowAvailable));
+  writer.integer(decimalOf(view.borrowFee));
+  writer.number(view.borrowAgeMs);
+}
+
+function readSymbol(reader: ByteReader, view: FundView): void {
+  view.position = (reader.integer() ?? decimal.zero) as Decimal;
+  view.pendingBuy = (reader.integer() ?? decimal.zero) as Decimal;
+  view.pendingSell = (reader.integer() ?? decimal.zero) as Decimal;
+  view.ownRemaining = (reader.integer() ?? decimal.zero) as Decimal;
+  view.ownFilled = (reader.integer() ?? decimal.zero) as Decimal;
+  view.openOrders = reader.number();
+  view.openOrdersMax = reader.number();
+  view.price = reader.integer() as Decimal | undefined;
+  view.bid = reader.integer() as Decimal | undefined;
+  view.ask = reader.integer() as Decimal | undefined;
+  view.priceAgeMs = reader.number();
+  view.fxRate = reader.integer() as Decimal | undefined;
+  view.fxAgeMs = reader.number();
+  view.unitValue = reader.integer() as Decimal | undefined;
+  view.borrowAvailable = reader.integer() as Decimal | undefined;
+  view.borrowFee = reader.integer() as Decimal | undefined;
+  view.borrowAgeMs = reader.number();
+}
+
+function writeFund(writer: ByteWriter, view: FundView): void {
+  writer.integer(decimalOf(view.nav));
+  writer.number(view.navAgeMs);
+  writer.integer(toExact(view.grossOthers));
+  writer.integer(toExact(view.netHighOthers));
+  writer.integer(toExact(view.netLowOthers));
+  writer.integer(toExact(view.sectorOthers));
+  writer.text(view.unpricedSymbol);
+  writer.number(view.oldestPriceAgeMs);
+  writer.number(view.haltEpoch);
+  writer.byte(view.halt === undefined ? 0 : severities.indexOf(view.halt) + 1);
+  writer.text(view.haltId);
+  writer.text(view.haltReason);
+  writer.number(view.strategyOrdersInSecond);
+  writer.number(view.fundOrdersInSecond);
+  writer.number(view.repeatedExecutions);
+}
+
+function readFund(reader: ByteReader, view: FundView): void {
+  view.nav = reader.integer() as Decimal | undefined;
+  view.navAgeMs = reader.number();
+  view.grossOthers = (reader.integer() ?? 0n) as Exact;
+  view.netHighOthers = (reader.integer() ?? 0n) as Exact;
+  view.netLowOthers = (reader.integer() ?? 0n) as Exact;
+  view.sectorOthers = (reader.integer() ?? 0n) as Exact;
+  view.unpricedSymbol = reader.text();
+  view.oldestPriceAgeMs = reader.number();
+  view.haltEpoch = reader.number();
+  view.halt = severities[reader.byte() - 1];
+  view.haltId = reader.text() ?? "";
+  view.haltReason = reader.text() ?? "";
+  view.strategyOrdersInSecond = reader.number();
+  view.fundOrdersInSecond = reader.number();
+  view.repeatedExecutions = reader.number();
+}
+
+function writeRest(writer: ByteWriter, view: FundView): void {
+  const refusal = refusals.indexOf(view.amendRefusal);
+  const rate = rateWords.indexOf(view.unpricedRate);
+  const isBlocked = view.symbolBlock !== undefined;
+  const losses = lossBlocks.indexOf(view.lossBlock) << 6;
+  writer.byte((view.lowers === true ? 1 : 0) | (refusal << 1) | (rate << 3) | (isBlocked ? 32 : 0) | losses);
+  if (rate >= 2) writer.number(view.unpricedRateAgeMs ?? Number.NaN);
+  // Most are not, and then nothing is written: what was recorded before there were blocks reads as before.
+  if (isBlocked) writer.text(view.symbolBlock);
+  if (view.lossBlock === "not judged") writer.text(view.lossReason);
+}
+
+function readRest(reader: ByteReader, view: FundView): void {
+  const set = reader.byte();
+  view.lowers = (set & 1) !== 0;
+  view.amendRefusal = refusals[(set >> 1) & 3];
+  view.unpricedRate = rateWords[(set >> 3) & 3];
+  if (((set >> 3) & 3) >= 2) view.unpricedRateAgeMs = reader.number();
+  if ((set & 32) !== 0) view.symbolBlock = reader.text() ?? "";
+  view.lossBlock = lossBlocks[set >> 6];
+  if (view.lossBlock === "not judged") view.lossReason = reader.text() ?? "";
+}
+
+function writeBlocks(writer: ByteWriter, view: FundView): void {
+  const isWithoutAudit = view.auditBlock !== undefined;
+  const lapsed = decimalOf(view.lapsed) ?? decimal.zero;
+  const isLapsed = lapsed !== decimal.zero;
+  const { option } = view;
+  const own = decimalOf(view.strategyPosition) ?? decimal.zero;
+  const ofStrategy = (view.strategyHalted ? 16 : 0) | (own === decimal.zero ? 0 : 32);
+  const held = view.heldAtBroker === true ? 4 : 0;
+  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | held | (option === undefined ? 0 : 8) | ofStrategy);
+  if (isWithoutAudit) writer.text(view.auditBlock);
+  if (isLapsed) writer.integer(lapsed);
+  if (option !== undefined) writeOption(writer, option);
+  if (own === decimal.zero) return;
+  writer.integer(own);
+  writer.integer(decimalOf(view.strategyPending));
+}
+
+function readBlocks(reader: ByteReader, view: FundView): void {
+  const set = reader.byte();
+  view.heldAtBroker = (set & 4) !== 0;
+  if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
+  if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
+  if ((set & 8) !== 0) view.option = readOption(reader);
+  view.strategyHalted = (set & 16) !== 0;
+  if ((set & 32) === 0) return;
+  view.strategyPosition = (reader.integer() ?? decimal.zero) as Decimal;
+  view.strategyPending = (reader.integer() ?? decimal.zero) as Decimal;
+}
+
+function writeOption(writer: ByteWriter, option: OptionView): void {
+  writer.text(option.underlying);
+  writer.integer(decimalOf(option.delta));
+  writer.number(option.deltaAgeMs);
+  writer.integer(decimalOf(option.netValue));
+  writer.integer(toExact(option.groupOthers));
+  writer.integer(option.unitStress?.up);
+  writer.integer(option.unitStress?.down);
+  writer.integer(option.lossesOthers.up);
+  writer.integer(option.lossesOthers.down);
+  writer.integer(option.stressRest);
+  writer.byte(option.isCall === undefined ? 0 : option.isCall ? 1 : 2);
+  writer.integer(decimalOf(option.owedOthers));
+  writer.integer(decimalOf(option.cover));
+  writer.number(option.endsAt);
+}
+
+function readOption(reader: ByteReader): OptionView {
+  const first = {
+    underlying: reader.text() ?? "",
+    delta: reader.integer() as Decimal | undefined,
+    deltaAgeMs: reader.number(),
+    netValue: reader.integer() as Decimal | undefined,
+    groupOthers: (reader.integer() ?? 0n) as Exact,
+  };
+  const [up, down] = [reader.integer() as Decimal | undefined, reader.integer() as Decimal | undefined];
+  return {
+    ...first,
+    unitStress: up === undefined || down === undefined ? undefined : { up, down },
+    lossesOthers: { up: (reader.integer() ?? 0n) as Exact, down: (reader.integer() ?? 0n) as Exact },
+    stressRest: (reader.integer() ?? 0n) as Exact,
+    isCall: [undefined, true, false][reader.byte()],
+    owedOthers: (reader.integer() ?? decimal.zero) as Decimal,
+    cover: (reader.integer() ?? decimal.zero) as Decimal,
+    endsAt: reader.number(),
+  };
+}

@@ -1,0 +1,337 @@
+// Fills the one view that every gate looks at, from the books, for one order at one moment. What an amendment already holds is left out of
+// the pending quantities and of the sums, so that an order is never counted against itself.
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import { type FilledLimits, limitsOf, navOf, noLimits } from "../envelope/nav-limits.ts";
+import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "../exposure/exposure.ts";
+import { type LineValue, lineValue } from "../exposure/line-value.ts";
+import { leaveOutPlainly } from "../exposure/plain-exposure.ts";
+import { tableOf } from "../exposure/value-tables.ts";
+import type { InputAges } from "../gates/gate.ts";
+import * as amounts from "../money/amount.ts";
+import * as exact from "../money/exact.ts";
+import { worthless } from "../money/exact.ts";
+import { fillOptions } from "../options/option-view.ts";
+import { heldAt } from "../orders/broker-holdings.ts";
+import { ordersInSecond } from "../orders/order-rate.ts";
+import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "../orders/reservations.ts";
+import { strategyPositionOf } from "../orders/strategy-positions.ts";
+import { readTerms } from "../orders/terms.ts";
+import { repeatsWithin } from "../orders/throttle.ts";
+import { lapsedQuantity } from "../orders/unsent-approvals.ts";
+import { noVerdict } from "./empty-view.ts";
+import * as sheets from "./fast/fund-state.ts";
+import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fast/fund-state.ts";
+import type { Hash, NameHashes } from "./fast/order-hash.ts";
+import type { SeenKeys } from "./fast/seen-keys.ts";
+import { touch } from "./fast/touch.ts";
+import type { Books, FundBook, StrategyBook, SymbolBook } from "./records.ts";
+import type { FundView } from "./view.ts";
+
+/** The halts in force, by whom they cover; the strictest of each level. */
+export interface HaltBook {
+  known: boolean;
+  epoch: number;
+  firm: ActiveHalt | undefined;
+  readonly funds: Map<string, ActiveHalt>;
+  readonly strategies: Map<string, ActiveHalt>;
+}
+
+export function createHaltBook(): HaltBook {
+  return { known: false, epoch: 0, firm: undefined, funds: new Map(), strategies: new Map() };
+}
+
+/** Symbols in which a fund may take no new risk, and why, by fund. */
+export type SymbolBlocks = Map<string, ReadonlyMap<string, string>>;
+
+/** How long the audit log may be relied on as it was last heard of, and what is wrong with it after that. */
+export interface AuditStanding {
+  /** Decisions at or after this moment deny new risk; microseconds. */
+  goodUntil: number;
+  reason: string;
+  /** Since when it is broken; microseconds, undefined when it is only behind. */
+  since?: number | undefined;
+}
+
+/** Where the view is filled from. */
+export interface ViewSource {
+  readonly books: Books;
+  readonly orders: OrderBook;
+  readonly keys: SeenKeys;
+  readonly halts: HaltBook;
+  readonly symbolBlocks: SymbolBlocks;
+  /** Symbols in which nothing is decided because of a corporate action. */
+  readonly heldSymbols: Map<string, { readonly reason: string; readonly since: Instant }>;
+  readonly audit: AuditStanding;
+  readonly ages: InputAges;
+  readonly openOrdersPerFundMax: number;
+}
+
+/** What an order names, as it was found in the books when the view was filled. */
+export interface Found {
+  fund: FundBook | undefined;
+  strategy: StrategyBook | undefined;
+  book: SymbolBook | undefined;
+  /** Where the fund's line of that symbol stands in its sheet. */
+  row: number;
+  /** The open order that has the same id. */
+  open: OpenOrder | undefined;
+  /** What the line adds to the fund's sums. */
+  readonly value: LineValue;
+  /** The fund's limits, if they are plain. */
+  readonly limits: FilledLimits;
+  /** Keeps `touch` from being left out as useless. */
+  touched: number;
+}
+
+export function nothingFound(): Found {
+  const value: LineValue = { high: worthless, low: worthless, gross: worthless };
+  const none = { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined };
+  return { ...none, value, limits: noLimits(), touched: 0.5 };
+}
+
+/** Everything but the key and the classification. */
+export function fillView(
+  view: FundView,
+  source: ViewSource,
+  found: Found,
+  order: Order,
+  names: NameHashes,
+  at: Instant,
+  key?: Hash,
+): void {
+  const { books } = source;
+  const book = books.symbols.find(order.symbol, names.symbol);
+  // Mostly the strategy is the fund's, and then it knows where its fund is. Names are compared after everything was looked at once.
+  const likely = books.strategies.likely(names.strategyId);
+  // None of these waits for another, so that they wait for memory together.
+  const tables = (key === undefined ? 0 : source.keys.glance(key)) + source.orders.open.glance(names.orderId);
+  found.touched = tables + (likely !== undefined && book !== undefined ? touch(likely, book.slot) : 0);
+  const isLikely = likely !== undefined && likely.id === order.strategy_id;
+  const strategy = isLikely ? likely : books.strategies.find(order.strategy_id, names.strategyId);
+  const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
+  const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
+  if (fund !== undefined) catchUp(books, fund);
+  const known = source.orders.open.find(order.order_id, names.orderId);
+  const open = known === "ended" ? undefined : known;
+  found.fund = fund;
+  found.strategy = strategy;
+  found.book = book;
+  found.row = fund === undefined || book === undefined ? noRow : rowOf(fund, book.slot);
+  found.open = open;
+  readTerms(order, view.terms);
+  view.ages = source.ages;
+  view.verdict = noVerdict;
+  view.textsFit = undefined;
+  view.fundKnown = fund?.known === true;
+  view.fundCurrency = fund?.currency ?? "";
+  view.strategyKnown = isOwn;
+  view.envelope = fund?.envelope;
+  view.instrument = book?.facts;
+  fillPosition(view, found, order);
+  view.heldAtBroker = order.reduce_only === true && isHeldAt(books, order, view);
+  view.lapsed = source.orders.lapsing.size === 0 ? amounts.nothing : lapsedFor(view, source.orders, found, at);
+  if (known === "ended") refuseAmendment(view);
+  view.openOrdersMax = source.openOrdersPerFundMax;
+  fillPrices(view, books, fund, book, at);
+  fillFund(view, source, found, at);
+  fillHalts(view, source.halts, order);
+  fillStrategy(view, source, found, order, at);
+  const { symbolBlocks, heldSymbols, audit } = source;
+  view.auditBlock = at < audit.goodUntil ? undefined : audit.reason;
+  view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
+  if (heldSymbols.size > 0) view.symbolBlock = heldSymbols.get(order.symbol)?.reason ?? view.symbolBlock;
+  fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
+  fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
+}
+
+/** All of what the order may close, and nothing of it elsewhere. */
+function isHeldAt(books: Books, order: Order, { terms: { quantity, direction } }: FundView): boolean {
+  const held = heldAt(books, order);
+  if (quantity === undefined || direction === 0) return false;
+  const closable = direction === 1 ? amounts.negated(held) : held;
+  return !amounts.isMore(quantity, closable);
+}
+
+function fillPosition(view: FundView, { fund, row, open }: Found, order: Order): void {
+  view.position = fund === undefined ? amounts.nothing : positionAt(fund, row);
+  view.pendingBuy = fund === undefined ? amounts.nothing : pendingBuyAt(fund, row);
+  view.pendingSell = fund === undefined ? amounts.nothing : pendingSellAt(fund, row);
+  view.openOrders = fund?.openOrders ?? 0;
+  view.amends = open !== undefined;
+  view.amendRefusal = open === undefined ? undefined : amendRefusal(open, order);
+  view.amendsAnother = view.amendRefusal !== undefined;
+  view.lowers = false;
+  view.ownRemaining = amounts.nothing;
+  view.ownFilled = amounts.nothing;
+  if (open === undefined || view.amendsAnother) return;
+  const { quantity } = view.terms;
+  view.lowers = quantity !== undefined && isLowered(open, order, quantity);
+  leaveOut(view, open);
+}
+
+function lapsedFor({ terms }: FundView, orders: OrderBook, { fund, book, open }: Found, at: Instant): amounts.Amount {
+  if (fund === undefined || book === undefined || terms.direction === 0) return amounts.nothing;
+  return lapsedQuantity(orders, fund, book, terms.direction, open, at);
+}
+
+/** The order that it would change has ended. */
+function refuseAmendment(view: FundView): void {
+  view.amends = true;
+  view.amendRefusal = "ended";
+  view.amendsAnother = true;
+}
+
+function leaveOut(view: FundView, amended: OpenOrder): void {
+  view.ownRemaining = amended.remaining;
+  view.ownFilled = amended.filled;
+  if (amended.direction === 1) view.pendingBuy = amounts.minus(view.pendingBuy, amended.remaining);
+  else view.pendingSell = amounts.minus(view.pendingSell, amended.remaining);
+}
+
+function fillPrices(
+  view: FundView,
+  books: Books,
+  fund: FundBook | undefined,
+  book: SymbolBook | undefined,
+  at: Instant,
+): void {
+  view.price = book?.price;
+  view.bid = book?.bid;
+  view.ask = book?.ask;
+  view.market = book?.market;
+  view.priceAgeMs = book === undefined ? Number.NaN : (at - book.markedAt) / 1_000;
+  view.borrowAvailable = book?.borrowAvailable;
+  view.borrowFee = book?.borrowFee;
+  view.borrowAgeMs = book === undefined ? Number.NaN : (at - book.borrowAt) / 1_000;
+  view.unitValue = undefined;
+  view.fxRate = undefined;
+  view.fxAgeMs = Number.NaN;
+  if (book === undefined || fund === undefined) return;
+  const { values, rates, fxAt } = tableOf(books, fund);
+  const quotedAt = fxAt[book.slot] ?? Number.NaN;
+  view.unitValue = values[book.slot];
+  view.fxRate = rates[book.slot];
+  view.fxAgeMs = quotedAt === Number.POSITIVE_INFINITY ? 0 : (at - quotedAt) / 1_000;
+}
+
+function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant): void {
+  const { fund } = found;
+  view.nav = fund === undefined ? undefined : navOf(fund);
+  view.navAgeMs = fund === undefined ? Number.NaN : (at - headOf(fund, sheets.navPricedAt)) / 1_000;
+  view.grossOthers = worthless;
+  view.netHighOthers = worthless;
+  view.netLowOthers = worthless;
+  view.sectorOthers = worthless;
+  view.unpricedSymbol = undefined;
+  view.unpricedRate = undefined;
+  view.unpricedRateAgeMs = Number.NaN;
+  view.oldestPriceAgeMs = 0;
+  view.limits = undefined;
+  view.heldHigh = undefined;
+  view.heldLow = undefined;
+  view.lossBlock = undefined;
+  view.option = undefined;
+  if (fund === undefined) return;
+  if (fund.lossPending || at >= headOf(fund, sheets.lossesUntil)) {
+    view.lossBlock = fund.lossPending ? "pending" : "not judged";
+    view.lossReason = fund.lossPending ? "" : fund.lossReason;
+  }
+  if (fund.envelope !== undefined && view.nav !== undefined) {
+    view.limits = limitsOf(fund, fund.envelope, view.nav, found.limits);
+  }
+  const { books } = source;
+  const slot = found.book?.slot ?? -1;
+  const unpriced = firstUnpriced(books, fund, slot, at, source.ages.fx);
+  if (unpriced !== undefined) {
+    view.unpricedSymbol = unpriced.symbol;
+    view.unpricedRate = unpriced.rate;
+    view.unpricedRateAgeMs = unpriced.rateAgeMs;
+  }
+  view.oldestPriceAgeMs = oldestMarkAgeMs(books, fund, slot, at, source.ages.mark);
+  fillOthers(view, books, found, fund);
+  if (fund.options !== undefined || found.book?.option !== undefined) fillOptions(view, books, fund, found, at);
+}
+
+/** The fund's sums without the line of the order's symbol, and what that line itself is worth. */
+function fillOthers(view: FundView, books: Books, { book, row, value }: Found, fund: FundBook): void {
+  const slot = book?.slot ?? -1;
+  const sectorNumber = book === undefined ? 0 : (books.sectorAt[slot] ?? 0);
+  if (row !== noRow && !view.amends) {
+    const { digits, places } = tableOf(books, fund);
+    const unitValue = digits[slot] ?? Number.NaN;
+    if (leaveOutPlainly(view, fund, row, sectorNumber, unitValue, places[slot] ?? 0)) return;
+  }
+  const sector = sectorGross(books, fund, sectorNumber);
+  if (row === noRow) {
+    view.grossOthers = sumOf(fund, sheets.gross);
+    view.netHighOthers = sumOf(fund, sheets.netHigh);
+    view.netLowOthers = sumOf(fund, sheets.netLow);
+    view.sectorOthers = sector;
+    return;
+  }
+  lineValue(fund, row, view.unitValue, value);
+  const { gross, high, low } = value;
+  view.grossOthers = exact.minus(sumOf(fund, sheets.gross), gross);
+  view.netHighOthers = exact.minus(sumOf(fund, sheets.netHigh), high);
+  view.netLowOthers = exact.minus(sumOf(fund, sheets.netLow), low);
+  view.sectorOthers = exact.minus(sector, gross);
+  if (view.amends) return;
+  view.heldHigh = high;
+  view.heldLow = low;
+}
+
+function fillHalts(view: FundView, halts: HaltBook, order: Order): void {
+  const halt =
+    halts.firm ??
+    (halts.funds.size === 0 ? undefined : halts.funds.get(order.fund_id)) ??
+    (halts.strategies.size === 0 ? undefined : halts.strategies.get(order.strategy_id));
+  view.haltsKnown = halts.known;
+  view.haltEpoch = halts.epoch;
+  view.halt = halt?.severity;
+  view.haltId = halt?.halt_id ?? "";
+  view.haltReason = halt?.reason ?? "";
+  view.strategyHalted = !halts.known || (halts.strategies.size > 0 && halts.strategies.has(order.strategy_id));
+}
+
+/** What a marked exit needs to prove that it reduces its own strategy's position; and an unmarked one that could be marked. */
+function fillStrategy(view: FundView, { books, orders }: ViewSource, found: Found, order: Order, at: Instant): void {
+  const { direction } = view.terms;
+  view.strategyPosition = amounts.nothing;
+  view.strategyPending = amounts.nothing;
+  if (direction === 0 || (order.reduce_only !== true && !view.strategyHalted)) return;
+  const own = strategyPositionOf(books.strategyPositions, order.fund_id, order.strategy_id, order.symbol);
+  if (own === undefined) return;
+  view.strategyPosition = own.quantity;
+  let pending = direction === 1 ? own.pendingBuy : own.pendingSell;
+  const { fund, book, open } = found;
+  if (open !== undefined && !view.amendsAnother) pending = amounts.minus(pending, open.remaining);
+  if (orders.lapsing.size > 0 && fund !== undefined && book !== undefined) {
+    const lapsed = lapsedQuantity(orders, fund, book, direction, open, at, order.strategy_id);
+    pending = amounts.minus(pending, lapsed);
+  }
+  view.strategyPending = pending;
+}
+
+function fillPace(view: FundView, fund: FundBook | undefined, strategy: StrategyBook | undefined, at: Instant): void {
+  view.fundOrdersInSecond = fund === undefined ? 0 : ordersInSecond(fund, at);
+  view.strategyOrdersInSecond = strategy === undefined ? 0 : ordersInSecond(strategy, at);
+  view.throttleTripped = strategy?.trippedAt !== undefined;
+}
+
+function fillRepeats(
+  view: FundView,
+  strategy: StrategyBook | undefined,
+  book: SymbolBook | undefined,
+  order: Order,
+  at: Instant,
+): void {
+  const { envelope } = view;
+  const { quantity } = view.terms;
+  view.repeatedExecutions = 0;
+  if (strategy === undefined || book === undefined || quantity === undefined) return;
+  if (envelope?.repeatedExecutionMax === undefined) return;
+  const windowMs = envelope.repeatedExecutionWindowMs;
+  view.repeatedExecutions = repeatsWithin(strategy, book, order.side, quantity, at, windowMs);
+}

@@ -1,0 +1,334 @@
+// What the engine knows, as records that are changed in place: one per symbol, per fund, per strategy and per line (a symbol in a fund).
+// Everything is found by its id in one step, and every record has the same shape from birth, so that a check costs the same with ten
+// funds and with ten thousand.
+
+import type { Decimal } from "../../contracts/src/decimal.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { Envelope } from "../envelope/envelope.ts";
+import type { NavLimits } from "../envelope/nav-limits.ts";
+import type { Amount } from "../money/amount.ts";
+import type { Exact, Worth } from "../money/exact.ts";
+import type { Losses } from "../options/option-stress.ts";
+import type { BrokerHoldings } from "../orders/broker-holdings.ts";
+import type { StrategyPositions } from "../orders/strategy-positions.ts";
+import { type CellArena, createCellArena } from "./fast/cell-arena.ts";
+import { createFundSheet, type FundSheet, noSheetPlace, type SheetPlace } from "./fast/fund-state.ts";
+import { createIdMap, type IdMap } from "./fast/id-table.ts";
+import { createInstantRing, type InstantRing } from "./fast/instant-ring.ts";
+import type { InstrumentFacts } from "./view.ts";
+
+/** A symbol, whoever holds it. Moments are instants, NaN when there is nothing. */
+export interface SymbolBook {
+  readonly symbol: string;
+  /** A number that no other symbol of these books ever has. */
+  readonly place: number;
+  /** Where it stands in the columns; free again when the symbol leaves. */
+  readonly slot: number;
+  facts: InstrumentFacts | undefined;
+  price: Amount | undefined;
+  bid: Amount | undefined;
+  ask: Amount | undefined;
+  /** The highest of the three. */
+  market: Amount | undefined;
+  markedAt: number;
+  borrowAvailable: Amount | undefined;
+  borrowFee: Amount | undefined;
+  borrowAt: number;
+  /** Of an option, and undefined of anything else. */
+  option: OptionBook | undefined;
+  /** The options on it. */
+  derived: readonly SymbolBook[];
+}
+
+/** What an option's exposure is counted by. */
+export interface OptionBook {
+  /** Undefined when it names none, or one in another currency: then it cannot be counted. */
+  readonly underlying: SymbolBook | undefined;
+  /** The first moment at which it has ended; NaN when nobody said. */
+  readonly endsAt: number;
+  readonly isCall: boolean;
+  /** From its newest mark that had them. */
+  delta: Amount | undefined;
+  stressedUp: Amount | undefined;
+  stressedDown: Amount | undefined;
+  deltaAt: number;
+}
+
+/** A fund is its sheet and what does not fit there. Every number that a check looks at stands in the sheet: in a record it would be an object of its own. */
+export interface FundBook extends FundSheet {
+  readonly id: string;
+  known: boolean;
+  currency: string;
+  envelope: Envelope | undefined;
+  /** A NAV that is not plain; the plain one stands in the sheet. */
+  wideNav: Decimal | undefined;
+  navAt: number;
+  /** Whether a loss above its limit waits for its confirmation. */
+  lossPending: boolean;
+  /** Which of its loss limits are not judged, and why, from the moment on that the sheet has. */
+  lossReason: string;
+  /** The envelope's limits at this NAV, if one of them is not plain. */
+  wideLimits: NavLimits | undefined;
+  /** Gross of the sectors that plain numbers cannot keep, of those that somebody asked about since prices moved; undefined while there are none. */
+  wideSectors: Map<number, Exact> | undefined;
+  /** What symbols are worth in its currency; undefined until somebody asks. */
+  table: ValueTable | undefined;
+  /** Whether a line may be without a value. */
+  unpriced: boolean;
+  /** Whether a line may be an option; such a fund is added up anew after every change. */
+  mayHaveOptions: boolean;
+  /** By underlying; undefined while no line is an option. Up to date when the sums are. */
+  options: OptionSums | undefined;
+  openOrders: number;
+  readonly pace: InstantRing;
+}
+
+/** What a fund's options add up to, each with its underlying. */
+export interface OptionSums {
+  /** By the underlying's slot. */
+  readonly groups: ReadonlyMap<number, OptionGroup>;
+  /** What all of them could lose in the stress together. */
+  readonly stress: Exact;
+  /** No delta in the sums is older than this; it may be older than all of them. */
+  oldestDeltaAt: number;
+}
+
+/** An underlying: its own line and those of the options on it, in the worst case of each. */
+export interface OptionGroup {
+  readonly gross: Worth;
+  /** In the stress. */
+  readonly losses: Losses;
+  /** Units of the underlying that have to be delivered if every written call is assigned. */
+  readonly owed: Amount;
+}
+
+/** It knows where its fund's sheet stands. */
+export interface StrategyBook extends SheetPlace {
+  readonly id: string;
+  /** Undefined when no fund has it any more. */
+  fund: FundBook | undefined;
+  readonly pace: InstantRing;
+  /** Approvals of new risk, by symbol, side and quantity; those that were approved longest ago come first. */
+  readonly repeats: Map<bigint, Repeats>;
+  /** When the throttle tripped; undefined while it has not. */
+  trippedAt: Instant | undefined;
+}
+
+/** Equal approvals. */
+export interface Repeats {
+  readonly symbol: string;
+  readonly side: string;
+  readonly quantity: Amount;
+  /** As the envelope had it at the last of them. */
+  windowMicroseconds: number;
+  readonly ring: InstantRing;
+}
+
+export interface FxQuote {
+  readonly rate: Amount;
+  readonly at: number;
+}
+
+/** What one unit of each symbol is worth in one currency, by slot. */
+export interface ValueTable {
+  readonly currency: string;
+  values: (Amount | undefined)[];
+  /** Of options: what one adds to net exposure, with its delta's sign. */
+  nets: (Amount | undefined)[];
+  rates: (Amount | undefined)[];
+  /** When the rate was true; infinity for what needs none, NaN for what has none. */
+  fxAt: Float64Array;
+  /** No rate in it is older than this. */
+  oldestFxAt: number;
+  /** The value's digits and their place, as plain numbers have them; NaN without a value, infinity for one that is not plain. */
+  digits: Float64Array;
+  places: Uint8Array;
+  /** By place, all digits at that place; of the places that some fund's sums have. */
+  scaled: (Float64Array | undefined)[];
+}
+
+export interface Books {
+  readonly arena: CellArena;
+  /** For the paces alone: beside the sheets, which grow and leave, they would lie far from each other. */
+  readonly rings: CellArena;
+  readonly symbols: IdMap<SymbolBook>;
+  readonly funds: Map<string, FundBook>;
+  readonly strategies: IdMap<StrategyBook>;
+  /** What lies with which broker. */
+  readonly brokers: BrokerHoldings;
+  readonly strategyPositions: StrategyPositions;
+  /** By base, then by quote. */
+  readonly fx: Map<string, Map<string, FxQuote>>;
+  /** By currency; there is one for every currency that some fund has. */
+  readonly tables: Map<string, ValueTable>;
+  /** By slot. */
+  readonly bySlot: (SymbolBook | undefined)[];
+  readonly freeSlots: number[];
+  markedAt: Float64Array;
+  /** By slot, the number of the symbol's sector; 0 is none. */
+  sectorAt: Int32Array;
+  readonly sectorNumbers: Map<string, number>;
+  /** Counts the changes of what anything is worth. */
+  changes: number;
+  /** How many symbols there ever were. */
+  places: number;
+  /** No mark is from later than this. */
+  newestMarkAt: number;
+}
+
+const slotsFirst = 256;
+
+export function createBooks(): Books {
+  return {
+    arena: createCellArena(),
+    rings: createCellArena(),
+    symbols: createIdMap(),
+    funds: new Map(),
+    strategies: createIdMap(),
+    brokers: new Map(),
+    strategyPositions: new Map(),
+    fx: new Map(),
+    tables: new Map(),
+    bySlot: [],
+    freeSlots: [],
+    markedAt: new Float64Array(slotsFirst).fill(Number.NaN),
+    sectorAt: new Int32Array(slotsFirst),
+    sectorNumbers: new Map(),
+    changes: 0,
+    places: 0,
+    newestMarkAt: Number.NEGATIVE_INFINITY,
+  };
+}
+
+function createSymbolBook(symbol: string, place: number, slot: number): SymbolBook {
+  return {
+    symbol,
+    place,
+    slot,
+    facts: undefined,
+    price: undefined,
+    bid: undefined,
+    ask: undefined,
+    market: undefined,
+    markedAt: Number.NaN,
+    borrowAvailable: undefined,
+    borrowFee: undefined,
+    borrowAt: Number.NaN,
+    option: undefined,
+    derived: [],
+  };
+}
+
+/** Written out, so that everything stands in the record itself; what a check looks at comes first. */
+function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBook {
+  const sheet = createFundSheet(arena);
+  return {
+    cells: sheet.cells,
+    words: sheet.words,
+    base: sheet.base,
+    capacity: sheet.capacity,
+    count: sheet.count,
+    pendingCount: sheet.pendingCount,
+    unevenCount: sheet.unevenCount,
+    sectorCount: sheet.sectorCount,
+    id,
+    envelope: undefined,
+    table: undefined,
+    pace: createInstantRing(rings),
+    currency: "",
+    known: false,
+    lossPending: false,
+    lossReason: "",
+    unpriced: false,
+    mayHaveOptions: false,
+    options: undefined,
+    openOrders: 0,
+    wideNav: undefined,
+    wideLimits: undefined,
+    wideSectors: undefined,
+    wideLines: sheet.wideLines,
+    wideSums: sheet.wideSums,
+    navAt: Number.NaN,
+    block: sheet.block,
+    arena,
+  };
+}
+
+/** Written out as well: what is spread into a record stands outside of it. */
+function createStrategyBook(rings: CellArena, id: string): StrategyBook {
+  const pace = createInstantRing(rings);
+  const { sheetCells, sheetWords, sheetBase, sheetCapacity } = noSheetPlace();
+  return {
+    sheetCells,
+    sheetWords,
+    sheetBase,
+    sheetCapacity,
+    fund: undefined,
+    id,
+    pace,
+    trippedAt: undefined,
+    repeats: new Map(),
+  };
+}
+
+/** The book of a symbol that must be there: one is made for whoever holds what the reference data does not know. */
+export function symbolBookOf(books: Books, symbol: string): SymbolBook {
+  const known = books.symbols.get(symbol);
+  if (known !== undefined) return known;
+  books.places += 1;
+  const slot = books.freeSlots.pop() ?? books.bySlot.length;
+  const book = createSymbolBook(symbol, books.places, slot);
+  books.bySlot[slot] = book;
+  if (slot >= books.markedAt.length) {
+    books.markedAt = widened(books.markedAt, slot + 1);
+    const sectorAt = new Int32Array(books.markedAt.length);
+    sectorAt.set(books.sectorAt);
+    books.sectorAt = sectorAt;
+  }
+  books.markedAt[slot] = Number.NaN;
+  books.sectorAt[slot] = 0;
+  // Whoever had the slot before left its value behind.
+  for (const table of books.tables.values()) {
+    table.values[slot] = undefined;
+    table.nets[slot] = undefined;
+    table.rates[slot] = undefined;
+    if (slot >= table.digits.length) continue;
+    table.digits[slot] = Number.NaN;
+    for (const column of table.scaled) if (column !== undefined) column[slot] = Number.NaN;
+    table.fxAt[slot] = Number.NaN;
+  }
+  books.symbols.set(symbol, book);
+  return book;
+}
+
+/** Only for a symbol that nobody holds. */
+export function forgetSymbol(books: Books, book: SymbolBook): void {
+  books.symbols.delete(book.symbol);
+  books.bySlot[book.slot] = undefined;
+  books.freeSlots.push(book.slot);
+}
+
+/** A longer copy, with room for as many again. */
+export function widened(numbers: Float64Array, lengthMin: number): Float64Array<ArrayBuffer> {
+  const wider = new Float64Array(Math.max(lengthMin, numbers.length * 2)).fill(Number.NaN);
+  wider.set(numbers);
+  return wider;
+}
+
+export function fundBookOf(books: Books, fundId: string): FundBook {
+  let fund = books.funds.get(fundId);
+  if (fund === undefined) {
+    fund = createFundBook(books.arena, books.rings, fundId);
+    books.funds.set(fundId, fund);
+  }
+  return fund;
+}
+
+export function strategyBookOf(books: Books, strategyId: string): StrategyBook {
+  let strategy = books.strategies.get(strategyId);
+  if (strategy === undefined) {
+    strategy = createStrategyBook(books.rings, strategyId);
+    books.strategies.set(strategyId, strategy);
+  }
+  return strategy;
+}

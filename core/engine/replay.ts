@@ -1,0 +1,60 @@
+// A recorded decision, made again under another envelope from nothing but its record: the order, and what the gates could look at then.
+// Each order is judged as the world stood when it was asked; what other orders would have become under that envelope is not imagined.
+// Two figures were counted under the old envelope and are taken as they are: equal approvals within its window, and the risk officer's
+// verdict. Where nobody was asked, nobody is taken to have objected.
+import type { Denial } from "../../contracts/src/codes.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import type { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
+import type { GateName } from "../../contracts/src/records/values.ts";
+import type { Envelope } from "../envelope/envelope.ts";
+import type { Gate } from "../gates/gate.ts";
+import { gates } from "../gates/index.ts";
+import { isNewRisk } from "../gates/new-risk.ts";
+import { classify } from "../orders/classify.ts";
+import { readTerms } from "../orders/terms.ts";
+import { type RecordedView, unpackViews } from "./fast/view-bytes.ts";
+import { noNotes } from "./notes.ts";
+import { partsOf } from "./rejection.ts";
+
+export interface Replayed {
+  readonly approved: boolean;
+  readonly gate: GateName | "";
+  readonly code: string;
+  readonly reason: string;
+}
+
+const early: readonly Gate[] = gates.slice(1, 3);
+const late: readonly Gate[] = gates.slice(3, 6);
+const officer: readonly Gate[] = gates.slice(6);
+
+/** Undefined when no envelope could change it: a duplicate, or an order that was no order. */
+export function replayDecision(record: DecisionRecord, proposed: Envelope): Replayed | undefined {
+  const { order, decision } = partsOf(record);
+  if (decision.rejecting_gate === "idempotency" || decision.rejecting_gate === "schema") return undefined;
+  const [first, second = first] = unpackViews(record.inputs);
+  for (const { view } of [first, second]) {
+    view.envelope = proposed;
+    readTerms(order, view.terms);
+    classify(view);
+  }
+  const { view } = second;
+  const hasVerdict = view.verdict.kind !== "none" || !isNewRisk(view);
+  return (
+    denied(early, order, first) ??
+    denied(late, order, second) ??
+    (proposed.croVetoEnabled && hasVerdict ? denied(officer, order, second) : undefined) ?? {
+      approved: true,
+      gate: "",
+      code: "",
+      reason: "",
+    }
+  );
+}
+
+function denied(asked: readonly Gate[], order: Order, { view, at }: RecordedView): Replayed | undefined {
+  for (const gate of asked) {
+    const denial: Denial | undefined = gate.decide(order, view, at, noNotes);
+    if (denial !== undefined) return { approved: false, gate: gate.name, code: denial.code, reason: denial.reason };
+  }
+  return undefined;
+}

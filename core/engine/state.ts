@@ -1,0 +1,388 @@
+// The engine's state and what is told to it from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
+// its kind; what is older than what is known changes nothing, so that late messages do no harm.
+import * as instant from "../../contracts/src/instant.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
+import type { FxRate, ReferenceContents } from "../../contracts/src/records/reference.ts";
+import type { Envelope } from "../envelope/envelope.ts";
+import { forgetLimits, setNavOf } from "../envelope/nav-limits.ts";
+import { createSharedParts, type SharedParts, shareParts } from "../envelope/shared-envelope.ts";
+import { highestPrice } from "../exposure/valuation.ts";
+import { noteChange, noteEveryChange } from "../exposure/value-tables.ts";
+import type { InputAges } from "../gates/gate.ts";
+import { isAhead } from "../losses/dated.ts";
+import { type Amount, isEqual, parseAmount } from "../money/amount.ts";
+import { endOfDate } from "../options/option-expiry.ts";
+import { createOrderBook } from "../orders/reservations.ts";
+import { emptyView } from "./empty-view.ts";
+import * as sheets from "./fast/fund-state.ts";
+import { headOf, setHead, slotsOf } from "./fast/fund-state.ts";
+import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
+import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
+import { createViewPacker, type ViewPacker } from "./fast/view-bytes.ts";
+import { type AuditStanding, createHaltBook, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
+import { createNoteBook, type NoteBook } from "./notes.ts";
+import {
+  type Books,
+  createBooks,
+  forgetSymbol,
+  fundBookOf,
+  type SymbolBook,
+  strategyBookOf,
+  symbolBookOf,
+} from "./records.ts";
+import type { FundView, InstrumentFacts } from "./view.ts";
+
+export interface EngineOptions {
+  /** BLAKE3 as a string of 32 characters with a byte in each. */
+  blake3(content: string): string;
+  /** Microseconds from an arbitrary beginning; for the figures only. */
+  stopwatch(): number;
+  readonly ages: InputAges;
+  /** How long a key counts as seen. */
+  readonly keyWindowMs: number;
+  /** How long an approval may be used. */
+  readonly approvalValidMs: number;
+  readonly openOrdersPerFundMax: number;
+}
+
+export interface EngineState extends ViewSource {
+  readonly options: EngineOptions;
+  readonly hasher: OrderHasher;
+  readonly keys: SeenKeys;
+  readonly notes: NoteBook;
+  /** The one view that is filled again for every check. */
+  readonly view: FundView;
+  /** What the order that was looked at last names. */
+  readonly found: Found;
+  readonly packer: ViewPacker;
+  readonly sharedParts: SharedParts;
+  /** From when on each of the symbol blocks stands, as far as that is known. */
+  readonly symbolBlocksSince: Map<string, ReadonlyMap<string, instant.Instant>>;
+  /** The moment of the newest decision; decisions never go back in time. */
+  lastAt: instant.Instant;
+  /** What the clock showed when it was last heard of: it may be set back, the moment of a decision never is. */
+  clockAt: instant.Instant;
+  /** Counts decisions. */
+  sequence: number;
+  /** When the last gate of the check in hand ended, by the stopwatch; NaN before the first. */
+  gateEndedUs: number;
+}
+
+export function createEngineState(options: EngineOptions): EngineState {
+  return {
+    options,
+    books: createBooks(),
+    orders: createOrderBook(),
+    halts: createHaltBook(),
+    symbolBlocks: new Map(),
+    heldSymbols: new Map(),
+    audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
+    symbolBlocksSince: new Map(),
+    ages: options.ages,
+    openOrdersPerFundMax: options.openOrdersPerFundMax,
+    hasher: createOrderHasher(options.blake3),
+    keys: createSeenKeys(options.keyWindowMs),
+    notes: createNoteBook(),
+    view: emptyView(options.ages),
+    found: nothingFound(),
+    packer: createViewPacker(),
+    sharedParts: createSharedParts(),
+    lastAt: instant.fromMicroseconds(0),
+    clockAt: instant.fromMicroseconds(0),
+    sequence: 0,
+    gateEndedUs: Number.NaN,
+  };
+}
+
+/** Replaces all reference data. What a fund holds stays, also of what is no longer named. */
+export function setReference({ books }: EngineState, contents: ReferenceContents): void {
+  const restrictions = new Map(contents.restricted.map(({ symbol, reason }) => [symbol, reason]));
+  const instruments = new Map(contents.instruments.map((instrument) => [instrument.symbol, instrument]));
+  for (const symbol of instruments.keys()) symbolBookOf(books, symbol);
+  for (const book of books.symbols.values()) {
+    const instrument = instruments.get(book.symbol);
+    book.facts = instrument === undefined ? undefined : factsOf(instrument, instruments, restrictions);
+    books.sectorAt[book.slot] = book.facts === undefined ? 0 : sectorNumber(books, book.facts.sector);
+    book.derived = [];
+    book.borrowAvailable = undefined;
+    book.borrowFee = undefined;
+    book.borrowAt = Number.NaN;
+  }
+  for (const borrow of contents.borrow) {
+    const book = books.symbols.get(borrow.symbol);
+    if (book === undefined) continue;
+    book.borrowAvailable = parseAmount(borrow.available_quantity);
+    book.borrowFee = parseAmount(borrow.fee_pct);
+    book.borrowAt = instant.parse(borrow.as_of);
+  }
+  setOptions(books, instruments);
+  setFunds(books, contents.funds);
+  setFx(books, contents.fx);
+  forgetUnused(books, new Set(instruments.keys()));
+  noteEveryChange(books);
+}
+
+function sectorNumber({ sectorNumbers }: Books, sector: string): number {
+  const known = sectorNumbers.get(sector);
+  if (known !== undefined) return known;
+  sectorNumbers.set(sector, sectorNumbers.size + 1);
+  return sectorNumbers.size;
+}
+
+/** An option's sector and restriction are its underlying's, beside a restriction of its own. */
+function factsOf(
+  instrument: Instrument,
+  instruments: ReadonlyMap<string, Instrument>,
+  restrictions: ReadonlyMap<string, string>,
+): InstrumentFacts {
+  const underlying = instrument.asset_class === "OPTION" ? (instrument.underlying ?? "") : "";
+  return {
+    symbol: instrument.symbol,
+    assetClass: instrument.asset_class,
+    currency: instrument.currency,
+    tickSize: parseAmount(instrument.tick_size),
+    lotSize: parseAmount(instrument.lot_size),
+    multiplier: parseAmount(instrument.multiplier),
+    sector: instruments.get(underlying)?.sector ?? instrument.sector,
+    restriction: restrictions.get(instrument.symbol) ?? restrictions.get(underlying),
+  };
+}
+
+/** Whose worth follows whose. What was known of an option's delta stays, as its price does. */
+function setOptions(books: Books, instruments: ReadonlyMap<string, Instrument>): void {
+  for (const book of books.symbols.values()) {
+    const instrument = instruments.get(book.symbol);
+    if (instrument?.asset_class !== "OPTION") {
+      book.option = undefined;
+      continue;
+    }
+    const listed = instruments.get(instrument.underlying ?? "");
+    const underlying = listed?.currency === instrument.currency ? books.symbols.get(listed.symbol) : undefined;
+    const { delta, stressedUp, stressedDown, deltaAt = Number.NaN } = book.option ?? {};
+    const endsAt = endOfDate(instrument.expiry ?? "") ?? Number.NaN;
+    book.option = { underlying, endsAt, isCall: instrument.right === "CALL", delta, stressedUp, stressedDown, deltaAt };
+    if (underlying !== undefined) underlying.derived = [...underlying.derived, book];
+  }
+  for (const fund of books.funds.values()) {
+    fund.mayHaveOptions = slotsOf(fund).some((slot) => books.bySlot[slot]?.option !== undefined);
+    fund.options = undefined;
+  }
+}
+
+function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
+  for (const fund of books.funds.values()) fund.known = false;
+  for (const strategy of books.strategies.values()) strategy.fund = undefined;
+  for (const reference of funds) {
+    const fund = fundBookOf(books, reference.fund_id);
+    fund.known = true;
+    if (fund.currency !== reference.currency) {
+      // A value in another currency is no value.
+      if (fund.currency !== "") setNavOf(fund, undefined);
+      fund.currency = reference.currency;
+    }
+    for (const strategyId of reference.strategies) strategyBookOf(books, strategyId).fund = fund;
+  }
+}
+
+function setFx(books: Books, rates: readonly FxRate[]): void {
+  books.fx.clear();
+  for (const { base, quote, rate, as_of } of rates) {
+    let quotes = books.fx.get(base);
+    if (quotes === undefined) {
+      quotes = new Map();
+      books.fx.set(base, quotes);
+    }
+    quotes.set(quote, { rate: parseAmount(rate), at: instant.parse(as_of) });
+  }
+}
+
+/** What is neither known nor held leaves, so that years of changing reference data do not pile up. */
+function forgetUnused(books: Books, instruments: ReadonlySet<string>): void {
+  const held = new Set<number>();
+  for (const fund of books.funds.values()) for (const slot of slotsOf(fund)) held.add(slot);
+  for (const book of books.symbols.values()) {
+    if (!instruments.has(book.symbol) && !held.has(book.slot)) forgetSymbol(books, book);
+  }
+}
+
+export function setEnvelope({ books, sharedParts }: EngineState, envelope: Envelope): void {
+  const fund = fundBookOf(books, envelope.fundId);
+  if (fund.envelope !== undefined && fund.envelope.version > envelope.version) return;
+  fund.envelope = shareParts(sharedParts, envelope);
+  forgetLimits(fund);
+}
+
+export function setNav({ books }: EngineState, nav: NavUpdated): void {
+  const fund = fundBookOf(books, nav.fund_id);
+  const at = instant.parse(nav.as_of);
+  if (at < fund.navAt) return;
+  // A value in another currency than the fund's is no value, and neither is the one before it any more.
+  const isOwn = fund.currency === "" || fund.currency === nav.currency;
+  setNavOf(fund, isOwn ? parseAmount(nav.nav) : undefined);
+  fund.navAt = at;
+  // A value that was computed just now from old prices is an old one.
+  setHead(fund, sheets.navPricedAt, instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0));
+}
+
+/** What a fund's losses mean for new risk. */
+export interface LossStanding {
+  readonly fundId: string;
+  /** Until when every limit is judged; undefined while one is not. */
+  readonly judgedUntil: instant.Instant | undefined;
+  /** Which limits are not judged, why and what ends it; for the time from `judgedUntil` on. */
+  readonly reason: string;
+  /** Whether one above its limit waits for its confirmation. */
+  readonly isPending: boolean;
+}
+
+export function setLosses({ books }: EngineState, { fundId, judgedUntil, reason, isPending }: LossStanding): void {
+  const fund = fundBookOf(books, fundId);
+  setHead(fund, sheets.lossesUntil, judgedUntil ?? Number.NEGATIVE_INFINITY);
+  fund.lossReason = reason;
+  fund.lossPending = isPending;
+}
+
+/** Marks of symbols that nobody knows or holds are not kept, and neither are those of symbols whose terms are about to change. */
+export function setMark({ books, heldSymbols }: EngineState, mark: Mark): void {
+  const book = books.symbols.get(mark.symbol);
+  if (book === undefined || heldSymbols.has(mark.symbol)) return;
+  const at = instant.parse(mark.at);
+  if (at < book.markedAt) return;
+  if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) return;
+  const price = parseAmount(mark.price);
+  const isOther = setOptionRisk(book, mark.option_risk);
+  const changed = isOther || book.price === undefined || !isEqual(price, book.price);
+  book.price = price;
+  book.bid = parsed(mark.bid);
+  book.ask = parsed(mark.ask);
+  book.market = highestPrice(price, book.bid, book.ask);
+  book.markedAt = at;
+  books.markedAt[book.slot] = at;
+  if (at > books.newestMarkAt) books.newestMarkAt = at;
+  if (changed) noteChange(books, book);
+}
+
+/** A mark without a delta leaves the one before, which grows old. Whether it is another one now. */
+function setOptionRisk({ option }: SymbolBook, risk: Mark["option_risk"]): boolean {
+  if (option === undefined || risk === undefined) return false;
+  const before = [option.delta, option.stressedUp, option.stressedDown];
+  option.delta = parseAmount(risk.delta);
+  option.stressedUp = parseAmount(risk.stressed_up);
+  option.stressedDown = parseAmount(risk.stressed_down);
+  option.deltaAt = instant.parse(risk.at);
+  return [option.delta, option.stressedUp, option.stressedDown].some((now, index) => {
+    const then = before[index];
+    return then === undefined || !isEqual(now, then);
+  });
+}
+
+/** Whoever decides by a clock looks whether it was set back since. */
+export function noteClock(state: EngineState, now: instant.Instant): void {
+  if (isAhead(state.clockAt, now)) clockSetBack(state, now);
+  state.clockAt = now;
+}
+
+/** What a clock that is not trusted any more dated ahead of the new time counts as of now; it ages from here, and the next of its kind replaces it. Decisions
+ *  go on at the moment of the last one, by which all of that is too old until the clock has caught up: no new risk on dates that nobody knows. */
+function clockSetBack({ books }: EngineState, now: instant.Instant): void {
+  books.newestMarkAt = Number.NEGATIVE_INFINITY;
+  for (const book of books.symbols.values()) {
+    if (book.markedAt > now) {
+      book.markedAt = now;
+      books.markedAt[book.slot] = now;
+    }
+    if (book.option !== undefined && book.option.deltaAt > now) book.option.deltaAt = now;
+    if (book.markedAt > books.newestMarkAt) books.newestMarkAt = book.markedAt;
+  }
+  for (const fund of books.funds.values()) {
+    // What is remembered of the oldest mark holds only while marks grow younger.
+    setHead(fund, sheets.oldestMarkAt, Number.NEGATIVE_INFINITY);
+    if (fund.navAt > now) fund.navAt = now;
+    if (headOf(fund, sheets.navPricedAt) > now) setHead(fund, sheets.navPricedAt, now);
+  }
+}
+
+function parsed(text: string | undefined): Amount | undefined {
+  return text === undefined ? undefined : parseAmount(text);
+}
+
+export interface HaltState {
+  /** False while nobody can say whether halts are in force. */
+  readonly known: boolean;
+  readonly epoch: number;
+  readonly active: readonly ActiveHalt[];
+}
+
+/** Of several halts of one scope the oldest is named: it is the one that began it. */
+export function setHalts({ halts }: EngineState, { known, epoch, active }: HaltState): void {
+  halts.known = known;
+  halts.epoch = epoch;
+  halts.firm = undefined;
+  halts.funds.clear();
+  halts.strategies.clear();
+  for (const halt of [...active].sort((left, right) => left.epoch - right.epoch)) {
+    if (halt.severity === "FIRM_HALT") halts.firm ??= halt;
+    else if (halt.severity === "FUND_HALT") keepFirst(halts.funds, halt.fund_id, halt);
+    else keepFirst(halts.strategies, halt.strategy_id ?? "", halt);
+  }
+}
+
+function keepFirst(into: Map<string, ActiveHalt>, scope: string, halt: ActiveHalt): void {
+  if (!into.has(scope)) into.set(scope, halt);
+}
+
+/** Replaces what was known of the audit log. */
+export function setAudit({ audit }: EngineState, standing: Readonly<AuditStanding>): void {
+  audit.goodUntil = standing.goodUntil;
+  audit.reason = standing.reason;
+  audit.since = standing.since;
+}
+
+/** A symbol in which a fund may take no new risk, and why. */
+export interface SymbolBlock {
+  readonly fundId: string;
+  readonly symbol: string;
+  readonly reason: string;
+  readonly since?: instant.Instant;
+}
+
+/** Replaces all of them. */
+export function setSymbolBlocks(
+  { symbolBlocks, symbolBlocksSince }: EngineState,
+  blocks: readonly SymbolBlock[],
+): void {
+  symbolBlocks.clear();
+  symbolBlocksSince.clear();
+  for (const fundId of new Set(blocks.map((block) => block.fundId))) {
+    const own = blocks.filter((block) => block.fundId === fundId);
+    symbolBlocks.set(fundId, new Map(own.map(({ symbol, reason }) => [symbol, reason])));
+    const dated = own.flatMap(({ symbol, since }) => (since === undefined ? [] : [[symbol, since] as const]));
+    symbolBlocksSince.set(fundId, new Map(dated));
+  }
+}
+
+/** A symbol whose terms are about to change by a corporate action. */
+export interface HeldSymbol {
+  readonly symbol: string;
+  /** Begins with `actionBlock`. */
+  readonly reason: string;
+  readonly since: instant.Instant;
+}
+
+/**
+ * Replaces all of them. In such a symbol nothing is decided, exits included, and it has no price until the first one after its hold: what is held of
+ * it is counted in the old terms or in the new ones, and nobody could say by which a price is to be multiplied.
+ */
+export function setHeldSymbols({ books, heldSymbols }: EngineState, held: readonly HeldSymbol[]): void {
+  heldSymbols.clear();
+  for (const { symbol, reason, since } of held) {
+    heldSymbols.set(symbol, { reason, since });
+    const book = books.symbols.get(symbol);
+    if (book === undefined || book.price === undefined) continue;
+    Object.assign(book, { price: undefined, bid: undefined, ask: undefined, market: undefined, markedAt: Number.NaN });
+    books.markedAt[book.slot] = Number.NaN;
+    noteChange(books, book);
+  }
+}

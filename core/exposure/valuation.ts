@@ -1,0 +1,85 @@
+// What an order is worth at worst. A price that flatters the order is never used: of the prices that could apply the highest is taken,
+// and where the order names no highest price the envelope's collar is put on top. Everything is rounded up.
+
+import type { FundView, InstrumentFacts, Terms } from "../engine/view.ts";
+import {
+  type Amount,
+  isEqual,
+  isMore,
+  isNothing,
+  isPositive,
+  minus,
+  nothing,
+  oneUnit,
+  plus,
+  timesUp,
+  toDecimal,
+} from "../money/amount.ts";
+import { type Exact, larger, product, toExact, type Worth } from "../money/exact.ts";
+
+/** The highest of last price, bid and ask; undefined without a price, or when the price cannot value anything. */
+export function marketPrice(view: FundView): Amount | undefined {
+  return view.market ?? highestPrice(view.price, view.bid, view.ask);
+}
+
+export function highestPrice(
+  price: Amount | undefined,
+  bid: Amount | undefined,
+  ask: Amount | undefined,
+): Amount | undefined {
+  if (price === undefined || !isPositive(price)) return undefined;
+  let highest = price;
+  if (bid !== undefined && isMore(bid, highest)) highest = bid;
+  if (ask !== undefined && isMore(ask, highest)) highest = ask;
+  return highest;
+}
+
+/** Whether an order of that type trades at its limit or better. Every order may carry a limit price. */
+export function isLimited(orderType: string): boolean {
+  return orderType === "LIMIT" || orderType === "STOP_LIMIT";
+}
+
+/** Whether an order of that type waits for its stop. Every order may carry a stop price. */
+export function isStopped(orderType: string): boolean {
+  return orderType === "STOP" || orderType === "STOP_LIMIT";
+}
+
+/** The price that one unit could trade at, at worst, with every price that the order carries; the collar is a fraction. */
+export function valuationPrice(orderType: string, terms: Terms, market: Amount, collar: Amount): Amount {
+  let price = market;
+  if (terms.limitPrice !== undefined && isMore(terms.limitPrice, price)) price = terms.limitPrice;
+  if (terms.stopPrice !== undefined && isMore(terms.stopPrice, price)) price = terms.stopPrice;
+  // A limit is a promise about the price; a market order, also one that a stop lets loose, has none.
+  return isLimited(orderType) ? price : timesUp(price, plus(oneUnit, collar));
+}
+
+/** What one unit of the instrument is worth at that price, in the fund's currency. */
+export function unitValueAt(price: Amount, instrument: InstrumentFacts, fxRate: Amount): Amount {
+  return timesUp(timesUp(price, instrument.multiplier), fxRate);
+}
+
+/**
+ * What the order is worth against the largest order that is allowed: all of it at its worst price, and never less than what the order itself
+ * says. Of an amended order also what has filled counts, or amending would be a way around. By earlier rules what only closes did not count.
+ */
+export function notionalAtWorst(view: FundView, unitValue: Amount, fxRate: Amount): Worth {
+  const quantity = view.terms.quantity ?? nothing;
+  const judged = view.earlierRules === true ? minus(quantity, view.closingQuantity) : quantity;
+  const computed = product(judged, unitValue);
+  const { notional } = view.terms;
+  if (notional === undefined || isNothing(quantity)) return computed;
+  const claimed = product(notional, fxRate);
+  if (isEqual(judged, quantity)) return larger(computed, claimed);
+  return larger(computed, quotientUp(toExact(claimed) * toDecimal(judged), toDecimal(quantity)) as Exact);
+}
+
+/** The price that the order will trade at by its own words: its limit, else its stop, of those that its type needs. */
+export function ownPrice(orderType: string, terms: Terms): Amount | undefined {
+  if (isLimited(orderType)) return terms.limitPrice;
+  return isStopped(orderType) ? terms.stopPrice : undefined;
+}
+
+function quotientUp(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  return quotient * divisor === dividend ? quotient : quotient + 1n;
+}

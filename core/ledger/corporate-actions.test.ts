@@ -1,0 +1,139 @@
+// Splits as functions: any order of trades and splits keeps value and cost.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { fromUnixMs } from "../../contracts/src/instant.ts";
+import {
+  allot,
+  inverse,
+  parseRatio,
+  pricesAfter,
+  quantityRatioSince,
+  type Ratio,
+  requantified,
+  scaled,
+  wholeOf,
+} from "./corporate-actions.ts";
+import { bookTrade, flatPosition } from "./position.ts";
+
+const d = decimal.parse;
+const seed = 20_261_117;
+const leg = (symbol: string, quantity: Ratio, newSymbol = symbol) => ({
+  ...{ symbol, new_symbol: newSymbol },
+  quantity: [...quantity] as [number, number],
+  price: [...inverse(quantity)] as [number, number],
+});
+
+const ratios = fc
+  .tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 }))
+  .filter(([to, from]) => to !== from);
+
+describe(`corporate actions, seed ${seed}`, () => {
+  it("23.4: reads ratios, and nothing else", () => {
+    expect(parseRatio("4:1")).toEqual([4, 1]);
+    expect(parseRatio("2:20")).toEqual([1, 10]);
+    for (const text of [
+      "",
+      "4",
+      "4:0",
+      "0:4",
+      "1:1",
+      "7:7",
+      "-4:1",
+      "4:1:1",
+      "4/1",
+      "1.5:1",
+      "1001:1",
+      "04:1",
+      " 4:1",
+    ]) {
+      expect(parseRatio(text), text).toBeUndefined();
+    }
+  });
+
+  it("23.4: an account holds whole lots, and its strategies together hold what it does (2, 3)", () => {
+    const quantities = fc.array(fc.integer({ min: -2_000, max: 2_000 }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(quantities, ratios, fc.constantFrom("1", "0.01", "5"), (whole, ratio, lotText) => {
+        const lot = d(lotText);
+        const held = whole.map((one) => decimal.multiply(decimal.fromInteger(BigInt(one)), lot, "half-even"));
+        const allotted = allot(held, ratio, lot);
+        const sum = (values: readonly decimal.Decimal[]) => values.reduce<decimal.Decimal>(decimal.add, decimal.zero);
+        expect(sum(allotted.map((one) => one.whole))).toBe(wholeOf(sum(held), ratio, lot));
+        for (const [index, { exact, whole: got }] of allotted.entries()) {
+          expect(decimal.isMultipleOf(got, lot)).toBe(true);
+          expect(exact).toBe(scaled(held[index] ?? decimal.zero, ratio));
+          expect(decimal.abs(decimal.subtract(exact, got)) <= lot).toBe(true);
+        }
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  it("23.4: any order of trades and splits keeps value and cost (1)", () => {
+    const step = fc.oneof(
+      fc.record({
+        quantity: fc.integer({ min: 1, max: 500 }),
+        cents: fc.integer({ min: 100, max: 50_000 }),
+        isBuy: fc.boolean(),
+      }),
+      fc.record({ ratio: ratios }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
+        let position = flatPosition;
+        /** What was received less what was paid, to the last trade. */
+        let cash = decimal.zero;
+        let price = d("100");
+        for (const [index, one] of steps.entries()) {
+          if ("ratio" in one) {
+            const worth = decimal.multiply(position.quantity, price, "half-even");
+            const after = requantified(position, scaled(position.quantity, one.ratio));
+            price = scaled(price, inverse(one.ratio));
+            expect([after.cost, after.realisedPnl, after.openedBy]).toEqual([
+              position.cost,
+              position.realisedPnl,
+              position.openedBy,
+            ]);
+            const difference = decimal.abs(
+              decimal.subtract(decimal.multiply(after.quantity, price, "half-even"), worth),
+            );
+            expect(difference <= d("0.000000000001")).toBe(true);
+            position = after;
+            continue;
+          }
+          price = d((one.cents / 100).toFixed(2));
+          const quantity = decimal.fromInteger(BigInt(one.quantity));
+          const paid = decimal.multiply(quantity, price, "half-even");
+          cash = one.isBuy ? decimal.subtract(cash, paid) : decimal.add(cash, paid);
+          const side = one.isBuy ? "BUY" : "SELL";
+          position = bookTrade(position, { fillId: `f-${index}`, side, quantity, price, multiplier: decimal.one });
+        }
+        // Closing at what it cost realises nothing more: what was realised and what is open explain all the cash, exactly.
+        expect(decimal.subtract(position.realisedPnl, position.cost)).toBe(cash);
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  it("23.4: a price of before becomes one of after, once, through every action between (4)", () => {
+    const [early, between, late] = [1_000, 2_000, 3_000].map((ms) => fromUnixMs(ms));
+    if (early === undefined || between === undefined || late === undefined) throw new Error("three moments");
+    const actions = [
+      { legs: [leg("A", [4, 1])], appliedAt: between },
+      { legs: [leg("A", [1, 1], "B")], appliedAt: late },
+    ];
+    const prices = new Map([
+      ["A", { price: d("200"), at: early }],
+      ["C", { price: d("7"), at: early }],
+    ]);
+    expect([...pricesAfter(prices, actions)]).toEqual([
+      ["C", { price: d("7"), at: early }],
+      ["B", { price: d("50"), at: early }],
+    ]);
+    expect(pricesAfter(new Map([["A", { price: d("50"), at: between }]]), actions).get("B")?.price).toBe(d("50"));
+    expect(pricesAfter(new Map([["A", { price: d("50"), at: late }]]), actions).get("A")?.price).toBe(d("50"));
+    expect(quantityRatioSince("A", early, actions)).toEqual([4, 1]);
+    expect(quantityRatioSince("A", late, actions)).toEqual([1, 1]);
+  });
+});

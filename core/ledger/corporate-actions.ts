@@ -1,0 +1,148 @@
+// What a split or a change of symbol does to quantities, prices and costs. Pure, and the same for everybody who counts them: order management, treasury
+// and the paper broker come to the same whole numbers because they ask the same functions.
+//
+// Invariants (corporate-actions.test.ts names them):
+//  1. What a position is worth, and what it cost, is the same before and after, but for what rounding takes at the eighteenth place.
+//  2. An account holds whole lots afterwards, rounded towards zero; its strategies together hold what the account does.
+//  3. What a strategy holds in fractions is sold or bought in lieu at the price of the moment: together exactly the account's own fraction.
+//  4. A price of before the action is turned into one of after it once, through every action that lies between.
+import type { Decimal } from "../../contracts/src/decimal.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts";
+import type { BookedPosition } from "./position.ts";
+
+/** So many new ones for so many old ones. */
+export type Ratio = readonly [to: number, from: number];
+
+const ratioForm = /^([1-9]\d{0,3}):([1-9]\d{0,3})$/;
+const sharesMax = 1_000;
+
+/** In its lowest terms; undefined for what is no ratio, or changes nothing. */
+export function parseRatio(text: string): Ratio | undefined {
+  const [, left, right] = ratioForm.exec(text) ?? [];
+  const [to, from] = [Number(left), Number(right)];
+  if (left === undefined || right === undefined || to === from || to > sharesMax || from > sharesMax) return undefined;
+  const common = divisor(to, from);
+  return [to / common, from / common];
+}
+
+function divisor(left: number, right: number): number {
+  return right === 0 ? left : divisor(right, left % right);
+}
+
+export function inverse([to, from]: Ratio): Ratio {
+  return [from, to];
+}
+
+export function scaled(value: Decimal, [to, from]: Ratio): Decimal {
+  if (to === from) return value;
+  const product = decimal.multiply(value, decimal.fromInteger(BigInt(to)), "half-even");
+  return decimal.divide(product, decimal.fromInteger(BigInt(from)), "half-even");
+}
+
+/** What an account holds of it afterwards. */
+export function wholeOf(quantity: Decimal, ratio: Ratio, lotSize: Decimal): Decimal {
+  return decimal.roundToIncrement(scaled(quantity, ratio), lotSize, "down");
+}
+
+export interface Allotted {
+  /** With its fraction. */
+  readonly exact: Decimal;
+  /** What it holds when the fraction is paid for. */
+  readonly whole: Decimal;
+}
+
+/** What each strategy of one account holds afterwards, in the order in which they were given. */
+export function allot(quantities: readonly Decimal[], ratio: Ratio, lotSize: Decimal): readonly Allotted[] {
+  const sum = (values: readonly Decimal[]): Decimal => values.reduce<Decimal>(decimal.add, decimal.zero);
+  const exact = quantities.map((quantity) => scaled(quantity, ratio));
+  const whole = exact.map((quantity) => decimal.roundToIncrement(quantity, lotSize, "down"));
+  let missing = decimal.subtract(wholeOf(sum(quantities), ratio, lotSize), sum(whole));
+  const isMore = missing > decimal.zero;
+  const lot = isMore ? lotSize : decimal.negate(lotSize);
+  const fraction = (index: number): Decimal => decimal.subtract(at(exact, index), at(whole, index));
+  // Who lacks most of a lot gets one first; of equals the first.
+  const turns = exact
+    .map((_, index) => index)
+    .sort((one, other) => decimal.compare(fraction(one), fraction(other)) * (isMore ? -1 : 1) || one - other);
+  for (let turn = 0; missing !== decimal.zero && turns.length > 0; turn += 1) {
+    const index = turns[turn % turns.length] ?? 0;
+    whole[index] = decimal.add(at(whole, index), lot);
+    missing = decimal.subtract(missing, lot);
+  }
+  return exact.map((quantity, index) => ({ exact: quantity, whole: at(whole, index) }));
+}
+
+function at(values: readonly Decimal[], index: number): Decimal {
+  return values[index] ?? decimal.zero;
+}
+
+/** The same cost for another quantity of the same sign; the opening goes on. */
+export function requantified(position: BookedPosition, quantity: Decimal): BookedPosition {
+  const averagePrice = quantity === decimal.zero ? decimal.zero : decimal.divide(position.cost, quantity, "half-even");
+  return { ...position, quantity, averagePrice };
+}
+
+/** An action that our books have. */
+export interface AppliedAction {
+  readonly legs: readonly ActionLeg[];
+  readonly appliedAt?: Instant;
+}
+
+interface Dated {
+  readonly price: Decimal;
+  readonly at: Instant;
+}
+
+/** Every price as one of now; the actions are in the order in which they were applied. */
+export function pricesAfter<Price extends Dated>(
+  prices: ReadonlyMap<string, Price>,
+  actions: readonly AppliedAction[],
+): ReadonlyMap<string, Price> {
+  if (actions.length === 0) return prices;
+  const after = new Map(prices);
+  for (const { legs, appliedAt } of actions) {
+    // All of them are taken before one is put: a symbol may be another's old one.
+    const moved = legs.flatMap((leg) => {
+      const before = after.get(leg.symbol);
+      return before === undefined || appliedAt === undefined || before.at >= appliedAt ? [] : [{ leg, before }];
+    });
+    for (const { leg } of moved) after.delete(leg.symbol);
+    for (const { leg, before } of moved) {
+      const known = after.get(leg.new_symbol);
+      if (known === undefined || known.at < before.at) {
+        after.set(leg.new_symbol, { ...before, price: scaled(before.price, leg.price) });
+      }
+    }
+  }
+  return after;
+}
+
+/** By how much quantities of a moment are multiplied to be quantities of now. */
+export function quantityRatioSince(symbol: string, since: Instant, actions: readonly AppliedAction[]): Ratio {
+  let ratio: Ratio = [1, 1];
+  let name = symbol;
+  for (const { legs, appliedAt } of actions) {
+    if (appliedAt === undefined || appliedAt < since) continue;
+    for (const leg of legs) {
+      if (leg.symbol !== name) continue;
+      name = leg.new_symbol;
+      const [to, from] = [ratio[0] * leg.quantity[0], ratio[1] * leg.quantity[1]];
+      const common = divisor(to, from);
+      ratio = [to / common, from / common];
+      break;
+    }
+  }
+  return ratio;
+}
+
+/** What a symbol is called now that was called so at that moment. */
+export function nameNow(symbol: string, since: Instant, actions: readonly AppliedAction[]): string {
+  let name = symbol;
+  for (const { legs, appliedAt } of actions) {
+    if (appliedAt === undefined || appliedAt < since) continue;
+    name = legs.find((leg) => leg.symbol === name)?.new_symbol ?? name;
+  }
+  return name;
+}

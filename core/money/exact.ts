@@ -1,0 +1,88 @@
+// Products of two amounts, kept whole: a value times a price, a fraction times a NAV. Nothing is rounded before two of them are
+// compared, so that "exactly at the limit" means exactly. As bigints their unit is 10^-36; where a plain number keeps them, they are one.
+import * as decimal from "../../contracts/src/decimal.ts";
+import { type Amount, toDecimal } from "./amount.ts";
+import * as plain from "./plain.ts";
+
+declare const exactBrand: unique symbol;
+export type Exact = bigint & { readonly [exactBrand]: "exact" };
+export type Worth = Exact | plain.Plain;
+
+export const worthless: Worth = plain.plainZero;
+
+const units: readonly bigint[] = Array.from(
+  { length: plain.placeMax + 1 },
+  (_, place) => 10n ** BigInt(36 - 2 * place),
+);
+/** The product of the largest decimal with one. */
+const exactMax = decimal.largest * decimal.one;
+
+/** A whole number, as a count or a time in milliseconds is one. */
+export function wholeOf(count: number): Worth {
+  return plain.plainOf(count, 0);
+}
+
+export function toExact(worth: Worth): Exact {
+  if (typeof worth === "bigint") return worth;
+  return (BigInt(plain.digitsOf(worth)) * (units[plain.placeOf(worth)] ?? 0n)) as Exact;
+}
+
+export function product(left: Amount, right: Amount): Worth {
+  if (typeof left === "number" && typeof right === "number") {
+    const product = plain.product(left, right);
+    if (!Number.isNaN(product)) return product;
+  }
+  return (toDecimal(left) * toDecimal(right)) as Exact;
+}
+
+export function plus(left: Worth, right: Worth): Worth {
+  if (typeof left === "number" && typeof right === "number") {
+    const sum = plain.sum(left, right);
+    if (!Number.isNaN(sum)) return sum;
+  }
+  return (toExact(left) + toExact(right)) as Exact;
+}
+
+export function minus(left: Worth, right: Worth): Worth {
+  if (typeof left === "number" && typeof right === "number") {
+    const difference = plain.difference(left, right);
+    if (!Number.isNaN(difference)) return difference;
+  }
+  return (toExact(left) - toExact(right)) as Exact;
+}
+
+export function magnitude(worth: Worth): Worth {
+  if (typeof worth === "number") return plain.isBelowZero(worth) ? plain.negative(worth) : worth;
+  return (worth < 0n ? -worth : worth) as Exact;
+}
+
+export function isMore(left: Worth, right: Worth): boolean {
+  if (typeof left === "number" && typeof right === "number") return plain.compared(left, right) > 0;
+  return toExact(left) > toExact(right);
+}
+
+/** Whether it is less than half of the other. */
+export function isLessThanHalf(part: Worth, whole: Worth): boolean {
+  if (typeof part === "number" && typeof whole === "number") return plain.isLessThanHalf(part, whole);
+  return toExact(part) * 2n < toExact(whole);
+}
+
+/** The same at cents or finer, so that it compares with sums of money in one step. */
+export function inCents(worth: Worth): Worth {
+  if (typeof worth === "bigint" || plain.placeOf(worth) > 0) return worth;
+  const cents = plain.atPlace(worth, 1);
+  return Number.isNaN(cents) ? worth : cents;
+}
+
+export function isPositive(worth: Worth): boolean {
+  return typeof worth === "number" ? plain.isAboveZero(worth) : worth > 0n;
+}
+
+export function larger(left: Worth, right: Worth): Worth {
+  return isMore(left, right) ? left : right;
+}
+
+/** Whether it has more digits than a decimal keeps. */
+export function isTooLarge(worth: Worth): boolean {
+  return typeof worth === "bigint" && worth > exactMax;
+}

@@ -1,0 +1,82 @@
+// What is reserved, told order by order: whose approval it is, how much of it counts, and whether anything shows that it was sent.
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Approval } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import * as instant from "../../contracts/src/instant.ts";
+import { type Amount, toDecimal } from "../money/amount.ts";
+import type { OpenOrder, OrderBook } from "./reservations.ts";
+
+export interface ApprovalsQuestion {
+  /** Undefined means every fund. */
+  readonly fundId: string | undefined;
+  /** Only those of which nothing shows that they were sent. */
+  readonly unsent: boolean;
+  readonly countMax: number;
+}
+
+/** How long after its `valid_until` an unsent approval keeps its exposure. */
+export const approvalGraceMs = 30_000;
+
+/** Those that run out first come first, then those that were sent, by their ids. */
+export function listApprovals(orders: OrderBook, { fundId, unsent, countMax }: ApprovalsQuestion): readonly Approval[] {
+  const asked: OpenOrder[] = [];
+  for (const order of orders.open.values()) {
+    const isAsked = !order.awaitsVerdict && (fundId === undefined || order.fund.id === fundId);
+    if (isAsked && (!unsent || !Number.isNaN(unsentUntilOf(order)))) asked.push(order);
+  }
+  return asked.sort(byExpiry).slice(0, countMax).map(approvalFrom);
+}
+
+/** Also one that ran out. */
+export function approvalOf(orders: OrderBook, orderId: string): Approval | undefined {
+  const order = orders.open.get(orderId) ?? orders.expired.get(orderId);
+  return order === undefined || order.awaitsVerdict ? undefined : approvalFrom(order);
+}
+
+/** When its first unsent approval runs out; NaN when nothing of it is unsent. */
+function unsentUntilOf({ unsentUntil, amendments }: OpenOrder): number {
+  if (!Number.isNaN(unsentUntil)) return unsentUntil;
+  const waiting = amendments.map((amended) => amended.unsentUntil).filter((until) => !Number.isNaN(until));
+  return waiting.length === 0 ? Number.NaN : Math.min(...waiting);
+}
+
+function byExpiry(left: OpenOrder, right: OpenOrder): number {
+  const [one, other] = [unsentUntilOf(left), unsentUntilOf(right)];
+  const isSame = one === other || (Number.isNaN(one) && Number.isNaN(other));
+  if (isSame) return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
+  if (Number.isNaN(one)) return 1;
+  return Number.isNaN(other) ? -1 : one - other;
+}
+
+function approvalFrom(order: OpenOrder): Approval {
+  const until = unsentUntilOf(order);
+  const isUnsent = !Number.isNaN(until);
+  return {
+    order_id: order.id,
+    fund_id: order.fund.id,
+    strategy_id: order.strategyId,
+    symbol: order.book.symbol,
+    side: order.side,
+    quantity: text(order.quantity),
+    filled_quantity: text(order.filled),
+    reserved_quantity: text(order.remaining),
+    state: stateOf(order, isUnsent),
+    ...(isUnsent && timesOf(instant.fromMicroseconds(until))),
+  };
+}
+
+function timesOf(validUntil: instant.Instant): Pick<Approval, "valid_until" | "expires_at"> {
+  return {
+    valid_until: instant.format(validUntil),
+    expires_at: instant.format(instant.plusMilliseconds(validUntil, approvalGraceMs)),
+  };
+}
+
+function stateOf(order: OpenOrder, isUnsent: boolean): string {
+  if (order.expired) return "EXPIRED";
+  if (!Number.isNaN(order.unsentUntil)) return "UNSENT";
+  return isUnsent ? "AMENDMENT_UNSENT" : "SENT";
+}
+
+function text(amount: Amount): string {
+  return decimal.format(toDecimal(amount));
+}

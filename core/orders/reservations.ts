@@ -1,0 +1,380 @@
+// Open orders and the exposure that is held for them, from the moment of approval until the order can no longer fill.
+//
+// Invariants (engine-traps.test.ts and the random lives of engine.test.ts hold them):
+//  1. What is reserved is what may still fill: the largest quantity that may be in force less what has filled. It is a function of the
+//     quantities, the fills and the ending, whatever came first, so fills and transitions may arrive in any order.
+//  2. Fills always move the position: late, before the acknowledgement, beyond the quantity, or of an order that nobody asked about.
+//  3. An ending frees what cannot fill any more. If it tells of more fills than were seen, the difference stays until they come.
+//  4. UNKNOWN frees nothing. An ended order does not come back.
+//  5. Until a transition tells the new quantity, an amended order may still fill its old one.
+//  6. An order with nothing left to fill is gone.
+//  7. Only an order that is known to be with a broker can be lowered, and only below every quantity that may be in force and under the same
+//     terms: an approval that was never used must not be revived by asking for less.
+//  8. An approval counts until its time has run out and nothing has shown that it was sent; then it expires (unsent-approvals.ts). What shows
+//     later that it was sent all the same reserves it again.
+//  9. An amendment that its order management dropped holds nothing from then on; others that wait stay.
+import type { Decimal } from "../../contracts/src/decimal.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import * as instant from "../../contracts/src/instant.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import { type BoundedMap, boundedMap } from "../engine/fast/bounded-map.ts";
+import { positionAt, rowOf } from "../engine/fast/fund-state.ts";
+import { type Books, type FundBook, fundBookOf, type SymbolBook, symbolBookOf } from "../engine/records.ts";
+import type { AmendRefusal } from "../engine/view.ts";
+import { movePending, movePosition } from "../exposure/exposure.ts";
+import * as amounts from "../money/amount.ts";
+import { type Amount, parseAmount, toDecimal } from "../money/amount.ts";
+import { noteBroker } from "./broker-holdings.ts";
+import { createOpenOrders, type OpenOrders } from "./open-orders.ts";
+import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
+import { moveStrategyPending, moveStrategyPosition } from "./strategy-positions.ts";
+import { directionOf } from "./terms.ts";
+
+export interface OpenOrder {
+  readonly id: string;
+  readonly fund: FundBook;
+  readonly strategyId: string;
+  readonly side: string;
+  readonly direction: 1 | -1;
+  book: SymbolBook;
+  /** As it was approved first, or as a transition told last. */
+  quantity: Amount;
+  /** Under which it was approved first, or those of the amendment that a transition told last; undefined when they are not known. */
+  terms: OrderTerms | undefined;
+  /** Approved amendments that no transition has told yet, oldest first. */
+  amendments: readonly Amended[];
+  /** Whether a fill or a transition told that it is with a broker. */
+  sent: boolean;
+  /** The newest `valid_until` of its approvals while nothing shows that it was sent; NaN once something does. */
+  unsentUntil: number;
+  /** The newest date of what shows that it was sent; NaN while nothing does. Amendments approved by then count as sent, whatever came first. */
+  evidenceAt: number;
+  /** Its approval ran out unsent: nothing is held for it. */
+  expired: boolean;
+  /** Whether it ever was. */
+  expiredOnce: boolean;
+  /** Amendments that ran out unsent, newest last: one that is told all the same is recognised. */
+  dropped: readonly Amended[];
+  filled: Amount;
+  ended: boolean;
+  /** What the ending said has filled. */
+  filledTold: Amount;
+  /** When the quantity was told last; NaN while it was not. */
+  termsAt: number;
+  /** Reserved, and not approved before the risk officer has answered. */
+  awaitsVerdict: boolean;
+  /** What may still fill; it is what the line holds for this order. */
+  remaining: Amount;
+}
+
+/** What an amendment asked for. */
+export interface Amended {
+  readonly quantity: Amount;
+  readonly terms: OrderTerms | undefined;
+  /** The idempotency key under which it was asked for; undefined when one stands for two. */
+  readonly key: string | undefined;
+  readonly approvedAt: number;
+  /** Its `valid_until` while nothing shows that it was sent; NaN once something does. */
+  unsentUntil: number;
+}
+
+export interface OrderBook {
+  readonly open: OpenOrders;
+  /**
+   * Orders that ended, while the journal is read back and only then. There a fill or an ending may stand before an amendment that was
+   * approved without knowing of it, and the amendment must find the order that it belongs to.
+   */
+  ended: BoundedMap<string, OpenOrder> | undefined;
+  /** Those of the newest order: most orders have the terms of the one before, and share them. */
+  newestTerms: OrderTerms | undefined;
+  /** Approvals that ran out unsent, oldest first; the oldest of too many are forgotten. */
+  readonly expired: Map<string, OpenOrder>;
+  /** Open orders that may be past an unsent approval's time, by symbol, as the last sweep found them. */
+  lapsing: ReadonlyMap<SymbolBook, readonly OpenOrder[]>;
+}
+
+export function createOrderBook(): OrderBook {
+  return {
+    open: createOpenOrders(),
+    ended: boundedMap(endedMax),
+    newestTerms: undefined,
+    expired: new Map(),
+    lapsing: new Map(),
+  };
+}
+
+export interface FillEffect {
+  /** Whether an open order was found that the fill belongs to. */
+  readonly known: boolean;
+  /** Whether that order is complete now. */
+  readonly closed: boolean;
+  /** By how much the fill went beyond what could still fill; zero when it did not. */
+  readonly overfill: Decimal;
+  /** Whether the order's approval had run out unsent, ever; and whether this fill reserves it again. */
+  readonly afterExpiry: boolean;
+  readonly reservedAgain: boolean;
+  /** The fund's position in the symbol after it. */
+  readonly position: Decimal;
+}
+
+export const noAmendments: readonly Amended[] = [];
+const endedMax = 65_536;
+/** Amendments that wait to be told; of more than these the largest stands for two. */
+const amendmentsMax = 16;
+/** What may still fill (invariant 1). */
+function remainingOf(order: OpenOrder): Amount {
+  if (order.expired) return amounts.nothing;
+  let atMost = order.ended ? order.filledTold : order.quantity;
+  if (!order.ended) for (const { quantity } of order.amendments) atMost = amounts.larger(quantity, atMost);
+  return amounts.isMore(atMost, order.filled) ? amounts.minus(atMost, order.filled) : amounts.nothing;
+}
+
+/** Moves the line to what the order needs now; an order that needs nothing leaves. */
+export function settle(books: Books, orders: OrderBook, order: OpenOrder): void {
+  const remaining = remainingOf(order);
+  const change = amounts.minus(remaining, order.remaining);
+  order.remaining = remaining;
+  if (!amounts.isNothing(change)) hold(books, order, change);
+  if (amounts.isNothing(remaining)) leave(orders, order);
+}
+
+function leave(orders: OrderBook, order: OpenOrder): void {
+  order.fund.openOrders -= 1;
+  if (order.expired) {
+    // It may be asked about again, as if it were new.
+    orders.open.delete(order.id);
+    return;
+  }
+  // An amendment that comes too late for it is no new order (invariant 4).
+  orders.open.end(order.id);
+  orders.ended?.set(order.id, order);
+}
+
+/** Invariant 8: counts again in full. */
+export function reserveAgain(books: Books, orders: OrderBook, order: OpenOrder): void {
+  orders.expired.delete(order.id);
+  order.expired = false;
+  order.book = symbolBookOf(books, order.book.symbol);
+  orders.open.add(order);
+  order.fund.openOrders += 1;
+  settle(books, orders, order);
+}
+
+/** Something of that date shows that the order was sent, and with it whatever was approved by then. */
+export function noteSending(order: OpenOrder, at: number): void {
+  order.unsentUntil = Number.NaN;
+  if (!(order.evidenceAt >= at)) order.evidenceAt = at;
+  for (const waiting of order.amendments) noteIfSent(order, waiting);
+}
+
+function noteIfSent({ evidenceAt }: OpenOrder, amended: Amended): void {
+  if (evidenceAt >= amended.approvedAt) amended.unsentUntil = Number.NaN;
+}
+
+/** An order that ended, as an amendment of the journal finds it; it leaves again at once if there is still nothing to fill. */
+export function reopen(books: Books, orders: OrderBook, orderId: string): OpenOrder | undefined {
+  const order = orders.ended?.get(orderId);
+  if (order === undefined) return undefined;
+  orders.ended?.delete(orderId);
+  order.book = symbolBookOf(books, order.book.symbol);
+  orders.open.add(order);
+  order.fund.openOrders += 1;
+  return order;
+}
+
+function hold(books: Books, order: OpenOrder, change: Amount): void {
+  const { fund, strategyId, book, direction } = order;
+  movePending(books, fund, book, direction, change);
+  moveStrategyPending(books.strategyPositions, fund.id, strategyId, book.symbol, direction, change);
+}
+
+/** What a reservation needs to know of an order. */
+export interface NewOrder {
+  readonly order_id: string;
+  readonly strategy_id: string;
+  readonly side: string;
+}
+
+/** Holds a new order's whole quantity on its fund's line of that symbol. */
+export function reserve(
+  books: Books,
+  orders: OrderBook,
+  fund: FundBook,
+  book: SymbolBook,
+  asked: NewOrder,
+  direction: 1 | -1,
+  quantity: Amount,
+  unsentUntil: number,
+): OpenOrder {
+  const order: OpenOrder = {
+    id: asked.order_id,
+    fund,
+    strategyId: asked.strategy_id,
+    side: asked.side,
+    direction,
+    book,
+    quantity,
+    terms: undefined,
+    amendments: noAmendments,
+    sent: false,
+    unsentUntil,
+    evidenceAt: Number.NaN,
+    expired: false,
+    expiredOnce: false,
+    dropped: noAmendments,
+    filled: amounts.nothing,
+    ended: false,
+    filledTold: amounts.nothing,
+    termsAt: Number.NaN,
+    awaitsVerdict: false,
+    remaining: quantity,
+  };
+  orders.open.add(order);
+  if (orders.expired.size > 0) orders.expired.delete(order.id);
+  fund.openOrders += 1;
+  hold(books, order, order.remaining);
+  return order;
+}
+
+/** Keeps the terms of an order that was just reserved, or of an amendment. */
+export function rememberTerms(orders: OrderBook, asked: OrderTerms): OrderTerms {
+  orders.newestTerms = keptTerms(asked, orders.newestTerms);
+  return orders.newestTerms;
+}
+
+/** Takes a reservation back as if it had never been. */
+export function unreserve(books: Books, orders: OrderBook, order: OpenOrder): void {
+  hold(books, order, amounts.negated(order.remaining));
+  order.remaining = amounts.nothing;
+  orders.open.delete(order.id);
+  order.fund.openOrders -= 1;
+}
+
+/** Puts an order back to where its life had brought it. */
+export function restoreOrder(books: Books, orders: OrderBook, order: OpenOrder, life: Partial<OpenOrder>): void {
+  Object.assign(order, life);
+  settle(books, orders, order);
+}
+
+/** An approved amendment, as it must be known to take it back. */
+export interface Amendment {
+  readonly order: OpenOrder;
+  readonly amended: Amended;
+  readonly before: readonly Amended[];
+  readonly after: readonly Amended[];
+  /** The order's own `unsentUntil` before. */
+  readonly unsentUntil: number;
+}
+
+/** Lets an order also fill up to another quantity (invariant 5). */
+export function amend(books: Books, orders: OrderBook, order: OpenOrder, amended: Amended): Amendment {
+  const before = order.amendments;
+  const { unsentUntil } = order;
+  noteIfSent(order, amended);
+  const [first, second, ...rest] = before;
+  const after =
+    before.length < amendmentsMax || first === undefined || second === undefined
+      ? [...before, amended]
+      : [both(first, second), ...rest, amended];
+  order.amendments = after;
+  // An order that was never sent has all its approvals' time.
+  if (amended.unsentUntil > unsentUntil) order.unsentUntil = amended.unsentUntil;
+  settle(books, orders, order);
+  return { order, amended, before, after, unsentUntil };
+}
+
+/** One amendment that stands for two. */
+function both(first: Amended, second: Amended): Amended {
+  const isSame = first.terms !== undefined && second.terms !== undefined && areSameTerms(first.terms, second.terms);
+  return {
+    quantity: amounts.larger(first.quantity, second.quantity),
+    terms: isSame ? first.terms : undefined,
+    key: undefined,
+    approvedAt: Math.max(first.approvedAt, second.approvedAt),
+    // NaN, sent, stays.
+    unsentUntil: Math.max(first.unsentUntil, second.unsentUntil),
+  };
+}
+
+/** Takes an amendment back; what others did to the order since then stays. */
+export function unamend(books: Books, orders: OrderBook, amendment: Amendment): void {
+  const { order, amended, before, after, unsentUntil } = amendment;
+  if (order.unsentUntil === amended.unsentUntil) order.unsentUntil = unsentUntil;
+  if (order.amendments === after) order.amendments = before;
+  else order.amendments = order.amendments.filter((waiting) => waiting !== amended);
+  settle(books, orders, order);
+}
+
+/** Why it may not ask to change that order; undefined when it may. */
+export function amendRefusal(order: OpenOrder, asked: Parameters<typeof isSameOrder>[1]): AmendRefusal | undefined {
+  if (!isSameOrder(order, asked)) return "another";
+  if (order.ended) return "ended";
+  return order.awaitsVerdict ? "unapproved" : undefined;
+}
+
+/** Whether an amendment can only take away from what may fill (invariant 7). The same lowering may be asked for twice. */
+export function isLowered(order: OpenOrder, asked: OrderTerms, quantity: Amount): boolean {
+  const { terms } = order;
+  if (!order.sent || !amounts.isMore(order.quantity, quantity)) return false;
+  if (terms === undefined || !areSameTerms(terms, asked)) return false;
+  return order.amendments.every(
+    (waiting) =>
+      !amounts.isMore(quantity, waiting.quantity) && waiting.terms !== undefined && areSameTerms(waiting.terms, asked),
+  );
+}
+
+/** Whether they are about the same: fund, strategy, symbol and side. */
+export function isSameOrder(
+  order: OpenOrder,
+  asked: { fund_id: string; strategy_id: string; symbol: string; side: string },
+): boolean {
+  return (
+    order.fund.id === asked.fund_id &&
+    order.strategyId === asked.strategy_id &&
+    order.book.symbol === asked.symbol &&
+    order.side === asked.side
+  );
+}
+
+/** One of the two fills of a cross between strategies of the fund: whichever comes first, the fund's own position never moves. */
+function crossed(position: Decimal): FillEffect {
+  return { known: false, closed: false, overfill: decimal.zero, position, afterExpiry: false, reservedAgain: false };
+}
+
+/** Invariant 2. Whether the same fill came before is not asked here. */
+export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffect {
+  const quantity = parseAmount(fill.quantity);
+  const direction = directionOf(fill.side);
+  const fund = fundBookOf(books, fill.fund_id);
+  const book = symbolBookOf(books, fill.symbol);
+  const change = direction === 1 ? quantity : amounts.negated(quantity);
+  moveStrategyPosition(books.strategyPositions, fund.id, fill.strategy_id, fill.symbol, change);
+  if (fill.kind === "CROSS") return crossed(toDecimal(positionAt(fund, rowOf(fund, book.slot))));
+  const position = toDecimal(amounts.plus(positionAt(fund, rowOf(fund, book.slot)), change));
+  const order = orders.open.get(fill.order_id) ?? orders.expired.get(fill.order_id);
+  // A fill that names an open order and contradicts it moves what it says, and leaves the order's reservation alone.
+  const isOwn =
+    order !== undefined && order.fund === fund && order.book.symbol === book.symbol && order.direction === direction;
+  const isExpired = isOwn && order.expired;
+  if (isExpired) reserveAgain(books, orders, order);
+  const isOver = isOwn && amounts.isMore(quantity, order.remaining);
+  const overfill = isOver ? toDecimal(amounts.minus(quantity, order.remaining)) : decimal.zero;
+  movePosition(books, fund, book, change);
+  noteBroker(books, fill, isOwn ? order.terms?.broker : undefined);
+  if (!isOwn) {
+    return { known: false, closed: false, overfill, position, afterExpiry: false, reservedAgain: false };
+  }
+  order.filled = amounts.plus(order.filled, quantity);
+  order.sent = true;
+  noteSending(order, instant.parse(fill.filled_at));
+  settle(books, orders, order);
+  const closed = amounts.isNothing(order.remaining);
+  return {
+    known: true,
+    closed,
+    overfill,
+    position,
+    afterExpiry: order.expiredOnce,
+    reservedAgain: isExpired && !closed,
+  };
+}

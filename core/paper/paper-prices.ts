@@ -1,0 +1,293 @@
+// The paper market's prices: a pure function of the seed, the moment at which the market began, the symbol and the moment that is asked about.
+// Nothing is kept, so a restart goes on where the market would be, two processes agree, and any day of the past can be asked for.
+//
+//  - Shares and coins follow random walks: one that all of a kind share, and one of their own. At the moment when the market began, each is at its
+//    listed price; the year before leads up to it, and what comes after goes where it goes.
+//  - Bursts of informed trading push a price for a while (paper-flow.ts).
+//  - Options are worth what Black and Scholes say, at the volatility that their listed price had when the market began.
+//  - A speed runs the course of a day, bursts and news so many times as fast; the course of the years, the calendar and all timestamps stay. When
+//    the speed changes, what has passed stays (market-time.ts).
+//  - Gaps multiply a price from a moment on, for as long as they are in the weather.
+//  - A split divides the prices of all times, as charts show them; what was quoted before it is what it was.
+// Chance is a binary number, money is not: a price becomes a decimal on its tick before anybody sees it.
+import * as decimal from "../../contracts/src/decimal.ts";
+import { daysFromCivil, format, type Instant, toUnixMs, tryParse, tryParseDate } from "../../contracts/src/instant.ts";
+import type { Quote } from "../../contracts/src/records/market.ts";
+import type { AssetClass } from "../../contracts/src/records/values.ts";
+import { scaled } from "../ledger/corporate-actions.ts";
+import { type Greeks, greeksOf, impliedVolatility, interestRate, type OptionTerms } from "../options/black-scholes.ts";
+import { exp } from "../stats/elementary.ts";
+import { dayWalk, longWalk } from "./brownian.ts";
+import { type MarketTime, marketTime, type SpeedChange } from "./market-time.ts";
+import { burstNow, burstPush, type FlowLanes, flowLanes, volumeBetween } from "./paper-flow.ts";
+import { bitsAt, laneOf } from "./seeded-random.ts";
+
+/** A symbol that the paper market quotes: where its price begins and how it moves. */
+export interface PaperListing {
+  readonly symbol: string;
+  readonly assetClass: AssetClass;
+  readonly currency: string;
+  readonly calendar: string;
+  /** Decimals. */
+  readonly price: string;
+  readonly tickSize: string;
+  readonly lotSize: string;
+  /** Half of the distance between bid and ask, in ticks. */
+  readonly halfSpreadTicks: number;
+  /** Of a year, as a fraction; an option has none of its own. */
+  readonly volatility: number;
+  /** How much of its walk it shares with others of its asset class, from 0 to 1. */
+  readonly correlation: number;
+  /** How many units are traded in a usual minute. */
+  readonly minuteVolume: number;
+  readonly option?: {
+    readonly underlying: string;
+    readonly right: "CALL" | "PUT";
+    readonly strike: string;
+    /** A date; it ends when that date does, in UTC. */
+    readonly expiry: string;
+    /** 100 when absent. */
+    readonly multiplier?: string;
+  };
+}
+
+export interface PriceGap {
+  readonly symbol: string;
+  readonly pct: number;
+  readonly from: string;
+}
+
+/** What corporate actions have made of a listing: its name now, and so many new shares for so many old ones, action by action. */
+export interface ListingTerms {
+  readonly name: string;
+  readonly splits: readonly (readonly [to: number, from: number])[];
+}
+
+export interface PaperPricesOptions {
+  readonly seed: number;
+  readonly beganAt: Instant;
+  /** How fast it ran from when on; as our time does without any. */
+  readonly speeds: readonly SpeedChange[];
+  readonly listings: readonly PaperListing[];
+  readonly gaps: () => readonly PriceGap[];
+  /** By the symbol of the listing, for those that are not as they were listed; none when absent. */
+  readonly terms?: () => ReadonlyMap<string, ListingTerms>;
+}
+
+export interface PaperPrices {
+  /** What is called so now; undefined when nothing is. */
+  listing(symbol: string): PaperListing | undefined;
+  /** The names of all of them. */
+  symbols(): readonly string[];
+  /** What is called so now that was listed, or is called, by that name. */
+  nameNow(symbol: string): string;
+  /** The middle of bid and ask, on its tick. */
+  middle(symbol: string, at: Instant): decimal.Decimal;
+  quote(symbol: string, at: Instant): Quote;
+  /** Units traded between two moments, in whole lots. */
+  volume(symbol: string, from: Instant, to: Instant): decimal.Decimal;
+  flow(symbol: string): FlowLanes;
+  /** The market's own time, which may run faster than ours. */
+  readonly time: MarketTime;
+}
+
+const secondsPerYear = 31_557_600;
+const secondsPerDay = 86_400;
+/** How far a burst at full strength pushes the price, in years of the symbol's volatility: 0.5 % for 25 % a year. */
+const burstPushShare = 0.02;
+const billion = decimal.fromInteger(1_000_000_000n);
+
+interface Listed {
+  readonly listing: PaperListing;
+  readonly price: decimal.Decimal;
+  readonly tick: decimal.Decimal;
+  readonly tickNumber: number;
+  readonly lot: decimal.Decimal;
+  readonly halfSpread: decimal.Decimal;
+  readonly lane: number;
+  readonly sharedLane: number;
+  readonly flow: FlowLanes;
+  readonly sizeLane: number;
+  /** The walk's level when the market began. */
+  readonly begun: number;
+  readonly option: Omit<OptionTerms, "price" | "years"> | undefined;
+  readonly endsS: number;
+}
+
+export function paperPrices(options: PaperPricesOptions): PaperPrices {
+  const time = marketTime(options.speeds);
+  const listed = new Map(options.listings.map((listing) => [listing.symbol, prepared(options, listing, time)]));
+
+  const termsOf = (listedName: string): ListingTerms | undefined => options.terms?.().get(listedName);
+  const nameOf = (listedName: string): string => termsOf(listedName)?.name ?? listedName;
+
+  function find(symbol: string): Listed | undefined {
+    const found = listed.get(symbol);
+    if (found !== undefined && nameOf(symbol) === symbol) return found;
+    for (const [listedName, { name }] of options.terms?.() ?? []) if (name === symbol) return listed.get(listedName);
+    return undefined;
+  }
+
+  function listedAs(symbol: string): Listed {
+    const found = find(symbol);
+    if (found === undefined) throw new RangeError(`the paper market does not list ${symbol}`);
+    return found;
+  }
+
+  const marketSeconds = time.secondsAt;
+
+  function gapFactor(symbol: string, at: Instant): number {
+    let factor = 1;
+    for (const gap of options.gaps()) {
+      const from = gap.symbol === symbol || gap.symbol === nameOf(symbol) ? tryParse(gap.from) : undefined;
+      if (from !== undefined && from <= at) factor *= 1 + gap.pct;
+    }
+    return factor;
+  }
+
+  const splitsOf = ({ listing }: Listed): ListingTerms["splits"] => termsOf(listing.symbol)?.splits ?? [];
+
+  /** More of what is worth less is traded. */
+  const sizeFactor = (it: Listed): number => splitsOf(it).reduce((factor, [to, from]) => (factor * to) / from, 1);
+
+  const middle = (symbol: string, at: Instant): decimal.Decimal => middleOf(listedAs(symbol), at);
+
+  function middleOf(it: Listed, at: Instant): decimal.Decimal {
+    const floor = decimal.add(it.halfSpread, it.tick);
+    return decimal.max(floor, it.option === undefined ? walked(it, at) : optionPrice(it, it.option, at));
+  }
+
+  function walked(it: Listed, at: Instant): decimal.Decimal {
+    const push = burstPush(it.flow, marketSeconds(at)) * it.listing.volatility * burstPushShare;
+    const moved = level(it, toUnixMs(at) / 1_000, marketSeconds(at)) - it.begun + push;
+    const factor = Math.min(1_000, exp(moved) * gapFactor(it.listing.symbol, at));
+    const ratio = decimal.fromInteger(BigInt(Math.round(factor * 1e9)));
+    const unsplit = decimal.divide(decimal.multiply(it.price, ratio, "half-even"), billion, "half-even");
+    const free = splitsOf(it).reduce((price, [to, from]) => scaled(price, [from, to]), unsplit);
+    return decimal.roundToIncrement(free, it.tick, "half-even");
+  }
+
+  function optionPrice(it: Listed, terms: NonNullable<Listed["option"]>, at: Instant): decimal.Decimal {
+    const { value } = greeksOf(optionAt(it, terms, at));
+    const factor = gapFactor(it.listing.symbol, at);
+    const ticks = BigInt(Math.round((value * factor) / it.tickNumber));
+    return decimal.multiply(decimal.fromInteger(ticks), it.tick, "half-even");
+  }
+
+  function optionAt(it: Listed, terms: NonNullable<Listed["option"]>, at: Instant): OptionTerms {
+    const underlying = middle(nameOf(it.listing.option?.underlying ?? ""), at);
+    const years = (it.endsS - toUnixMs(at) / 1_000) / secondsPerYear;
+    return { ...terms, price: decimal.toNumber(underlying), years };
+  }
+
+  function volume(symbol: string, from: Instant, to: Instant): decimal.Decimal {
+    const it = listedAs(symbol);
+    const { flow, listing, lot } = it;
+    const minutes = volumeBetween(flow, marketSeconds(from), marketSeconds(to));
+    const minuteVolume = listing.minuteVolume * sizeFactor(it);
+    const units = decimal.fromInteger(BigInt(Math.floor(minutes * minuteVolume * 1_000)));
+    return decimal.roundToIncrement(decimal.divide(units, thousand, "down"), lot, "down");
+  }
+
+  return {
+    listing: (symbol) => find(symbol)?.listing,
+    symbols: () => [...listed.keys()].map(nameOf),
+    nameNow: (symbol) => (find(symbol) === undefined && listed.has(symbol) ? nameOf(symbol) : symbol),
+    middle,
+    volume,
+    time,
+    flow: (symbol) => listedAs(symbol).flow,
+    quote(symbol, at) {
+      const it = listedAs(symbol);
+      const price = middle(symbol, at);
+      const seconds = toUnixMs(at) / 1_000;
+      const dayStart = (at - (Math.floor(at) % (secondsPerDay * 1_000_000))) as Instant;
+      const [bidSize, askSize] = sizes(it, seconds, marketSeconds(at), sizeFactor(it));
+      return {
+        symbol,
+        bid: decimal.format(decimal.subtract(price, it.halfSpread)),
+        ask: decimal.format(decimal.add(price, it.halfSpread)),
+        last: decimal.format(price),
+        bid_size: decimal.format(bidSize),
+        ask_size: decimal.format(askSize),
+        volume: decimal.format(volume(symbol, dayStart, at)),
+        currency: it.listing.currency,
+        venue: "paper",
+        ...(it.option !== undefined && { greeks: shownGreeks(greeksOf(optionAt(it, it.option, at))) }),
+        quoted_at: format(at),
+      };
+    },
+  };
+}
+
+const thousand = decimal.fromInteger(1_000n);
+
+/** To millionths: more says nothing. */
+function shownGreeks({ delta, gamma, theta, vega }: Greeks): NonNullable<Quote["greeks"]> {
+  const shown = (value: number): number => Math.round(value * 1_000_000) / 1_000_000;
+  return { delta: shown(delta), gamma: shown(gamma), theta: shown(theta), vega: shown(vega) };
+}
+
+function prepared(options: PaperPricesOptions, listing: PaperListing, time: MarketTime): Listed {
+  const { seed, beganAt } = options;
+  const { symbol, option } = listing;
+  const tick = decimal.parse(listing.tickSize);
+  const beganS = toUnixMs(beganAt) / 1_000;
+  const endsS = option === undefined ? 0 : (dayNumber(option.expiry) + 1) * secondsPerDay;
+  const it = {
+    listing,
+    price: decimal.parse(listing.price),
+    tick,
+    tickNumber: decimal.toNumber(tick),
+    lot: decimal.parse(listing.lotSize),
+    halfSpread: decimal.multiply(tick, decimal.fromInteger(BigInt(listing.halfSpreadTicks)), "half-even"),
+    lane: laneOf(seed, symbol),
+    sharedLane: laneOf(seed, `all ${listing.assetClass}`),
+    flow: flowLanes(seed, symbol),
+    sizeLane: laneOf(seed, `${symbol} size`),
+    begun: 0,
+    option: undefined,
+    endsS,
+  };
+  if (option === undefined) return { ...it, begun: level(it, beganS, time.secondsAt(beganAt)) };
+  const underlying = options.listings.find((other) => other.symbol === option.underlying);
+  const terms = { right: option.right, strike: Number(option.strike), rate: interestRate };
+  const begun = { ...terms, price: Number(underlying?.price), years: (endsS - beganS) / secondsPerYear };
+  return { ...it, option: { ...terms, volatility: impliedVolatility(begun, Number(listing.price)) } };
+}
+
+/** The logarithm of the price, but for where it begins. */
+function level(it: Pick<Listed, "listing" | "lane" | "sharedLane">, seconds: number, marketS: number): number {
+  const { volatility, correlation } = it.listing;
+  const walk = (lane: number): number => longWalk(lane, seconds) + dayWalk(lane, marketS);
+  const own = Math.sqrt(1 - correlation * correlation);
+  const mixed = (correlation === 0 ? 0 : correlation * walk(it.sharedLane)) + own * walk(it.lane);
+  return (volatility / Math.sqrt(secondsPerYear)) * mixed;
+}
+
+function dayNumber(date: string): number {
+  const found = tryParseDate(date);
+  if (found === undefined) throw new RangeError(`${date} is not a date`);
+  return daysFromCivil(found);
+}
+
+/** What can be traded at once: a third of a minute's to three minutes' volume, and little of what informed traders take. */
+function sizes(
+  it: Listed,
+  seconds: number,
+  marketS: number,
+  factor: number,
+): readonly [decimal.Decimal, decimal.Decimal] {
+  const bits = bitsAt(it.sizeLane, Math.floor(seconds * 4));
+  const burst = burstNow(it.flow, marketS);
+  const thin = 0.15;
+  const sized = (share: number, isTaken: boolean): decimal.Decimal => {
+    const units = it.listing.minuteVolume * factor * (0.33 + 2.67 * share) * (isTaken ? thin : 1);
+    const exact = decimal.divide(decimal.fromInteger(BigInt(Math.round(units * 1_000))), thousand, "down");
+    return decimal.max(it.lot, decimal.roundToIncrement(exact, it.lot, "down"));
+  };
+  return [
+    sized((bits & 0xffff) / 0xffff, burst?.direction === -1),
+    sized((bits >>> 16) / 0xffff, burst?.direction === 1),
+  ];
+}
