@@ -11,9 +11,10 @@ const everySubject = Object.keys(subjects) as SubjectKey[];
 function actionRows(): string[] {
   return everySubject.flatMap((key) => {
     const rule = auditActions[key];
-    if (!("action" in rule)) return [];
+    if (!("actions" in rule)) return [];
     const sealed = rule.personal.length === 0 ? "" : rule.personal.map((field) => `\`${field}\``).join(", ");
-    return [`| \`${rule.action}\` | \`${subjects[key].name}\` | ${subjects[key].sentence} | ${sealed} |`];
+    const { name, sentence } = subjects[key];
+    return rule.actions.map((action) => `| \`${action}\` | \`${name}\` | ${sentence} | ${sealed} |`);
   });
 }
 
@@ -24,15 +25,21 @@ function notAuditedRows(): string[] {
   });
 }
 
-/** The action of an audited subject. */
-function actionOf(key: SubjectKey): string {
+/** The actions of an audited subject. */
+function actionsOf(key: SubjectKey): readonly string[] {
   const rule = auditActions[key];
-  if ("action" in rule) return rule.action;
+  if ("actions" in rule) return rule.actions;
   throw new TypeError(`${subjects[key].name} tells of a change and is not audited`);
 }
 
 function unitRow([name, rule]: [string, UnitRule]): string {
-  const told = "untold" in rule ? rule.untold : rule.tells.map((key) => `\`${actionOf(key)}\``).join(" or ");
+  const told =
+    "untold" in rule
+      ? rule.untold
+      : rule.tells
+          .flatMap(actionsOf)
+          .map((action) => `\`${action}\``)
+          .join(" or ");
   return `| \`${name}\` | ${told} |`;
 }
 

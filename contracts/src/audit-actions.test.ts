@@ -10,12 +10,12 @@ describe("auditActions", () => {
       const rule = auditRuleOf({ subject: subject.name, key: "k", source: "oms", payload: {} });
       expect(rule, key).toBe(auditActions[key as keyof typeof subjects]);
       if ("notAudited" in rule) expect(rule.notAudited, key).toMatch(/^[A-Z].*\.$/);
-      else expect(rule.action, key).toMatch(/^[a-z_]+\.[a-z_]+$/);
+      else for (const action of rule.actions) expect(action, key).toMatch(/^[a-z_]+\.[a-z_]+$/);
     }
   });
 
   it("gives each audited subject an action of its own, none of them the log's", () => {
-    const actions = Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : []));
+    const actions = Object.values(auditActions).flatMap((rule) => ("actions" in rule ? rule.actions : []));
     expect(new Set(actions).size).toBe(actions.length);
     for (const action of actions) expect(action).not.toMatch(/^(chain|key)\.|^subject\.key_destroyed$/);
     expect(actions.length).toBeGreaterThan(40);
@@ -39,22 +39,33 @@ describe("auditActions", () => {
     const actorFrom = (source: string): unknown => {
       const event = { subject: name, key: "k", source, payload };
       const rule = auditRuleOf(event);
-      return "action" in rule ? [rule.actorOf(event), rule.subjectIdOf(payload)] : undefined;
+      return "actions" in rule ? [rule.actorOf(event), rule.subjectIdOf(payload)] : undefined;
     };
     expect(actorFrom("gateway")).toEqual(["operator:ada", "firm"]);
     expect(actorFrom("foreign")).toEqual(["foreign", "firm"]);
   });
 
+  it("22.2: calls an approval that somebody released by that word, also in what earlier versions wrote", () => {
+    const action = (payload: object) => {
+      const rule = auditRuleOf({ subject: subjects.approvalExpired.name, key: "k", source: "riskengine", payload });
+      return "actions" in rule && rule.actionOf(payload);
+    };
+    expect(action({ order_id: "o-1", state: "EXPIRED" })).toBe("approval.expired");
+    expect(action({ order_id: "o-1" })).toBe("approval.expired");
+    expect(action({ order_id: "o-1", state: "RELEASED", released_by: "operator:ada" })).toBe("approval.released");
+    expect(action({ order_id: "o-1", released_by: "operator:ada" })).toBe("approval.released");
+  });
+
   it("records a subject that we do not know as what it is", () => {
     const event = { subject: "svc.v1.other.thing", key: "thing-1", source: "foreign", payload: {} };
     const rule = auditRuleOf(event);
-    expect("action" in rule && [rule.action, rule.subjectIdOf({}), rule.actorOf(event)]).toEqual([
+    expect("actions" in rule && [rule.actionOf({}), rule.subjectIdOf({}), rule.actorOf(event)]).toEqual([
       "event.observed",
       "thing-1",
       "foreign",
     ]);
     const nameless = auditRuleOf({ ...event, key: "" });
-    expect("action" in nameless && nameless.subjectIdOf({})).toBe(event.subject);
+    expect("actions" in nameless && nameless.subjectIdOf({})).toBe(event.subject);
   });
 
   it("asks nothing of a payload that does not match its schema, and knows whether that may be about a person", () => {
@@ -67,8 +78,8 @@ describe("auditActions", () => {
         unread: { kind: "malformed" as const },
       };
       const rule = auditRuleOf(event);
-      return "action" in rule
-        ? [rule.action, rule.subjectIdOf(undefined), rule.actorOf(event), rule.personal]
+      return "actions" in rule
+        ? [rule.actionOf(undefined), rule.subjectIdOf(undefined), rule.actorOf(event), rule.personal]
         : rule.notAudited;
     };
     expect(malformed(subjects.ordersUpdated.name, "o-1")).toEqual(["event.malformed", "o-1", "foreign", []]);

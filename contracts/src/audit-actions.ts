@@ -2,6 +2,7 @@
 // entry. An entry's action is a promise to whoever searches the log: it may be added, never renamed.
 import type { z } from "zod";
 import { personalFieldsOf } from "./records/fields.ts";
+import { type ApprovalExpired, unsentEndOf } from "./records/order.ts";
 import type { Subject } from "./subject.ts";
 import { subjects } from "./subjects.ts";
 
@@ -17,7 +18,9 @@ export interface AuditedEvent {
 }
 
 export interface AuditedAs {
-  readonly action: string;
+  /** Every action that an event of the subject may become; nearly always one. */
+  readonly actions: readonly string[];
+  actionOf(payload: unknown): string;
   subjectIdOf(payload: unknown): string;
   /** As proved: a payload is believed about its actor only when one of our own services wrote it. */
   actorOf(event: AuditedEvent): string;
@@ -44,9 +47,15 @@ function publisherOf({ source }: AuditedEvent): string {
   return source === foreignActor ? foreignActor : `service:${source}`;
 }
 
+/** Which of several actions an event becomes, from what it says. */
+interface OneOf<Payload> {
+  readonly actions: readonly string[];
+  of(payload: Payload): string;
+}
+
 function audited<Key extends SubjectKey>(
   key: Key,
-  action: string,
+  action: string | OneOf<PayloadOf<Key>>,
   subjectIdOf: (payload: PayloadOf<Key>) => string,
   actorOf?: (payload: PayloadOf<Key>) => string | undefined,
   personOf: (payload: PayloadOf<Key>) => string = subjectIdOf,
@@ -55,7 +64,8 @@ function audited<Key extends SubjectKey>(
   // The bus hands over only what matched the schema; asking again costs more than it could find.
   const payloadOf = (payload: unknown): PayloadOf<Key> => payload as z.infer<typeof schema>;
   return {
-    action,
+    actions: typeof action === "string" ? [action] : action.actions,
+    actionOf: typeof action === "string" ? () => action : (payload) => action.of(payloadOf(payload)),
     subjectIdOf: (payload) => subjectIdOf(payloadOf(payload)),
     actorOf(event) {
       const publisher = publisherOf(event);
@@ -91,6 +101,10 @@ const operator = (of: { readonly operator: string }): string => of.operator;
 const requestedBy = (of: { readonly requested_by: string }): string => of.requested_by;
 const actor = (of: { readonly actor?: string | undefined }): string | undefined => of.actor;
 
+const unsentEnds: OneOf<ApprovalExpired> = {
+  actions: ["approval.expired", "approval.released"],
+  of: (ended) => (unsentEndOf(ended) === "RELEASED" ? "approval.released" : "approval.expired"),
+};
 const insideDecision = "It is inside the entry of the decision, which has every gate's figures.";
 
 // biome-ignore format: one subject, one line
@@ -120,7 +134,7 @@ export const auditActions: Readonly<Record<SubjectKey, AuditRule>> = {
   lossesUnjudged: audited("lossesUnjudged", "loss.unjudged", byFund),
   decisionMade: audited("decisionMade", "order.decided", (of) => of.decision.order_id),
   throttleReleased: audited("throttleReleased", "throttle.released", (of) => of.strategy_id, (of) => of.released_by),
-  approvalExpired: audited("approvalExpired", "approval.expired", (of) => of.order_id, (of) => of.released_by),
+  approvalExpired: audited("approvalExpired", unsentEnds, (of) => of.order_id, (of) => of.released_by),
   approvalSent: audited("approvalSent", "approval.sent", (of) => of.order_id, (of) => of.confirmed_by),
   stopTriggered: audited("stopTriggered", "stop.triggered", (of) => of.stop_id),
   stopAttempted: audited("stopAttempted", "stop.attempted", (of) => of.stop_id),
@@ -200,5 +214,12 @@ function unreadRule(
   personal: readonly string[],
 ): AuditedAs {
   const subjectId = key === "" ? subject : key;
-  return { action, subjectIdOf: () => subjectId, actorOf: publisherOf, personal, personOf: () => subjectId };
+  return {
+    actions: [action],
+    actionOf: () => action,
+    subjectIdOf: () => subjectId,
+    actorOf: publisherOf,
+    personal,
+    personOf: () => subjectId,
+  };
 }

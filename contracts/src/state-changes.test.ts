@@ -58,14 +58,14 @@ describe("the register of what changes state", () => {
   it("names only subjects that become entries, tables that exist, and says why in sentences", () => {
     for (const [name, rule] of Object.entries(unitsOfWork)) {
       if ("untold" in rule) expect(rule.untold, name).toMatch(/^[A-Z].*\.$/);
-      else for (const key of rule.tells) expect(auditActions[key], `${name}: ${key}`).toHaveProperty("action");
+      else for (const key of rule.tells) expect(auditActions[key], `${name}: ${key}`).toHaveProperty("actions");
     }
     const made = migrations.flatMap(({ sql }) => [...sql.matchAll(/create table (\w+)/g)].map(([, table]) => table));
     for (const [record, why] of Object.entries(untoldRecords)) {
       expect(made, record).toContain(record.split(" ").at(-1));
       expect(why).toMatch(/^[A-Z].*\.$/);
     }
-    const actions = Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : []));
+    const actions = Object.values(auditActions).flatMap((rule) => ("actions" in rule ? rule.actions : []));
     expect(Object.keys(ownActions).filter((action) => actions.includes(action))).toEqual([]);
     expect(auditActionsDocument()).toContain("| `session.opened` | `svc.v1.identity.session.opened` |");
   });

@@ -235,7 +235,7 @@ const audited: ReadonlySet<string> = new Set(
 );
 
 function isAudited(rule: AuditRule): boolean {
-  return "action" in rule;
+  return "actions" in rule;
 }
 
 /**

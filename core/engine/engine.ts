@@ -40,6 +40,7 @@ import {
   noSweep,
   type Swept,
   sweepUnsent,
+  type UnsentEnd,
   unexpire,
 } from "../orders/unsent-approvals.ts";
 import { adoptDecision } from "./adopt-decision.ts";
@@ -133,8 +134,8 @@ export interface Engine {
   applyTransition(transition: OrderTransition): TransitionEffect;
   /** One stretch of a sweep over all open orders: those whose unsent approvals run out by then. From 0 a new sweep begins. */
   sweepUnsent(through: Instant, from: number, countMax: number): Swept;
-  /** The order's unsent approvals whose time ran out by then hold nothing any more; undefined when there are none. */
-  expire(orderId: string, through: Instant): Expiry | undefined;
+  /** The order's unsent approvals up to that `valid_until` hold nothing any more; undefined when there are none. */
+  expire(orderId: string, through: Instant, end?: UnsentEnd): Expiry | undefined;
   /** As if it had not been. */
   unexpire(expiry: Expiry): void;
   /** Its owner says that it was sent; undefined for an order that is not known. */
@@ -196,7 +197,7 @@ export function createEngine(options: EngineOptions): Engine {
     applyFill: (fill) => applyFill(state.books, state.orders, fill),
     applyTransition: (transition) => applyTransition(state.books, state.orders, transition),
     sweepUnsent: (through, from, countMax) => sweepUnsent(state.orders, sweep, through, from, countMax),
-    expire: (orderId, through) => expire(state.books, state.orders, orderId, through),
+    expire: (orderId, through, end) => expire(state.books, state.orders, orderId, through, end),
     unexpire: (expiry) => unexpire(state.books, state.orders, expiry),
     confirmSent: (orderId) => confirmSent(state.books, state.orders, orderId),
     approvals: (question) => listApprovals(state.orders, question),

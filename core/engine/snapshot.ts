@@ -32,7 +32,7 @@ export interface EngineSnapshot {
   readonly brokers?: readonly BrokerSnapshot[];
   /** What each strategy holds; absent in snapshots from before it was kept, which are not restored: the journal has it. */
   readonly strategy_positions?: readonly StrategyPositionSnapshot[];
-  /** Approvals that ran out unsent, oldest first. */
+  /** Approvals that ran out unsent or were released, oldest first. */
   readonly expired?: readonly ExpiredSnapshot[];
 }
 
@@ -61,6 +61,8 @@ interface DroppedSnapshot {
 }
 
 interface ExpiredSnapshot {
+  /** Absent in snapshots from before it was kept, which are not restored: the journal has it. */
+  readonly released?: boolean;
   readonly order: OrderSnapshot;
   readonly terms: TermsSnapshot;
   readonly approval: ApprovalSnapshot;
@@ -144,6 +146,7 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
       decimal.format(toDecimal(quantity)),
     ]),
     expired: [...orders.expired.values()].map((order) => ({
+      released: order.released,
       order: orderSnapshot(order),
       terms: termsSnapshot(order),
       approval: approvalSnapshot(order),
@@ -237,6 +240,12 @@ function plainTerms(terms: OrderTerms | undefined): OrderTerms | null {
   return Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined)) as unknown as OrderTerms;
 }
 
+/** Whether it says everything that is kept today. One from before does not: the journal, folded from its beginning, has it. */
+export function isWhole({ approvals, brokers, strategy_positions, expired }: EngineSnapshot): boolean {
+  if (approvals === undefined || brokers === undefined || strategy_positions === undefined) return false;
+  return (expired ?? []).every(({ released }) => released !== undefined);
+}
+
 /** Into an engine that has decided nothing yet; reference data, envelopes and the rest may come before or after. */
 export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): void {
   const { books, orders } = state;
@@ -266,6 +275,7 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
   for (const expired of snapshot.expired ?? []) {
     const order = restoreOne(state, expired.order, expired.terms, expired.approval);
     order.expired = true;
+    order.released = expired.released ?? false;
     orders.expired.set(order.id, order);
     settle(books, orders, order);
   }

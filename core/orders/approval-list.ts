@@ -26,7 +26,7 @@ export function listApprovals(orders: OrderBook, { fundId, unsent, countMax }: A
   return asked.sort(byExpiry).slice(0, countMax).map(approvalFrom);
 }
 
-/** Also one that ran out. */
+/** Also one that ran out or was released. */
 export function approvalOf(orders: OrderBook, orderId: string): Approval | undefined {
   const order = orders.open.get(orderId) ?? orders.expired.get(orderId);
   return order === undefined || order.awaitsVerdict ? undefined : approvalFrom(order);
@@ -72,7 +72,7 @@ function timesOf(validUntil: instant.Instant): Pick<Approval, "valid_until" | "e
 }
 
 function stateOf(order: OpenOrder, isUnsent: boolean): string {
-  if (order.expired) return "EXPIRED";
+  if (order.expired) return order.released ? "RELEASED" : "EXPIRED";
   if (!Number.isNaN(order.unsentUntil)) return "UNSENT";
   return isUnsent ? "AMENDMENT_UNSENT" : "SENT";
 }

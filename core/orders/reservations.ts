@@ -49,8 +49,10 @@ export interface OpenOrder {
   unsentUntil: number;
   /** The newest date of what shows that it was sent; NaN while nothing does. Amendments approved by then count as sent, whatever came first. */
   evidenceAt: number;
-  /** Its approval ran out unsent: nothing is held for it. */
+  /** Its approval ran out unsent, or was released: nothing is held for it. */
   expired: boolean;
+  /** Whether somebody released it; only of what expired. */
+  released: boolean;
   /** Whether it ever was. */
   expiredOnce: boolean;
   /** Amendments that ran out unsent, newest last: one that is told all the same is recognised. */
@@ -154,6 +156,7 @@ function leave(orders: OrderBook, order: OpenOrder): void {
 export function reserveAgain(books: Books, orders: OrderBook, order: OpenOrder): void {
   orders.expired.delete(order.id);
   order.expired = false;
+  order.released = false;
   order.book = symbolBookOf(books, order.book.symbol);
   orders.open.add(order);
   order.fund.openOrders += 1;
@@ -220,6 +223,7 @@ export function reserve(
     unsentUntil,
     evidenceAt: Number.NaN,
     expired: false,
+    released: false,
     expiredOnce: false,
     dropped: noAmendments,
     filled: amounts.nothing,

@@ -12,6 +12,7 @@ import {
 } from "../../testkit/risk/engine-rig.ts";
 import { decisionMessage } from "../engine/decision.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
+import { isWhole } from "../engine/snapshot.ts";
 
 const validMs = engineOptions.approvalValidMs;
 const far = instant.plusMilliseconds(moment(0), 3_600_000);
@@ -132,6 +133,36 @@ describe("22.2: an approval that is never sent", () => {
     const told = transitionOf(order, "WORKING", { quantity: "250", at: instant.format(moment(90_000)) });
     expect(engine.applyTransition(told).reservedAgain).toBe(true);
     expect(pending(engine)).toEqual(["0", "250", "0"]);
+  });
+
+  it("is known as released when somebody released it, until something shows that it was sent", () => {
+    const engine = approved();
+    expect(engine.expire("a", far, "RELEASED")).toMatchObject({ what: "ORDER" });
+    expect(engine.approval("a")).toMatchObject({ state: "RELEASED", reserved_quantity: "0" });
+    const restored = createEngine(engineOptions);
+    const snapshot = JSON.parse(JSON.stringify(engine.snapshot()));
+    expect(isWhole(snapshot)).toBe(true);
+    restored.restore(snapshot);
+    expect(restored.approval("a")).toMatchObject({ state: "RELEASED" });
+    expect(JSON.stringify(restored.snapshot())).toBe(JSON.stringify(engine.snapshot()));
+    expect(restored.confirmSent("a")).toBe("reserved again");
+    expect(restored.approval("a")).toMatchObject({ state: "SENT" });
+    const other = approved();
+    const before = JSON.stringify(other.snapshot());
+    const expiry = other.expire("a", far, "RELEASED");
+    if (expiry !== undefined) other.unexpire(expiry);
+    expect(JSON.stringify(other.snapshot())).toBe(before);
+    expect(other.expire("a", far)).toBeDefined();
+    expect(other.approval("a")).toMatchObject({ state: "EXPIRED" });
+  });
+
+  it("in a snapshot that does not say whether somebody released it makes the journal be read whole", () => {
+    const engine = approved();
+    expect(isWhole(engine.snapshot())).toBe(true);
+    engine.expire("a", far, "RELEASED");
+    const snapshot = engine.snapshot();
+    const before = snapshot.expired?.map(({ released: _released, ...rest }) => rest) ?? [];
+    expect(isWhole({ ...snapshot, expired: before })).toBe(false);
   });
 
   it("survives a snapshot, expired or not", () => {

@@ -4,7 +4,8 @@
 //
 // Invariants (unsent-approvals.test.ts names them):
 //  1. Only what nothing shows to be sent expires: an order as a whole, or amendments of an order that was sent.
-//  2. An expired order holds nothing and is remembered: what shows later that it was sent reserves it again.
+//  2. An expired order holds nothing and is remembered: what shows later that it was sent reserves it again. One that somebody released is
+//     remembered as that.
 //  3. Expiring can be taken back as if it had not been, for a journal that could not be written.
 //  4. Past its `valid_until`, and once everything said of orders until then was heard, an unsent approval no longer counts against the proof that an
 //     exit reduces; its exposure counts until it expires.
@@ -52,8 +53,17 @@ export function unsentOf(order: OpenOrder, through: Instant): UnsentApproval | u
   return { orderId, what: "AMENDMENT", validUntil: oldest as Instant };
 }
 
+/** How an unsent approval ends: its time ran out, or somebody released it before. */
+export type UnsentEnd = "EXPIRED" | "RELEASED";
+
 /** Invariants 1 and 2. Undefined when nothing of the order is unsent and ran out by then. */
-export function expire(books: Books, orders: OrderBook, orderId: string, through: Instant): Expiry | undefined {
+export function expire(
+  books: Books,
+  orders: OrderBook,
+  orderId: string,
+  through: Instant,
+  end: UnsentEnd = "EXPIRED",
+): Expiry | undefined {
   const order = orders.open.get(orderId);
   const unsent = order === undefined ? undefined : unsentOf(order, through);
   if (order === undefined || unsent === undefined) return undefined;
@@ -63,6 +73,7 @@ export function expire(books: Books, orders: OrderBook, orderId: string, through
   let ranOut = noAmendments;
   if (what === "ORDER") {
     order.expired = true;
+    order.released = end === "RELEASED";
     order.expiredOnce = true;
     orders.expired.set(order.id, order);
     if (orders.expired.size > expiredMax) forgetOldest(orders);

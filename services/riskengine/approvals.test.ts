@@ -90,7 +90,7 @@ describe("22.2: an approval that nobody sends", () => {
     for (const order_id of ["left", "released"]) {
       await approve(rig, life, { ...order, order_id, quantity: "1", limit_price: "12.5" });
     }
-    expect(await release(rig, life, "released")).toMatchObject({ state: "EXPIRED" });
+    expect(await release(rig, life, "released")).toMatchObject({ state: "RELEASED" });
     await rig.pass(goneMs);
     expect(rig.published(subjects.approvalExpired).map(({ symbol }) => symbol)).toEqual([option, option]);
     await rig.finish(life.service.stop());
@@ -269,12 +269,24 @@ describe("22.2: an approval that is released", () => {
   it("is free at once, recorded with who and why, and may be released again", async () => {
     const [rig, life] = await begin();
     await approve(rig, life, { order_id: "a" });
-    expect(await release(rig, life, "a")).toMatchObject({ order_id: "a", state: "EXPIRED", reserved_quantity: "0" });
+    expect(await release(rig, life, "a")).toMatchObject({ order_id: "a", state: "RELEASED", reserved_quantity: "0" });
     expect(await line(rig, life)).toEqual(["0", "0", "0"]);
-    const told = { order_id: "a", released_by: operator.actor, reason: "nobody sends it" };
+    const told = { order_id: "a", state: "RELEASED", released_by: operator.actor, reason: "nobody sends it" };
     expect(rig.published(subjects.approvalExpired)).toMatchObject([told]);
-    expect(await release(rig, life, "a")).toMatchObject({ state: "EXPIRED" });
+    expect(await release(rig, life, "a")).toMatchObject({ state: "RELEASED" });
     expect(rig.published(subjects.approvalExpired).length).toBe(1);
+    life.process.kill();
+    const next = await rig.start();
+    expect(await release(rig, next, "a")).toMatchObject({ state: "RELEASED" });
+    await rig.finish(next.service.stop());
+  });
+
+  it("of one that had run out before says so", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "a" });
+    await rig.pass(goneMs);
+    expect(rig.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a", state: "EXPIRED" }]);
+    expect(await release(rig, life, "a")).toMatchObject({ state: "EXPIRED" });
     await rig.finish(life.service.stop());
   });
 

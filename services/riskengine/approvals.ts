@@ -104,7 +104,8 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   }
 
   function expiryOf(orderId: string, through: Instant, reason: string, releasedBy?: string) {
-    const expiry = engine.expire(orderId, through);
+    const state = releasedBy === undefined ? "EXPIRED" : "RELEASED";
+    const expiry = engine.expire(orderId, through, state);
     if (expiry === undefined) return undefined;
     const { order, what, released } = expiry;
     const now = clock.now();
@@ -119,6 +120,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
         what,
         released_quantity: decimal.format(toDecimal(released)),
         valid_until: format(through),
+        state,
         ...(releasedBy !== undefined && { released_by: releasedBy }),
         reason,
         at: format(now),
@@ -177,7 +179,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
       const missing = "An approval is not released without a reason.";
       return attempts.refused(attempt, { code: "REASON_MISSING", reason: missing });
     }
-    if (approval.state === "EXPIRED") return approval;
+    if (approval.state === "EXPIRED" || approval.state === "RELEASED") return approval;
     if (approval.valid_until === undefined) {
       const sent = `Order ${orderId} was sent: what is reserved for it stays until it ends.`;
       return attempts.refused(attempt, { code: "APPROVAL_SENT", reason: sent });
@@ -240,9 +242,9 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
 
 const nameOf = (orderId: string, validUntil: Instant): string => `${orderId} ${validUntil}`;
 
-/** Something shows that an order was sent whose approval had run out. */
+/** Something shows that an order was sent whose approval had run out or was released. */
 export function sentAfterExpiry(alarms: Pick<Alarms, "raise">, orderId: string, fundId: string): void {
-  const sentence = `Order ${orderId} of ${fundId} was sent although its approval had expired; it is reserved again.`;
+  const sentence = `Order ${orderId} of ${fundId} was sent although its approval had expired or was released; it is reserved again.`;
   alarms.raise("SENT_AFTER_EXPIRY", orderId, sentence);
 }
 

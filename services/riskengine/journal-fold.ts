@@ -9,6 +9,7 @@ import {
   fill,
   orderTransition,
   throttleReleased,
+  unsentEndOf,
 } from "../../contracts/src/records/order.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
@@ -50,8 +51,9 @@ export async function foldJournal(riskStore: RiskStore, engine: Engine, options:
   }
 }
 
-function foldExpiry(engine: Engine, { order_id: orderId, valid_until: until }: ApprovalExpired): void {
-  engine.expire(orderId, parse(until));
+function foldExpiry(engine: Engine, expired: ApprovalExpired): void {
+  const { order_id: orderId, valid_until: until } = expired;
+  engine.expire(orderId, parse(until), unsentEndOf(expired));
 }
 
 /** An entry that cannot be read is a Defect: going on without it would be trading on wrong books. */

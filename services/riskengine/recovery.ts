@@ -4,7 +4,7 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine/engine.ts";
-import type { EngineSnapshot } from "../../core/engine/snapshot.ts";
+import { type EngineSnapshot, isWhole } from "../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../ports/risk-store.ts";
 import type { ServicePorts } from "../service.ts";
 import { foldJournal } from "./journal-fold.ts";
@@ -42,10 +42,9 @@ export async function recover(
   const pen = await riskStore.takePen(incarnation);
   const snapshot = await riskStore.snapshot();
   const content = snapshot === undefined ? undefined : readSnapshot(snapshot);
-  // One from before they were kept does not say which approvals were sent, or which broker or strategy holds what; the journal does.
-  const isRestored =
-    content?.approvals !== undefined && content.brokers !== undefined && content.strategy_positions !== undefined;
-  if (content !== undefined && isRestored) engine.restore(content);
+  // One of an earlier version does not say which approvals were sent or released, or which broker or strategy holds what; the journal does.
+  const isRestored = content !== undefined && isWhole(content);
+  if (isRestored) engine.restore(content);
   const approvals: JournalRow[] = [];
   const folded = await foldJournal(riskStore, engine, {
     after: isRestored ? (snapshot?.through ?? 0n) : 0n,

@@ -9,7 +9,7 @@ import { first, type Invariant, onMessage } from "./invariant.ts";
 
 export const audited: ReadonlySet<string> = new Set(
   (Object.keys(subjects) as (keyof typeof subjects)[]).flatMap((key) =>
-    "action" in auditActions[key] ? [subjects[key].name] : [],
+    "actions" in auditActions[key] ? [subjects[key].name] : [],
   ),
 );
 
@@ -36,7 +36,7 @@ export const oneEntryPerChange: Invariant = {
 };
 
 const actions: ReadonlySet<string> = new Set(
-  Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : [])),
+  Object.values(auditActions).flatMap((rule) => ("actions" in rule ? rule.actions : [])),
 );
 
 /** Clients append entries of their own, under names that are none of the platform's. */

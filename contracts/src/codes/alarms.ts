@@ -41,10 +41,13 @@ export const alarms = {
   FLATTEN_NOT_FLAT: alarm("critical", "Every line of a flatten is closed, and the broker does not call the fund flat."),
   DRILL_FAILED: alarm("critical", "A halt drill did not do what a halt must do."),
   HALT_UNACKNOWLEDGED: alarm("critical", "An engine has not confirmed a halt in time."),
-  SENT_AFTER_EXPIRY: alarm("critical", "An order was sent although its approval had expired; it is reserved again."),
+  SENT_AFTER_EXPIRY: alarm(
+    "critical",
+    "An order was sent although its approval had expired or was released; it is reserved again.",
+  ),
   FILL_AFTER_EXPIRY: alarm(
     "critical",
-    "An order traded although its approval had expired; the position has the trade.",
+    "An order traded although its approval had expired or was released; the position has the trade.",
   ),
   ORDER_OVERFILLED: alarm("warning", "An order traded more than it asked for."),
   INPUT_DATED_AHEAD: alarm(

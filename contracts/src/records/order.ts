@@ -247,12 +247,19 @@ export const approvalExpired = z.object({
   released_quantity: z.string(),
   /** Approvals up to this one's `valid_until` have run out. */
   valid_until: instantText,
+  /** RELEASED when somebody released it; absent in what earlier versions wrote. */
+  state: z.enum(["EXPIRED", "RELEASED"]).optional(),
   /** Who released it; absent when its time ran out. */
   released_by: nameText.optional(),
   reason: reasonText,
   at: instantText,
 });
 export type ApprovalExpired = z.infer<typeof approvalExpired>;
+
+/** How it ended, whichever version wrote it. */
+export function unsentEndOf({ state, released_by }: Pick<ApprovalExpired, "state" | "released_by">) {
+  return state ?? (released_by === undefined ? "EXPIRED" : "RELEASED");
+}
 
 /** Its owner said that an approved order was sent. */
 export const approvalSent = z.object({

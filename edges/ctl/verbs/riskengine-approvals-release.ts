@@ -8,7 +8,8 @@ export const riskengineApprovalsRelease: Verb = {
   name: "riskengine approvals release",
   heading: "Decisions",
   sentence: "Free what is reserved for an approval that was not sent.",
-  about: "It is refused without a reason, and when something shows that the order was sent (exit 6).",
+  about:
+    "It is RELEASED from then on. It is refused without a reason, and when something shows that the order was sent (exit 6).",
   arguments: [{ name: "order_id", sentence: "The order." }],
   options: [reasonOption],
   examples: [

@@ -23,7 +23,7 @@ export const approvalAnswer = z.object({
   quantity: z.string(),
   filled_quantity: z.string(),
   reserved_quantity: z.string(),
-  state: z.string().meta({ description: "UNSENT, AMENDMENT_UNSENT, SENT, EXPIRED or ENDED." }),
+  state: z.string().meta({ description: "UNSENT, AMENDMENT_UNSENT, SENT, EXPIRED, RELEASED or ENDED." }),
   valid_until: timeText.optional(),
   expires_at: timeText.optional(),
 });

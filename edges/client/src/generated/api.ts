@@ -5685,7 +5685,7 @@ export interface operations {
                         quantity: string;
                         filled_quantity: string;
                         reserved_quantity: string;
-                        /** @description UNSENT, AMENDMENT_UNSENT, SENT, EXPIRED or ENDED. */
+                        /** @description UNSENT, AMENDMENT_UNSENT, SENT, EXPIRED, RELEASED or ENDED. */
                         state: string;
                         /**
                          * Format: date-time
@@ -5744,7 +5744,7 @@ export interface operations {
                         quantity: string;
                         filled_quantity: string;
                         reserved_quantity: string;
-                        /** @description UNSENT, AMENDMENT_UNSENT, SENT, EXPIRED or ENDED. */
+                        /** @description UNSENT, AMENDMENT_UNSENT, SENT, EXPIRED, RELEASED or ENDED. */
                         state: string;
                         /**
                          * Format: date-time

@@ -187,7 +187,7 @@ describe("AppendAudit by somebody who wants to be taken for the platform", () =>
 
   it("is denied every name of the platform's, its families, and what only looks like one", async () => {
     const { ask, rig } = await procedures(65);
-    const names = Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : []));
+    const names = Object.values(auditActions).flatMap((rule) => ("actions" in rule ? rule.actions : []));
     expect(names.length).toBeGreaterThan(30);
     const others = [
       "order_decided",

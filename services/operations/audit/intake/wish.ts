@@ -37,7 +37,7 @@ export function wishOf(event: BusEvent, sha256: Sha256OfBytes, seal: Seal | unde
   return {
     eventId: idOf(event),
     actor: fitActor(rule.actorOf(event), sha256),
-    action: rule.action,
+    action: rule.actionOf(event.payload),
     subjectId,
     data: {
       at: format(event.at),
@@ -121,7 +121,7 @@ export function personalIn(event: BusEvent, sha256: Sha256OfBytes): Personal | u
   const payload = event.payload as Readonly<Record<string, unknown>>;
   const fields = rule.personal.filter((field) => payload[field] !== undefined);
   if (fields.length === 0) return undefined;
-  return { person: fitSubjectId(rule.personOf(payload), sha256), action: rule.action, fields };
+  return { person: fitSubjectId(rule.personOf(payload), sha256), action: rule.actionOf(payload), fields };
 }
 
 /** Sealed before anything is cut or measured, so that no part of it is written in plain text. */

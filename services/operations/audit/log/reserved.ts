@@ -36,7 +36,7 @@ export function refuseReserved({ action, data, at }: AuditWish): void {
 }
 
 const platformActions: readonly string[] = [
-  ...Object.values(auditActions).flatMap((rule) => ("action" in rule ? [rule.action] : [])),
+  ...Object.values(auditActions).flatMap((rule) => ("actions" in rule ? rule.actions : [])),
   ...Object.keys(ownActions),
   ...Object.keys(unreadActions),
 ];

@@ -157,7 +157,7 @@ describe("sealing", () => {
 
   it("marks what is about persons, and nothing else", () => {
     const marked = Object.entries(auditActions).flatMap(([key, rule]) =>
-      "action" in rule && rule.personal.length > 0 ? [[key, ...rule.personal]] : [],
+      "actions" in rule && rule.personal.length > 0 ? [[key, ...rule.personal]] : [],
     );
     expect(marked).toEqual([
       ["sessionOpened", "remote_address"],

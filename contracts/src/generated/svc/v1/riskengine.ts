@@ -88,7 +88,7 @@ export interface Approval {
   quantity: string;
   filled_quantity: string;
   reserved_quantity: string;
-  /** UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, ENDED. */
+  /** UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, RELEASED (somebody said that it is not sent), ENDED. */
   state: string;
   /**
    * RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time
