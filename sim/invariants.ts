@@ -23,6 +23,7 @@ import {
 import type { Invariant } from "./invariants/invariant.ts";
 import { canary, nobodyDiesOfADefect, nothingIsParked } from "./invariants/life.ts";
 import { baselinesWrittenOnce, limitsAreJudged, lossesHalt } from "./invariants/losses.ts";
+import { optionsCountTheirUnderlying } from "./invariants/options.ts";
 import { acknowledgedIsKept, changesAreTold, oneLife, routedWithApproval } from "./invariants/orders.ts";
 import { marketWithinApproved, standingKeepsReference } from "./invariants/standing.ts";
 import { stopsExitOnce } from "./invariants/stops.ts";
@@ -38,6 +39,7 @@ export const invariants: readonly Invariant[] = [
   liftedByPeople,
   firmNeedsTwo,
   latchToldOnce,
+  optionsCountTheirUnderlying,
   lossesHalt,
   limitsAreJudged,
   breachesAreActedOn,

@@ -33,6 +33,8 @@ export interface Outside {
   /** How many reports the broker has made. */
   reports(): number;
   bidAsk(symbol: string): { readonly bid: number; readonly ask: number };
+  /** Of an option, as the market has it now. */
+  delta(symbol: string): number | undefined;
   silence(forMs: number): void;
   gap(symbol: string, pct: number): void;
   /** Symbols that are neither quoted nor traded from now on; replaces those before. */
@@ -88,6 +90,7 @@ export function outside(
       const { bid, ask } = prices.quote(symbol, clock.now());
       return { bid: Number(bid), ask: Number(ask) };
     },
+    delta: (symbol) => prices.quote(symbol, clock.now()).greeks?.delta,
     silence(forMs) {
       suffered = { ...suffered, broker_silent_until: format(plusMilliseconds(clock.now(), forMs)) };
     },

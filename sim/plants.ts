@@ -13,6 +13,7 @@ import type { Store, UnitOfWork } from "../ports/store.ts";
 import type { ServiceName } from "../services/service.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import { buys } from "./history.ts";
+import { blindToDelta } from "./option-plant.ts";
 
 interface PlantedPorts {
   readonly clock: Clock;
@@ -339,10 +340,8 @@ const loseOneBooking: Plant = {
   sentence: "Treasury takes some trades for booked and does not book them.",
   ports: (service, ports) => {
     if (service !== "treasury") return ports;
-    const isLost = (event: BusEvent): boolean => {
-      const { fill_id: id } = event.payload as Fill;
-      return [...id].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 5 === 0;
-    };
+    const isLost = ({ payload }: BusEvent): boolean =>
+      [...(payload as Fill).fill_id].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 5 === 0;
     const hand = async (event: BusEvent, handler: Handler) => (isLost(event) ? undefined : handler(event));
     return { ...ports, bus: overheard(ports.bus, "treasury.fills", hand) };
   },
@@ -381,6 +380,7 @@ const withdrawAnything: Plant = {
 
 export const plants: readonly Plant[] = [
   withdrawAnything,
+  blindToDelta,
   loseOneBooking,
   hearsNoLoss,
   skipEpochCheck,

@@ -92,6 +92,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "keep-unsent": [3, "unsent_approvals_expire"],
   "trust-the-log": [1, "no_audit_no_new_risk"],
   "prove-by-fund-only": [12, "exits_are_proven"],
+  "blind-to-delta": [2, "options_count_their_underlying"],
   "owed-to-others": [5, "comes_to_rest", "stops_exit_once"],
   "withdraw-anything": [12, "withdrawals_keep_limits"],
   "hears-no-loss": [3, "breaches_are_acted_on", "losses_halt"],

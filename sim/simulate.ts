@@ -21,6 +21,7 @@ import { damagedOneIn, damageLog } from "./log-damage.ts";
 import { officers } from "./operations.ts";
 import { changeLimits, funds, operators, symbolsOf, thinLimits } from "./operators.ts";
 import { opposeStrategies } from "./opposed-strategies.ts";
+import { optionWriter } from "./option-writer.ts";
 import { firstHoldings } from "./outside.ts";
 import { crashingClient, notePromises, one, type PeopleParts, trader } from "./people.ts";
 import type { Plant } from "./plants.ts";
@@ -102,6 +103,7 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping };
   if (!dice.chance(0.3)) made.retire("research");
   for (const name of ["a", "b"]) void trader(parts, name, 45);
+  if (time.dice.fork("does somebody write options").chance(0.3)) void optionWriter(parts, 60);
   // In some runs only: what it asks takes room and steps from everything else that a run is to meet.
   const crashed: string[] = [];
   if (time.dice.fork("does a client crash").chance(0.25)) void crashingClient(parts, { everyMs: 120, crashed });

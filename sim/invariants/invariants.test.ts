@@ -80,6 +80,20 @@ function waitsFor(evidence: Parameters<Doctor>[0], status: string): void {
   }
 }
 
+/** A hundred contracts are approved for a fund of 1,000, at a price of a hundredth: each moves with its delta. */
+function optionsMoveWith(delta: number) {
+  const order = { side: "BUY", asset_class: "OPTION", quantity: "100" } as const;
+  return told(
+    subjects.decisionMade,
+    decided({ checks: figures("0", "70"), envelope_version: 1 }, order),
+    (evidence) => {
+      limits(evidence);
+      const market = { delta: () => delta, bidAsk: () => ({ bid: 0.01, ask: 0.01 }) };
+      Object.assign(evidence.platform, { outside: { ...evidence.platform.outside, ...market } });
+    },
+  );
+}
+
 /** By invariant: evidence in which it holds, and evidence that must make it complain with these words. */
 const table: Readonly<
   Record<string, { readonly holds: readonly Doctor[]; readonly fails: readonly (readonly [RegExp, Doctor])[] }>
@@ -118,6 +132,10 @@ const table: Readonly<
         ),
       ],
     ],
+  },
+  options_count_their_underlying: {
+    holds: [optionsMoveWith(0.8)],
+    fails: [[/which move with 100 of SPY/, optionsMoveWith(1)]],
   },
   worst_case_within_envelope: {
     holds: [
