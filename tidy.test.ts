@@ -26,7 +26,7 @@ const complaintsOn = (path: string, text: string): string =>
     .join("\n");
 
 describe("the repository is tidy", () => {
-  test("every source file keeps the rules", () => {
+  test("every source file keeps the rules", { timeout: 240_000 }, () => {
     const complaints = files
       .filter((path) => /\.(ts|js)$/.test(path))
       .map((path) => complaintsOn(path, read(path)))
