@@ -3,9 +3,10 @@
 //  1. Each is written by itself, at most twenty a minute for one caller and operation; how many more there were is said by the next one. Strangers
 //     are one caller with one window for everything, so that nobody who proved nothing can make the record grow at will.
 //  2. What waits for the store is bounded; beyond that it is counted and logged, because the refusal itself must not depend on it.
+
+import { changesState } from "../contracts/src/authority.ts";
 import { Defect, messageOf } from "../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween } from "../contracts/src/instant.ts";
-import { changesState } from "../contracts/src/state-changes.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { RefusedAttempt, TellRefusal } from "../ports/attempts.ts";
 import type { Clock } from "../ports/clock.ts";

@@ -1,9 +1,8 @@
 // Through real sockets: whoever is known and refused is told of, by every procedure and route that changes something, once.
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { mayCall, type Operation, operations } from "../contracts/src/authority.ts";
+import { changesState, isGatewayOperation, mayCall, type Operation, operations } from "../contracts/src/authority.ts";
 import { Fault } from "../contracts/src/fault.ts";
-import { changesState, isGatewayOperation } from "../contracts/src/state-changes.ts";
 import type { RefusedAttempt } from "../ports/attempts.ts";
 import type { Route } from "../ports/http.ts";
 import type { RpcService } from "../ports/rpc.ts";

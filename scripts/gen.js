@@ -1,13 +1,14 @@
 // Writes everything that is derived: message codecs and the descriptor set from the protos, the table of codes from the
 // registry, the table of configuration keys from the schema, OpenAPI and the client from the gateway's routes. `--out <folder>`
-// writes the same tree somewhere else, which is how the freshness test compares. It needs no network: every tool comes with npm.
+// writes the same tree somewhere else; `--check` writes nothing and says which committed files are not what would be written. It needs no network: every tool comes with npm.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { clientFiles } from "./gen-client.js";
+import { DeclarationError, operationFiles, readDeclarations } from "./gen-operations.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const generatedFolder = join("contracts", "src", "generated");
@@ -32,6 +33,9 @@ function writeCodecs(work, target) {
     }
     writeFileSync(path, withoutVersions(text));
   }
+  // The options of declarations are read by the generator alone.
+  for (const unused of ["portcullis", "google/protobuf/descriptor.ts"])
+    rmSync(join(codecs, unused), { recursive: true });
   cpSync(codecs, target, { recursive: true });
 }
 
@@ -57,6 +61,15 @@ function writeDescriptors(work, target) {
     "",
   ].join("\n");
   writeFileSync(join(target, "descriptors.ts"), text);
+}
+
+/** What the declarations of operations give, with the comments that the descriptor set of the product leaves out. */
+function writeOperations(work, target) {
+  const path = join(work, "declarations.binpb");
+  runBuf("build", "--as-file-descriptor-set", "-o", path);
+  for (const [name, text] of Object.entries(operationFiles(readDeclarations(readFileSync(path))))) {
+    writeFileSync(join(target, name), text);
+  }
 }
 
 /** Modules of ours, loaded as they are now; several at once share what they import. */
@@ -120,8 +133,38 @@ async function writeClient(work, out) {
 }
 
 async function main() {
-  const outAt = process.argv.indexOf("--out");
-  const out = outAt === -1 ? root : resolve(process.argv[outAt + 1] ?? "");
+  if (!process.argv.includes("--check")) {
+    const outAt = process.argv.indexOf("--out");
+    await write(outAt === -1 ? root : resolve(process.argv[outAt + 1] ?? ""));
+    return;
+  }
+  const out = mkdtempSync(join(tmpdir(), "portcullis-fresh-"));
+  try {
+    await write(out);
+    const stale = staleFiles(out);
+    for (const path of stale) console.error(`${path} is not what its declarations say: run \`npm run gen\``);
+    if (stale.length > 0) process.exitCode = 1;
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+}
+
+/** Committed files that differ from the fresh ones, and those in generated folders that nothing writes any more. */
+function staleFiles(out) {
+  const paths = (folder, within = "") =>
+    readdirSync(join(folder, within), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+  const fresh = paths(out);
+  const kept = [generatedFolder, "edges/client/src/generated"].flatMap((folder) => paths(root, folder));
+  const differs = (path) => {
+    const committed = join(root, path);
+    return !existsSync(committed) || readFileSync(committed, "utf8") !== readFileSync(join(out, path), "utf8");
+  };
+  return [...fresh.filter(differs), ...kept.filter((path) => !fresh.includes(path))];
+}
+
+async function write(out) {
   const work = mkdtempSync(join(tmpdir(), "portcullis-gen-"));
   try {
     // Everything is made beside first and put in place at once, so that a failure leaves the old files as they were.
@@ -129,6 +172,7 @@ async function main() {
     mkdirSync(generated, { recursive: true });
     writeCodecs(work, generated);
     writeDescriptors(work, generated);
+    writeOperations(work, generated);
     const target = join(out, generatedFolder);
     rmSync(target, { recursive: true, force: true });
     cpSync(generated, target, { recursive: true });
@@ -140,4 +184,10 @@ async function main() {
   }
 }
 
-await main();
+try {
+  await main();
+} catch (thrown) {
+  // A declaration that cannot be read is said in its own words, without the stack of the generator.
+  console.error(thrown instanceof DeclarationError ? `Not declared: ${thrown.message}.` : thrown);
+  process.exitCode = 1;
+}

@@ -2,8 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type Operation, operations } from "../contracts/src/authority.ts";
-import { changesState } from "../contracts/src/state-changes.ts";
+import { changesState, type Operation, operations } from "../contracts/src/authority.ts";
 import { type Simulated, simulated } from "./operations.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -16,7 +15,7 @@ it("23.12: knows every state-changing operation of the table of authority", () =
     .map(
       (operation) =>
         `${operation} changes state and the simulator does not know it: write an action in sim/actions and name it in sim/operations.ts, ` +
-        "or say there why it cannot happen in a simulated run and which test shows it. If it only reads, say so in contracts/src/state-changes.ts.",
+        "or say there why it cannot happen in a simulated run and which test shows it. If it only reads, say so in its proto.",
     );
   expect(missing).toEqual([]);
 });

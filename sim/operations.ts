@@ -1,7 +1,7 @@
 // Every operation of the table of authority that changes something, and how it happens in a simulated run: by an action of its own, by what the
 // simulated people and services do all the time, or not at all, and then why. operations.test.ts holds the table against this list; sim.test.ts
 // that each one that is said to happen does.
-import type { ChangingOperation } from "../contracts/src/state-changes.ts";
+import type { ChangingOperation } from "../contracts/src/authority.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import type { Act, ActionParts } from "./actions/action.ts";
 import * as desk from "./actions/desk.ts";
@@ -26,7 +26,7 @@ const gateway = "It is the gateway's own, which is no service and does not run h
 
 /**
  * An operation that is missing here is an error of types and of operations.test.ts: write an action for it in sim/actions, or say why it cannot
- * happen in a simulated run. One that only reads belongs into the list of contracts/src/state-changes.ts.
+ * happen in a simulated run. One that only reads says so in its proto.
  */
 export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   CheckOrder: by("order management for every order, and a client that never sends what was approved"),

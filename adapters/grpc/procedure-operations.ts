@@ -1,8 +1,8 @@
-// Which row of the table of authority guards which path of a gRPC server. A procedure is guarded by the row of its own name; the
-// Instance service has one row for all it tells. What has no row cannot be served at all: that is found when a server starts.
+// Which row of the table of authority guards which path of a gRPC server. A procedure is guarded by the row of its own name, or by
+// the one that its declaration names. What has no row cannot be served at all: that is found when a server starts.
 import { isOperation, type Operation, operations } from "../../contracts/src/authority.ts";
 import { Defect } from "../../contracts/src/fault.ts";
-import { instanceService } from "./definitions.ts";
+import { sharedRows } from "../../contracts/src/generated/authority.ts";
 import type { DescribedMethod, DescribedService } from "./descriptor-set.ts";
 import { healthServiceName } from "./health-service.ts";
 import { reflectionPaths } from "./reflection.ts";
@@ -22,7 +22,7 @@ export function operationsByPath(services: readonly DescribedService[]): Readonl
 }
 
 function operationOf(service: DescribedService, method: DescribedMethod): Operation {
-  const name = service.name === instanceService ? "InspectInstance" : method.name;
+  const name = sharedRows[`${service.name}/${method.name}`] ?? method.name;
   const full = `${service.fullName}/${method.name}`;
   if (!isOperation(name)) throw new Defect(`${full} has no row in the table of authority.`);
   // Handlers are promised a caller who proved who they are.

@@ -2,8 +2,8 @@
 // answer. A path's other methods are refused by name.
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { isGatewayOperation } from "../../contracts/src/authority.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
-import { isGatewayOperation } from "../../contracts/src/state-changes.ts";
 import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
 import { attemptSubject } from "../attempt-subject.ts";
 import type { MakeAttemptLimit } from "./attempt-limits.ts";

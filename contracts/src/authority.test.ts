@@ -153,8 +153,8 @@ const callers: Readonly<Record<(typeof columns)[number], Caller | undefined>> = 
 const everyOperation = Object.keys(operations) as Operation[];
 
 describe("operations", () => {
-  test("the hand-written table has every operation, in order, and every role", () => {
-    expect(rows.map(({ name }) => name)).toEqual(everyOperation);
+  test("the hand-written table has every operation once, and every role", () => {
+    expect(rows.map(({ name }) => name).sort()).toEqual([...everyOperation].sort());
     expect(
       rows.every(({ cells }) => cells.length === columns.length && cells.every((cell) => /^[.x]$/.test(cell))),
     ).toBe(true);
@@ -282,7 +282,7 @@ describe("a service token", () => {
   });
 
   test("may be issued for exactly the operations that the role opens", () => {
-    expect(serviceOperations).toEqual([
+    const named = [
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
       ...["ListExposures", "ListBlocks", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
@@ -304,7 +304,8 @@ describe("a service token", () => {
       ],
       ...["ListStrategies", "GetBacktest", "ListSignals", "ListQuotes", "ListBars", "ListNews", "GetBooks"],
       ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
-    ]);
+    ];
+    expect([...serviceOperations].sort()).toEqual(named.sort());
   });
 });
 

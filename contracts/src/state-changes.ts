@@ -2,7 +2,6 @@
 // same transaction, an event that becomes an entry of the audit log. What need not is written down here with its reason, and nothing else
 // is let through: the store asks `untoldChange` before every commit.
 import { type AuditRule, auditActions } from "./audit-actions.ts";
-import type { Operation } from "./authority.ts";
 import { subjects } from "./subjects.ts";
 
 type SubjectKey = keyof typeof subjects;
@@ -262,41 +261,4 @@ export function untoldChange(
 function isUntold(record: string): boolean {
   const table = record.slice(record.indexOf(" ") + 1);
   return Object.hasOwn(untoldRecords, record) || Object.hasOwn(untoldRecords, table);
-}
-
-/** Operations that change nothing. Any other counts as one that does: a refused attempt at it becomes an entry. */
-// biome-ignore format: a list of names
-const readingOperations = [
-  "GetEnvelope", "GetHeadroom", "ListExposures", "ListLosses", "ListBlocks", "ListRejections", "GetDecisions",
-  "ListEnvelopes", "DiffEnvelopes", "ReplayEnvelope", "ListActiveHalts", "GetHaltStatus", "GetAuditTrail",
-  "VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditBundleHead", "GetAuditStatus", "GetAuditTile", "GetOrder",
-  "ListOrders", "ListPositions", "ListFunds", "ListInstruments", "ListStrategies", "GetReferenceData", "ReadHealth",
-  "ListFills", "GetPaperWeather", "ListNavs", "ListLedger", "GetBacktest", "ListSignals", "ListQuotes", "ListBars",
-  "ListNews", "GetBooks", "ListParked", "ListStops", "ListDifferences", "ReadMarketData", "ReadSchema", "ReadMetrics",
-  "InspectInstance", "LogIn", "ReadIdentity", "ListServiceTokens", "ReadPersonalData", "WatchAuditRun",
-  "BeginAuditVerification", "GetAuditConsistency", "TailAudit", "ListApprovals", "GetFlatten", "ListDrills",
-] as const satisfies readonly Operation[];
-
-/** Those that may change something; sim/operations.ts says of each how the simulator does it. */
-export type ChangingOperation = Exclude<Operation, (typeof readingOperations)[number]>;
-
-const reading: ReadonlySet<Operation> = new Set<Operation>(readingOperations);
-
-export function changesState(operation: Operation): operation is ChangingOperation {
-  return !reading.has(operation);
-}
-
-/** What the gateway does by itself and no service hears of; the second factor has events of its own for what it refuses. */
-const gatewayOperations: ReadonlySet<Operation> = new Set<Operation>([
-  ...([
-    "IssueServiceToken",
-    "RotateServiceToken",
-    "RevokeServiceToken",
-    "RevokeSessions",
-    "RotateSigningKeys",
-  ] as const),
-]);
-
-export function isGatewayOperation(operation: Operation): boolean {
-  return gatewayOperations.has(operation);
 }

@@ -1,0 +1,153 @@
+// The operations that are no procedure of a service: what the gateway and the identity provider do by themselves, and reading what the audit log
+// holds sealed. Each is declared here once, with its routes, as those of the services are in the protos. A route that is in neither is not served.
+// No service hears of what is marked `auditsRefusals`: the gateway itself records who was refused it. The second factor has events of its own for that.
+
+const people = ["viewer", "operator", "risk_officer", "admin"] as const;
+
+export const gatewayOperations = {
+  RestartAll: {
+    sentence: "Restart the platform's five services in place.",
+    allowed: ["operator"],
+    reads: false,
+    routes: {
+      restartServices: "operator POST /v1/platform/restart",
+    },
+  },
+  ReadPersonalData: {
+    sentence: "Read what the audit log holds sealed about persons.",
+    allowed: ["risk_officer", "admin"],
+    reads: true,
+    routes: {},
+  },
+  ReadMarketData: {
+    sentence: "Read prices, the funds' values and halts on the public port.",
+    allowed: "anyone",
+    reads: true,
+    routes: {
+      getPublicQuote: "public GET /v1/quotes/:symbol",
+      getPublicBars: "public GET /v1/bars/:symbol",
+      getPublicFunds: "public GET /v1/funds",
+      getPublicHalts: "public GET /v1/halts",
+    },
+  },
+  ReadHealth: {
+    sentence: "Ask whether the platform can do its work.",
+    allowed: "anyone",
+    reads: true,
+    routes: {
+      getHealth: "operator GET /v1/healthz",
+      getPublicHealth: "public GET /v1/healthz",
+    },
+  },
+  ReadSchema: {
+    sentence: "Read the descriptions of our own interfaces: gRPC reflection, OpenAPI.",
+    allowed: "anyone",
+    reads: true,
+    routes: {
+      getOpenApi: "operator GET /v1/openapi.json",
+      getPublicOpenApi: "public GET /v1/openapi.json",
+    },
+  },
+  ReadMetrics: {
+    sentence: "Read the figures of every process.",
+    allowed: [...people, "service"],
+    reads: true,
+    routes: {
+      getMetrics: "operator GET /metrics",
+    },
+  },
+  LogIn: {
+    sentence: "Reach the login pages, the token endpoints and the published keys.",
+    allowed: "anyone",
+    reads: true,
+    routes: {
+      getLoginConfiguration: "operator GET /.well-known/oauth-protected-resource",
+    },
+  },
+  ReadIdentity: {
+    sentence: "See who the platform takes you for.",
+    allowed: "authenticated",
+    reads: true,
+    routes: {
+      getIdentity: "operator GET /v1/auth/identity",
+    },
+  },
+  LogOut: {
+    sentence: "End your own session and its tokens.",
+    allowed: "authenticated",
+    reads: false,
+    routes: {
+      logOut: "operator POST /v1/auth/logout",
+    },
+  },
+  EnrolSecondFactor: {
+    sentence: "Set up your own second factor.",
+    allowed: people,
+    reads: false,
+    routes: {
+      beginSecondFactor: "operator POST /v1/auth/second-factor",
+      confirmSecondFactor: "operator POST /v1/auth/second-factor/confirm",
+    },
+  },
+  StepUp: {
+    sentence: "Prove your second factor for one named action.",
+    allowed: people,
+    reads: false,
+    routes: {
+      stepUp: "operator POST /v1/auth/step-up",
+    },
+  },
+  ListServiceTokens: {
+    sentence: "List the tokens of machines; never their values.",
+    allowed: ["admin"],
+    reads: true,
+    routes: {
+      listServiceTokens: "operator GET /v1/service-tokens",
+    },
+  },
+  IssueServiceToken: {
+    sentence: "Give a machine a token for named operations.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      issueServiceToken: "operator POST /v1/service-tokens",
+    },
+  },
+  RotateServiceToken: {
+    sentence: "Replace a machine's token by a new one.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      rotateServiceToken: "operator POST /v1/service-tokens/:token_id/rotate",
+    },
+  },
+  RevokeServiceToken: {
+    sentence: "Take a machine's token away.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      revokeServiceToken: "operator DELETE /v1/service-tokens/:token_id",
+    },
+  },
+  RevokeSessions: {
+    sentence: "End every session of a person.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      revokeSessions: "operator POST /v1/auth/sessions/revoke",
+    },
+  },
+  RotateSigningKeys: {
+    sentence: "Replace the key that signs tokens.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      rotateSigningKeys: "operator POST /v1/auth/signing-keys/rotate",
+    },
+  },
+} as const;
