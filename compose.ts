@@ -1,6 +1,6 @@
 // The composition root: starts any subset of the parts in this process and stops it again. Only here and in the two
 // files beside it do ports meet adapters.
-// `npm start` runs one part per process through part.ts; `--single-process` and tests run several at once.
+// `npm start` runs one part per process through supervisor/service-process.ts; `--single-process` and tests run several at once.
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { anchorsOf } from "./adapters/anchors/configured-anchors.ts";
@@ -13,18 +13,18 @@ import { createOneTimeCodes } from "./adapters/identity/prove-one-time-code.ts";
 import { createStepUps } from "./adapters/identity/redeem-step-ups.ts";
 import { openSealing } from "./adapters/identity/sealing.ts";
 import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
-import { openSecrets } from "./adapters/open-secrets.ts";
-import { openTransport } from "./adapters/open-transport.ts";
-import type { MetricsRegistry } from "./adapters/prometheus-metrics.ts";
-import { createRefusedAttempts } from "./adapters/refused-attempts.ts";
-import { systemCipher } from "./adapters/system-cipher.ts";
-import { systemBlake3, systemSha256 } from "./adapters/system-hashing.ts";
-import { systemSha256OfBytes, systemSigning } from "./adapters/system-signing.ts";
-import { systemStopwatch } from "./adapters/system-stopwatch.ts";
-import { toldSecrets } from "./adapters/told-secrets.ts";
+import { createRefusedAttempts } from "./adapters/listener/refused-attempts.ts";
+import { toldSecrets } from "./adapters/secrets/audited-secrets.ts";
+import { openSecrets } from "./adapters/secrets/open-secrets.ts";
+import { systemCipher } from "./adapters/system/cipher.ts";
+import { systemBlake3, systemSha256 } from "./adapters/system/hashing.ts";
+import { systemSha256OfBytes, systemSigning } from "./adapters/system/signing.ts";
+import { systemStopwatch } from "./adapters/system/stopwatch.ts";
+import type { MetricsRegistry } from "./adapters/telemetry/prometheus-metrics.ts";
+import { openTransport } from "./adapters/transport/open-transport.ts";
 import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
-import { paperPorts } from "./compose-paper.ts";
-import { openPeers } from "./compose-peers.ts";
+import { paperPorts } from "./compose/paper.ts";
+import { openPeers } from "./compose/peers.ts";
 import {
   type AskRunner,
   addressText,
@@ -37,16 +37,16 @@ import {
   type Stops,
   untilEnding,
   worst,
-} from "./compose-shared.ts";
+} from "./compose/shared.ts";
 import { messageOf } from "./contracts/src/fault.ts";
 import type { TellRefusal } from "./ports/attempts.ts";
 import type { Health } from "./ports/health.ts";
 import type { Verifier } from "./ports/identity.ts";
 import type { Log } from "./ports/log.ts";
 import { services } from "./services/index.ts";
-import { takeLease } from "./services/lease.ts";
-import { watchReadiness } from "./services/readiness.ts";
-import type { RunningService, Service, ServiceName, ServicePorts } from "./services/service.ts";
+import { takeLease } from "./services/shared/lease.ts";
+import { watchReadiness } from "./services/shared/readiness.ts";
+import type { RunningService, Service, ServiceName, ServicePorts } from "./services/shared/service.ts";
 
 export interface Composition {
   /** Where each part answers, for example "riskengine" -> "127.0.0.1:50051" or "oms" -> "unix:/…/oms.sock". */
@@ -80,7 +80,7 @@ export async function compose(input: PartInput, ask?: AskRunner): Promise<Compos
     if (chosen.length > 0) await startServices(chosen, input, log, addresses, stops, ending.signal);
     if (input.parts.includes("gateway")) {
       // Its routes and pages are much code that no other part needs to read.
-      const { startGateway } = await import("./compose-gateway.ts");
+      const { startGateway } = await import("./compose/gateway.ts");
       await startGateway(input, log, addresses, stops, ask, ending.signal);
     }
     return composition;

@@ -7,21 +7,21 @@ import { complaintLine } from "./adapters/configuration/complaint.ts";
 import { loadConfiguration } from "./adapters/configuration/load-configuration.ts";
 import { printConfiguration } from "./adapters/configuration/print-configuration.ts";
 import type { Configuration } from "./adapters/configuration/schema.ts";
-import { findNodeRuntime } from "./adapters/node-runtime.ts";
-import { spawnPart } from "./adapters/part-process.ts";
-import { removeRunFile, writeRunFile } from "./adapters/run-file.ts";
-import { systemClock } from "./adapters/system-clock.ts";
-import { systemRandom } from "./adapters/system-random.ts";
-import { systemTimers } from "./adapters/system-timers.ts";
-import { banner } from "./banner.ts";
+import { systemClock } from "./adapters/system/clock.ts";
+import { findNodeRuntime } from "./adapters/system/node-runtime.ts";
+import { systemRandom } from "./adapters/system/random.ts";
+import { removeRunFile, writeRunFile } from "./adapters/system/run-file.ts";
+import { spawnPart } from "./adapters/system/service-process.ts";
+import { systemTimers } from "./adapters/system/timers.ts";
+import { tellConfiguration } from "./compose/configuration.ts";
+import { logFor, type PartInput, type PartName } from "./compose/shared.ts";
 import { compose, plans } from "./compose.ts";
-import { tellConfiguration } from "./compose-configuration.ts";
-import { logFor, type PartInput, type PartName } from "./compose-shared.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
-import { type Foundation, type FoundationPorts, layFoundation } from "./foundation.ts";
 import type { Log } from "./ports/log.ts";
-import { createSupervisor, type Supervisor } from "./supervisor.ts";
+import { banner } from "./supervisor/banner.ts";
+import { type Foundation, type FoundationPorts, layFoundation } from "./supervisor/foundation.ts";
+import { createSupervisor, type Supervisor } from "./supervisor/supervisor.ts";
 
 const usage = `Usage: npm start -- [options]
 
@@ -137,7 +137,7 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     foundation.onRestart(refresh);
     if (stopping.asked()) return 0;
     if (!development(configuration)) {
-      const { forgetDevelopmentOperators } = await import("./compose-gateway.ts");
+      const { forgetDevelopmentOperators } = await import("./compose/gateway.ts");
       await forgetDevelopmentOperators(partInput(configuration, foundation, [], {}), ports.log);
     }
     await tellConfiguration(partInput(configuration, foundation, configuration.services, {}), ports.log);
@@ -228,7 +228,7 @@ const startHere: Start = (configuration, foundation) => {
 
 const startProcesses: Start = (configuration, foundation, ports, changed) => {
   const { lifecycle } = configuration;
-  const entry = fileURLToPath(new URL("part.js", import.meta.url));
+  const entry = fileURLToPath(new URL("service-process.js", import.meta.url));
   const node = findNodeRuntime(ports.log);
   const addresses: Record<string, string> = {};
   const supervisor: Supervisor = createSupervisor({

@@ -6,16 +6,16 @@ const long = process.env["PORTCULLIS_TEST_LONG"] === "1";
 
 /** Those that start whole platforms or kill servers. They wait more than they compute: begun first, others fill the gaps. */
 const longestFirst = [
-  "main.test.ts",
-  "login.test.ts",
-  "identity.test.ts",
+  "acceptance/main.test.ts",
+  "acceptance/login.test.ts",
+  "acceptance/identity.test.ts",
   "adapters/postgres/embedded/server.test.ts",
-  "paper-crash.test.ts",
+  "acceptance/paper-crash.test.ts",
   "sim/sim.test.ts",
   "adapters/nats/bus.test.ts",
-  "adapters/postgres/subscription-trouble.test.ts",
-  "foundation.test.ts",
-  "external.test.ts",
+  "adapters/postgres/bus/subscription-trouble.test.ts",
+  "supervisor/foundation.test.ts",
+  "acceptance/external.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {

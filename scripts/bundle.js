@@ -19,7 +19,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** Each bundle is one folder under dist/ with its entry points; shared code is split into chunks. */
 const bundles = {
-  portcullis: ["main.ts", "part.ts"],
+  portcullis: ["main.ts", "supervisor/service-process.ts"],
   bench: [
     "bench/main.ts",
     "bench/check-order/check-order-server.ts",
@@ -29,7 +29,7 @@ const bundles = {
     "bench/halt/halt-generator.ts",
   ],
   sim: ["sim/main.ts"],
-  ctl: ["ctl.ts"],
+  ctl: ["compose/ctl.ts"],
 };
 
 /** What decides about every bundle besides its sources; ctl's own quick look (edges/ctl/bin/ctl.js) compares their times too. */

@@ -2,7 +2,7 @@
 // callers were promised, what the stores and the broker hold.
 
 import type { LogEntry } from "../adapters/memory/world.ts";
-import { systemSha256OfBytes } from "../adapters/system-signing.ts";
+import { systemSha256OfBytes } from "../adapters/system/signing.ts";
 import type { ApprovalExpired, OrderTransition } from "../contracts/src/records/order.ts";
 import { type ChainCheck, createChainCheck } from "../core/audit/chain-check.ts";
 import { fold, type History, history, isOver, readTold, type Told } from "./history.ts";

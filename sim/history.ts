@@ -22,7 +22,7 @@ import type {
 import type { AlarmRaised } from "../contracts/src/records/platform.ts";
 import type { OrderState } from "../contracts/src/records/values.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import { paperReference } from "../services/paper-seeds.ts";
+import { paperReference } from "../services/shared/paper-seeds.ts";
 import { type HaltHistory, haltFolds, haltHistory, isOfOneResume } from "./halt-history.ts";
 
 /** One message of the log, read. */

@@ -9,7 +9,7 @@ import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Outcome } from "../ports/identity.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
-import { paperPositions } from "../services/paper-seeds.ts";
+import { paperPositions } from "../services/shared/paper-seeds.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
 import { testSettings } from "../testkit/virtual/service-rig.ts";

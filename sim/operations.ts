@@ -62,7 +62,10 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "What is sealed about persons comes from the gateway, which does not run here.",
     "services/operations/audit/personal/erase-desk.test.ts",
   ),
-  ReportRegulatoryEvent: not("It is answered with UNIMPLEMENTED and changes nothing yet.", "identity.test.ts"),
+  ReportRegulatoryEvent: not(
+    "It is answered with UNIMPLEMENTED and changes nothing yet.",
+    "acceptance/identity.test.ts",
+  ),
 
   SubmitOrder: by("the traders, research and the exits of operations"),
   CancelOrder: by("the traders"),
@@ -84,14 +87,14 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   RetryParked: drawn(1, desk.retryParked),
   DiscardParked: drawn(2, desk.discardParked),
 
-  LogOut: not(gateway, "login.test.ts"),
-  EnrolSecondFactor: not(gateway, "login.test.ts"),
-  StepUp: not(gateway, "login.test.ts"),
-  IssueServiceToken: not(gateway, "identity.test.ts"),
-  RotateServiceToken: not(gateway, "identity.test.ts"),
-  RevokeServiceToken: not(gateway, "identity.test.ts"),
-  RevokeSessions: not(gateway, "identity.test.ts"),
-  RotateSigningKeys: not(gateway, "identity.test.ts"),
+  LogOut: not(gateway, "acceptance/login.test.ts"),
+  EnrolSecondFactor: not(gateway, "acceptance/login.test.ts"),
+  StepUp: not(gateway, "acceptance/login.test.ts"),
+  IssueServiceToken: not(gateway, "acceptance/identity.test.ts"),
+  RotateServiceToken: not(gateway, "acceptance/identity.test.ts"),
+  RevokeServiceToken: not(gateway, "acceptance/identity.test.ts"),
+  RevokeSessions: not(gateway, "acceptance/identity.test.ts"),
+  RotateSigningKeys: not(gateway, "acceptance/identity.test.ts"),
 };
 
 const actions = Object.values(simulated).flatMap((one) => ("act" in one ? [one] : []));

@@ -9,7 +9,7 @@ import type { Fill, Order } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import { seedEnvelopes } from "../services/riskengine/seed-envelopes.ts";
-import type { ServiceName } from "../services/service.ts";
+import type { ServiceName } from "../services/shared/service.ts";
 import { seedTreasury } from "../services/treasury/seed-treasury.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";

@@ -4,8 +4,8 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { format } from "../contracts/src/instant.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
 import { bookFill } from "../services/oms/booking.ts";
-import { paperPositions } from "../services/paper-seeds.ts";
-import type { ServicePorts } from "../services/service.ts";
+import { paperPositions } from "../services/shared/paper-seeds.ts";
+import type { ServicePorts } from "../services/shared/service.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 
 const strategies = ["alpha-momentum", "alpha-meanrev"] as const;

@@ -3,8 +3,8 @@
 import { memoryPaperBooks } from "../adapters/paper-broker/memory-books.ts";
 import type { PaperBooks } from "../adapters/paper-broker/paper-books.ts";
 import { type PaperBroker, paperBroker } from "../adapters/paper-broker/paper-broker.ts";
-import { paperMarket, pricesOf } from "../adapters/paper-market.ts";
-import { paperMarketHistory } from "../adapters/paper-market-history.ts";
+import { paperMarket, pricesOf } from "../adapters/paper-market/paper-market.ts";
+import { paperMarketHistory } from "../adapters/paper-market/paper-market-history.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import { format, type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { PaperWeather } from "../contracts/src/records/fund.ts";
@@ -14,7 +14,7 @@ import type { StoredAction } from "../ports/corporate-actions.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
 import type { Quotes } from "../ports/quotes.ts";
 import type { MarketSettings } from "../ports/settings.ts";
-import { paperListings, paperPositions } from "../services/paper-seeds.ts";
+import { paperListings, paperPositions } from "../services/shared/paper-seeds.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import { silentLog } from "./silent-ports.ts";
 

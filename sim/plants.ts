@@ -10,7 +10,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { OrderDesk } from "../ports/peers.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
 import type { Store, UnitOfWork } from "../ports/store.ts";
-import type { ServiceName } from "../services/service.ts";
+import type { ServiceName } from "../services/shared/service.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import { buys } from "./history.ts";
 import { blindToDelta } from "./option-plant.ts";

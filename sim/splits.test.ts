@@ -10,7 +10,7 @@ import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
-import type { ServiceName } from "../services/service.ts";
+import type { ServiceName } from "../services/shared/service.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";

@@ -1,7 +1,7 @@
 // What happens to a simulated platform from outside: processes are killed and cut off, the broker falls silent, prices jump through stops, reports
 // get lost, and somebody trades past us.
 import * as decimal from "../contracts/src/decimal.ts";
-import type { ServiceName } from "../services/service.ts";
+import type { ServiceName } from "../services/shared/service.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import type { Platform } from "./platform.ts";
 

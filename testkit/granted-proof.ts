@@ -2,8 +2,8 @@
 // a test that sets the limits of fifty funds has not got the time.
 import { makeProof } from "../adapters/identity/step-up-proofs.ts";
 import type { PostgresStore } from "../adapters/postgres/store.ts";
-import { systemClock } from "../adapters/system-clock.ts";
-import { systemRandom } from "../adapters/system-random.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { systemRandom } from "../adapters/system/random.ts";
 import type { RiskEnvelope } from "../contracts/src/generated/svc/v1/envelope.ts";
 import type { NamedAction } from "../ports/identity.ts";
 import { envelopeAction } from "../services/riskengine/envelope-proof.ts";

@@ -1,5 +1,5 @@
 // A place for events that were put aside which has none and takes none, for tests and benches that put nothing aside.
-import type { AsideStore } from "../adapters/put-aside.ts";
+import type { AsideStore } from "../adapters/transport/put-aside.ts";
 
 export const noAsideStore: AsideStore = {
   put: () => Promise.reject(new Error("nothing is put aside here")),

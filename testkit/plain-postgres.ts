@@ -9,7 +9,7 @@ import { type ConnectionTarget, openClient } from "../adapters/postgres/connecti
 import { locateBinaries, programsOf } from "../adapters/postgres/embedded/binaries.ts";
 import { usableBinaries } from "../adapters/postgres/embedded/places.ts";
 import { chooseServerUser, runAs, type ServerUser, spawnAs } from "../adapters/postgres/embedded/server-user.ts";
-import { systemRandom } from "../adapters/system-random.ts";
+import { systemRandom } from "../adapters/system/random.ts";
 import { ownPrefix, removeAbandoned } from "./abandoned.ts";
 import { type FoundProgram, findProgram } from "./debian-package.ts";
 import { quietLog } from "./global-setup.ts";

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RunFile } from "../adapters/run-file.ts";
+import type { RunFile } from "../adapters/system/run-file.ts";
 import { giveMadeDatabase } from "./made-cluster.ts";
 
 export interface StartOptions {

@@ -3,13 +3,13 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { createAlarms, noAlarms } from "../adapters/postgres/alarms.ts";
-import { createPostgresBus } from "../adapters/postgres/bus.ts";
+import { createPostgresBus } from "../adapters/postgres/bus/bus.ts";
+import { createWake, type Wake } from "../adapters/postgres/bus/wake.ts";
 import { type ConnectionTarget, openClient, openPool } from "../adapters/postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../adapters/postgres/store.ts";
-import { createWake, type Wake } from "../adapters/postgres/wake.ts";
-import { systemClock } from "../adapters/system-clock.ts";
-import { systemRandom } from "../adapters/system-random.ts";
-import { systemTimers } from "../adapters/system-timers.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { systemRandom } from "../adapters/system/random.ts";
+import { systemTimers } from "../adapters/system/timers.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Bus } from "../ports/bus.ts";

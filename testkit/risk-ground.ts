@@ -4,9 +4,9 @@
 
 import { openClient } from "../adapters/postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../adapters/postgres/store.ts";
-import { systemClock } from "../adapters/system-clock.ts";
-import { systemRandom } from "../adapters/system-random.ts";
-import { systemTimers } from "../adapters/system-timers.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { systemRandom } from "../adapters/system/random.ts";
+import { systemTimers } from "../adapters/system/timers.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { format, minusMilliseconds } from "../contracts/src/instant.ts";

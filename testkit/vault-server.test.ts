@@ -1,7 +1,7 @@
 // The test Vault itself keeps to the documented protocol: what is asserted here is what the API documentation states, request
 // by request, so that the adapter is not merely tested against its own idea of Vault.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { systemRandom } from "../adapters/system-random.ts";
+import { systemRandom } from "../adapters/system/random.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import { startVaultServer, type VaultServer } from "./vault-server.ts";
 

@@ -12,8 +12,8 @@ import { createSnapshotReader } from "../adapters/identity/verifier/identity-sna
 import { embeddedIssuer, externalIssuer, type TokenIssuer } from "../adapters/identity/verifier/token-issuer.ts";
 import { createVerifier } from "../adapters/identity/verifier/verifier.ts";
 import { openPool } from "../adapters/postgres/connection.ts";
-import { systemClock } from "../adapters/system-clock.ts";
-import { systemTimers } from "../adapters/system-timers.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { systemTimers } from "../adapters/system/timers.ts";
 import { type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Signing, VerifierRig } from "./conformance/verifier-rig.ts";

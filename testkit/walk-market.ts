@@ -4,7 +4,7 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { format, fromMicroseconds } from "../contracts/src/instant.ts";
 import { fractionAt, laneOf } from "../core/paper/seeded-random.ts";
 import type { MarketHistory } from "../ports/market-history.ts";
-import { paperListings } from "../services/paper-seeds.ts";
+import { paperListings } from "../services/shared/paper-seeds.ts";
 
 const dayUs = 86_400_000_000;
 /** Moves of the last so many steps count: a walk that never leaves for good. */

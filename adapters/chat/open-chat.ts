@@ -6,7 +6,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Secrets } from "../../ports/secrets.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Configuration } from "../configuration/schema.ts";
-import { systemSha256 } from "../system-hashing.ts";
+import { systemSha256 } from "../system/hashing.ts";
 import { discordChat } from "./discord-chat.ts";
 import { logChat } from "./log-chat.ts";
 

@@ -1,6 +1,6 @@
 // A complaint about the configuration: which key, what it held, what was expected, where it was written, and the nearest
 // known name. A value is shown only when it cannot be a secret.
-import { isSecretName, redactText } from "../log-redaction.ts";
+import { isSecretName, redactText } from "../log/log-redaction.ts";
 import { type KeyNode, type Path, pathText } from "./schema-tree.ts";
 
 export interface Complaint {

@@ -1,7 +1,7 @@
 // Rules that concern several keys at once. They look at the data before it is known to be valid, so that their complaints
 // come together with all the others; whatever has the wrong type is left to the schema's own complaint.
 import { cosignatureType, readVerifierKey } from "../../core/audit/signed-note.ts";
-import { systemSha256OfBytes } from "../system-signing.ts";
+import { systemSha256OfBytes } from "../system/signing.ts";
 import { type Complaint, complaintAt, shownValue } from "./complaint.ts";
 import { nodeAt, type Path, pathText } from "./schema-tree.ts";
 import { type Tree, valueAt } from "./tree.ts";

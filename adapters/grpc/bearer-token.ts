@@ -2,7 +2,7 @@
 // else a caller sends there is refused with a sentence that repeats nothing of it.
 import type { Metadata } from "@grpc/grpc-js";
 import { Fault } from "../../contracts/src/fault.ts";
-import { tokenForm, tokenLengthMax } from "../bearer-form.ts";
+import { tokenForm, tokenLengthMax } from "../listener/bearer-form.ts";
 
 export const authorizationHeader = "authorization";
 

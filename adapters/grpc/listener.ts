@@ -6,8 +6,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { connectionRoom } from "../connection-room.ts";
 import { addressText, errnoOf, listenFault, portInUse, resolveHost, type TcpAddress } from "../http/listen.ts";
+import { connectionRoom } from "../listener/connection-limit.ts";
 
 export type GrpcAddress = TcpAddress | { readonly path: string };
 

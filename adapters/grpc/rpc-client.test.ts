@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { RpcService } from "../../ports/rpc.ts";
 import { testPorts } from "../http/test-ports.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { createRpcClient, type RpcCallOptions } from "./rpc-client.ts";
 import { serveGrpc } from "./server.ts";
 import { DeniedCall } from "./status.ts";

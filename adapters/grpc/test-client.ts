@@ -10,7 +10,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { addressText } from "../http/listen.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { codecOf, methodOf } from "./definitions.ts";
 import type { GrpcAddress } from "./listener.ts";
 

@@ -1,7 +1,7 @@
 // The token in a request's Authorization header, read strictly: one header, one scheme, the characters that RFC 6750 allows. What
 // does not fit is told apart from nothing at all, because a caller who sent something wants to know what was wrong with it.
 import type { IncomingMessage } from "node:http";
-import { tokenForm, tokenLengthMax } from "../bearer-form.ts";
+import { tokenForm, tokenLengthMax } from "../listener/bearer-form.ts";
 
 export type Shown =
   | { readonly kind: "nothing" }

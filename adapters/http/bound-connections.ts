@@ -4,7 +4,7 @@ import { BlockList, isIP, type Socket } from "node:net";
 import type { Listener } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { connectionRoom } from "../connection-room.ts";
+import { connectionRoom } from "../listener/connection-limit.ts";
 import type { HttpLimits } from "./limits.ts";
 import { refuseRaw } from "./raw-refusal.ts";
 

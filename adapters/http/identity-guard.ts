@@ -5,8 +5,8 @@ import { mayCall, type Operation, whyNot } from "../../contracts/src/authority.t
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Listener } from "../../ports/http.ts";
 import type { Identity } from "../../ports/identity.ts";
-import { attemptSubject } from "../attempt-subject.ts";
-import { stranger } from "../refused-attempts.ts";
+import { attemptSubject } from "../listener/attempt-subject.ts";
+import { stranger } from "../listener/refused-attempts.ts";
 import { challenge, type Shown, shownBy } from "./bearer.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import type { Refuse } from "./refusals.ts";

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isGatewayOperation } from "../../contracts/src/authority.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
-import { attemptSubject } from "../attempt-subject.ts";
+import { attemptSubject } from "../listener/attempt-subject.ts";
 import type { MakeAttemptLimit } from "./attempt-limits.ts";
 import { shownBy } from "./bearer.ts";
 import { addressOf } from "./caller-address.ts";

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Listener } from "../../ports/http.ts";
-import { type BadRequestKind, badRequests } from "../bad-requests.ts";
+import { type BadRequestKind, badRequests } from "../listener/bad-requests.ts";
 import { noteCallerAddress } from "./caller-address.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { transportProblem } from "./problem.ts";

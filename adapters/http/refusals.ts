@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { faults } from "../../contracts/src/codes/faults.ts";
 import type { FaultCode } from "../../contracts/src/codes.ts";
 import type { Listener } from "../../ports/http.ts";
-import type { WriteSampled } from "../sampled-lines.ts";
+import type { WriteSampled } from "../log/sampled-lines.ts";
 import { addressOf } from "./caller-address.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { problem } from "./problem.ts";

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayBeMisread, parseJson } from "../../contracts/src/parse-json.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
-import { sampledLines, type WriteSampled } from "../sampled-lines.ts";
+import { sampledLines, type WriteSampled } from "../log/sampled-lines.ts";
 import { attemptLimits, checkAttempts, checkPersonAttempts } from "./attempt-limits.ts";
 import { challenge } from "./bearer.ts";
 import { boundConnections } from "./bound-connections.ts";

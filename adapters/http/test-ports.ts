@@ -4,9 +4,9 @@ import type { Crash } from "../../ports/crash.ts";
 import type { Log, LogFields } from "../../ports/log.ts";
 import type { Labels, Metrics } from "../../ports/metrics.ts";
 import type { Tracer } from "../../ports/tracer.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemRandom } from "../system-random.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
 
 export interface LoggedLine {
   readonly level: string;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds, toUnixMs } from "../../contracts/src/instant.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
-import { systemRandom } from "../system-random.ts";
+import { systemRandom } from "../system/random.ts";
 import { type CredentialsFile, type DevelopmentCredentials, openCredentialsFile } from "./development-file.ts";
 import { ensureDevelopmentOperators } from "./development-operators.ts";
 import { createOperators } from "./operators.ts";

@@ -1,7 +1,7 @@
 // Forgetting what ran out, and nothing else.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemTimers } from "../system/timers.ts";
 import { startIdentityPurge } from "./identity-purge.ts";
 import { type IdentityRig, openIdentityRig, quiet, testStart } from "./test-rig.ts";
 

@@ -8,9 +8,9 @@ import { noMetrics, openPeer } from "../../testkit/postgres-rig.ts";
 import { startSecondIssuer } from "../../testkit/second-issuer.ts";
 import { rigKey } from "../../testkit/verifier-rigs.ts";
 import { valid } from "../configuration/test-loading.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemRandom } from "../system-random.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
 import { openVerifier } from "./open-verifier.ts";
 import { memorySecrets } from "./test-secrets.ts";
 

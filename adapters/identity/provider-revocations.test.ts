@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../testkit/postgres-rig.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemTimers } from "../system/timers.ts";
 import { openProviderRig, type ProviderRig } from "./embedded/test-rig.ts";
 import { createProviderRevocations } from "./provider-revocations.ts";
 import { createSessions } from "./sessions.ts";

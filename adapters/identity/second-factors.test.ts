@@ -5,7 +5,7 @@ import { toUnixMs } from "../../contracts/src/instant.ts";
 import type { Identity, NamedAction, SecondFactors } from "../../ports/identity.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
-import { systemRandom } from "../system-random.ts";
+import { systemRandom } from "../system/random.ts";
 import { createOneTimeCodes } from "./prove-one-time-code.ts";
 import { createSecondFactors } from "./second-factors.ts";
 import { type IdentityRig, openIdentityRig, person } from "./test-rig.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Identity, Sessions } from "../../ports/identity.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { systemRandom } from "../system-random.ts";
+import { systemRandom } from "../system/random.ts";
 import { savePending } from "./factor-rows.ts";
 import { insertToken } from "./service-token-rows.ts";
 import { createSessions, isSessionRevoked, isSubjectRevoked } from "./sessions.ts";

@@ -4,7 +4,7 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import type { Identity, NamedAction } from "../../ports/identity.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
-import { systemRandom } from "../system-random.ts";
+import { systemRandom } from "../system/random.ts";
 import { makeProof, redeemProof } from "./step-up-proofs.ts";
 import { type IdentityRig, openIdentityRig, person } from "./test-rig.ts";
 

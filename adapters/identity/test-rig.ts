@@ -8,8 +8,8 @@ import type { Identity } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
 import { type DatabaseAddress, openPool } from "../postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../postgres/store.ts";
-import { systemRandom } from "../system-random.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
 import { createSealing, type Sealing } from "./sealing.ts";
 
 export interface HandClock extends Clock {

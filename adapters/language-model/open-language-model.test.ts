@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { type ModelReply, type ModelServer, startModelServer } from "../../testkit/model-server.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemTimers } from "../system/timers.ts";
 import { openLanguageModel } from "./open-language-model.ts";
 
 const schema = z.object({ verdict: z.enum(["PASS", "VETO"]), reason: z.string() });

@@ -3,8 +3,8 @@
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { BusEvent, DurableOptions, Handler } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
-import { isNotYet } from "../not-yet.ts";
-import { type Aside, createAside } from "../put-aside.ts";
+import { isNotYet } from "../transport/not-yet.ts";
+import { type Aside, createAside } from "../transport/put-aside.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import type { decode } from "./codec.ts";
 import { parkedNow } from "./parked-events.ts";

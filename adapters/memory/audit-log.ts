@@ -24,8 +24,8 @@ import {
   onlyGains,
   stalePen,
   timesOfRows,
-} from "../audit-batch.ts";
-import { currentLog, type FlatAuditLog, numberOf } from "../flat-audit-log.ts";
+} from "../records/audit-batch.ts";
+import { currentLog, type FlatAuditLog, numberOf } from "../records/flat-audit-log.ts";
 import { createMemoryAuditReads } from "./audit-reads.ts";
 import { type AuditWorld, noEntries } from "./audit-world.ts";
 import { type MemoryProcess, type MemoryWorld, never, type Watcher } from "./world.ts";

@@ -1,7 +1,7 @@
 // What is read back of the audit log from the memory world. Everything is a copy, as it would be from a database.
 import type { AuditRow, NewAuditRow } from "../../ports/audit-log.ts";
-import { timesOfRows } from "../audit-batch.ts";
-import type { FlatAuditLog } from "../flat-audit-log.ts";
+import { timesOfRows } from "../records/audit-batch.ts";
+import type { FlatAuditLog } from "../records/flat-audit-log.ts";
 import type { AuditWorld } from "./audit-world.ts";
 
 export type MemoryAuditReads = Omit<

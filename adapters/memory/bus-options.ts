@@ -3,7 +3,7 @@ import type { BusEvent } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
-import type { MayPublish } from "../publish-authority.ts";
+import type { MayPublish } from "../transport/publish-authority.ts";
 import type { SubjectLookup } from "./codec.ts";
 import type { LogReader } from "./reader.ts";
 import type { MemoryProcess } from "./world.ts";

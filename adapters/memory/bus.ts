@@ -3,7 +3,7 @@
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { validatePattern, validatePatterns } from "../../contracts/src/subjects.ts";
 import type { Bus, Subscription } from "../../ports/bus.ts";
-import { mustBePublisher } from "../publish-authority.ts";
+import { mustBePublisher } from "../transport/publish-authority.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { encode } from "./codec.ts";
 import { durableSubscription, type MemorySubscription } from "./durable.ts";

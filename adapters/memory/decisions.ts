@@ -1,5 +1,5 @@
 // Decisions in the memory world: expanded when they are appended, because its log holds what is heard, in the order in which it is.
-import { type DecisionRow, expandedDecision } from "../decision-messages.ts";
+import { type DecisionRow, expandedDecision } from "../transport/decision-messages.ts";
 import type { MemoryWorld } from "./world.ts";
 
 /** Appends every message of these decisions in one step, as one commit does. */

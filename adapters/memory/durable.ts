@@ -3,8 +3,8 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { DurableOptions, Handler, Subscription } from "../../ports/bus.ts";
-import { heldSentence } from "../held-event.ts";
-import { jsonOf, waitsBehind } from "../put-aside.ts";
+import { heldSentence } from "../transport/held-event.ts";
+import { jsonOf, waitsBehind } from "../transport/put-aside.ts";
 import { asideOf, attemptOf, memoryAside, type WhyAside } from "./aside.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode, decodeAll } from "./codec.ts";

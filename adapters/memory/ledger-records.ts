@@ -18,7 +18,7 @@ import type {
   WaitingFund,
 } from "../../ports/ledger-records.ts";
 import type { TreasuryRecords } from "../../ports/store.ts";
-import { bucketUs, everyTime } from "../nav-buckets.ts";
+import { bucketUs, everyTime } from "../records/nav-buckets.ts";
 import { holdingRow, type RecordTools } from "./records.ts";
 
 export interface KeptNav {

@@ -1,7 +1,7 @@
 // Reference data read from the memory world: the newest version of every kind, all of one moment.
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
-import { referenceOf } from "../reference-contents.ts";
+import { referenceOf } from "../records/reference-contents.ts";
 import { type MemoryProcess, never } from "./world.ts";
 
 export function memoryReferenceData(process: MemoryProcess): ReferenceData {

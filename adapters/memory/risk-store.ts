@@ -3,7 +3,7 @@
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { JournalBatch, JournalEntry, JournalRow, RiskStore } from "../../ports/risk-store.ts";
 import type { Timers } from "../../ports/timers.ts";
-import type { DecisionRow } from "../decision-messages.ts";
+import type { DecisionRow } from "../transport/decision-messages.ts";
 import { appendDecisions } from "./decisions.ts";
 import { createMemoryRiskReads } from "./risk-reads.ts";
 import { type MemoryProcess, never, type Watcher } from "./world.ts";

@@ -5,8 +5,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
-import type { MayPublish } from "../publish-authority.ts";
-import { type UntoldChange, watchChanges, watchedUnit } from "../told-changes.ts";
+import { type UntoldChange, watchChanges, watchedUnit } from "../records/audited-changes.ts";
+import type { MayPublish } from "../transport/publish-authority.ts";
 import { beginTransaction, conflict, type Transaction } from "./transaction.ts";
 import { type MemoryProcess, never } from "./world.ts";
 

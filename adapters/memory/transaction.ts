@@ -4,7 +4,7 @@ import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Instance, UnitOfWork } from "../../ports/store.ts";
-import { type MayPublish, mustBePublisher } from "../publish-authority.ts";
+import { type MayPublish, mustBePublisher } from "../transport/publish-authority.ts";
 import { auditAnewChanges } from "./audit-anew.ts";
 import { auditStandingChanges } from "./audit-standing.ts";
 import { encode } from "./codec.ts";

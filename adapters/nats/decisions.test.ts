@@ -8,7 +8,13 @@ import { everySubject, subjects } from "../../contracts/src/subjects.ts";
 import { publish, publishMany, record } from "../../testkit/conformance/bus-kit.ts";
 import { eventually, pass } from "../../testkit/conformance/waiting.ts";
 import { type NatsWorld, openNatsWorld } from "../../testkit/nats-rig.ts";
-import { heardOfApproved, heardOfDenied, insertDecision, insertFill, testDecision } from "../test-decisions.ts";
+import {
+  heardOfApproved,
+  heardOfDenied,
+  insertDecision,
+  insertFill,
+  testDecision,
+} from "../transport/test-decisions.ts";
 import { relayName } from "./relay.ts";
 
 const real = {};

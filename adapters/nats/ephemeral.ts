@@ -8,7 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { overflowQueue } from "../overflow-queue.ts";
+import { overflowQueue } from "../transport/overflow-queue.ts";
 import type { NatsLink } from "./connect.ts";
 import { type RecentIds, recentIds } from "./recent-ids.ts";
 import { conflatedName, decode, encodeHeaders, positionOf, type SubjectLookup } from "./wire.ts";

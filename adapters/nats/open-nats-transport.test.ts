@@ -10,10 +10,10 @@ import { type NatsServer, startNatsServer } from "../../testkit/nats-server.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics } from "../../testkit/postgres-rig.ts";
 import { loadConfiguration } from "../configuration/load-configuration.ts";
-import { openTransport } from "../open-transport.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemRandom } from "../system-random.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
+import { openTransport } from "../transport/open-transport.ts";
 
 let monitorPort: number;
 let server: NatsServer;

@@ -18,10 +18,10 @@ import { type NatsServer, natsServerBinary, startNatsServer } from "../../testki
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics, noTracer } from "../../testkit/postgres-rig.ts";
 import { loadConfiguration } from "../configuration/load-configuration.ts";
-import { openTransport, type Transport } from "../open-transport.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemRandom } from "../system-random.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
+import { openTransport, type Transport } from "../transport/open-transport.ts";
 import { connectNats } from "./connect.ts";
 import {
   inboxPrefix,

@@ -10,10 +10,10 @@ import { eventually, pass } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type NatsWorld, openNatsWorld } from "../../testkit/nats-rig.ts";
 import { noMetrics } from "../../testkit/postgres-rig.ts";
+import { startTrim } from "../postgres/bus/trim.ts";
 import { openPool } from "../postgres/connection.ts";
-import { startTrim } from "../postgres/trim.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemTimers } from "../system/timers.ts";
 import { generationName, recordedPlace } from "./consumer-list.ts";
 import { oldestStored, trimStream } from "./trim.ts";
 

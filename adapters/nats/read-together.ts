@@ -4,7 +4,7 @@
 import { messageOf } from "../../contracts/src/fault.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { BusEvent, DurableOptions } from "../../ports/bus.ts";
-import type { Claim, Prove, Proven } from "../postgres/outbox-proof.ts";
+import type { Claim, Prove, Proven } from "../postgres/bus/outbox-proof.ts";
 import { backoffMs, type HandlingContext, recentIdOf } from "./handle-one.ts";
 import { type Arrival, claimedBy, type Decoded, decode, foreignSource, positionOf } from "./wire.ts";
 

@@ -9,7 +9,7 @@ import { conformanceRoot, markMoved, thingChanged } from "../../testkit/conforma
 import { eventually, pass } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type NatsWorld, openNatsWorld, testStream } from "../../testkit/nats-rig.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { connectNats } from "./connect.ts";
 import type { LeadRelay } from "./relay.ts";
 import { ensureStream } from "./stream.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../contracts/src/decimal.ts";
 import { format, fromUnixMs, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { paperListings } from "../../services/paper-seeds.ts";
+import { paperListings } from "../../services/shared/paper-seeds.ts";
 import { auditAnewConformance } from "../../testkit/conformance/audit-anew-records.ts";
 import { auditStandingConformance } from "../../testkit/conformance/audit-standing-records.ts";
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
@@ -15,7 +15,7 @@ import { quietLog } from "../../testkit/global-setup.ts";
 import { memoryPaperBrokerRig, type PaperBrokerRig } from "../../testkit/paper-broker-rig.ts";
 import { memoryStoreRig } from "../../testkit/virtual/memory-rig.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
-import { paperMarket } from "../paper-market.ts";
+import { paperMarket } from "../paper-market/paper-market.ts";
 import { startPaperMatching } from "./matching.ts";
 import { memoryPaperBooks } from "./memory-books.ts";
 import { paperBroker } from "./paper-broker.ts";

@@ -15,8 +15,8 @@ import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer } from "../../testkit/postgres-rig.ts";
 import { loadConfiguration } from "../configuration/load-configuration.ts";
 import { openPool } from "../postgres/connection.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemTimers } from "../system/timers.ts";
 import { paperBeginnings } from "./paper-beginnings.ts";
 import { postgresPaperBooks } from "./postgres-books.ts";
 

@@ -6,7 +6,7 @@ import { exampleDecision, exampleEnvelope } from "../../contracts/src/records/ex
 import type { Identity } from "../../ports/identity.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { orderOf } from "../../testkit/oms-rig.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemTimers } from "../system/timers.ts";
 import { createInProcessPeers } from "./in-process-peers.ts";
 import type { Peers } from "./peers.ts";
 

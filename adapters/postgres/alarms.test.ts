@@ -6,7 +6,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import { pass } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { createAlarms } from "./alarms.ts";
 
 it("an alarm is told once while its condition lasts", async () => {

@@ -13,7 +13,7 @@
 import type pg from "pg";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import { insertStatements, type OutboxEntry } from "./outbox-insert.ts";
+import { insertStatements, type OutboxEntry } from "./bus/outbox-insert.ts";
 import { isDefinite, isDefiniteCommit, storeFault } from "./store-fault.ts";
 
 /** Statements of a unit of work. `read` must not change anything: a transaction of reads alone leaves no witness. */

@@ -9,15 +9,21 @@ import type { Random } from "../../ports/random.ts";
 import type { Outcome, Store, StoreHealth, UnitOfWork } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
-import type { MayPublish } from "../publish-authority.ts";
-import { type ChangeWatch, statementReader, type UntoldChange, watchChanges, watchedEvents } from "../told-changes.ts";
-import { createOutboxLane } from "./outbox-lane.ts";
+import {
+  type ChangeWatch,
+  statementReader,
+  type UntoldChange,
+  watchChanges,
+  watchedEvents,
+} from "../records/audited-changes.ts";
+import type { MayPublish } from "../transport/publish-authority.ts";
+import { createOutboxLane } from "./bus/outbox-key.ts";
+import type { Wake } from "./bus/wake.ts";
 import { storeFault } from "./store-fault.ts";
 import { createOutageNotes } from "./store-outage.ts";
 import { askOutcome } from "./store-outcome.ts";
 import { openTransaction, type Sql } from "./store-transaction.ts";
 import { createUnitOfWork } from "./unit-of-work.ts";
-import type { Wake } from "./wake.ts";
 
 export interface PostgresStoreOptions {
   /** Connections of the app role. */

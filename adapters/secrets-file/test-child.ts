@@ -1,9 +1,9 @@
 // A process for the tests to kill: it counts one secret up and says each version once it is acknowledged.
 // Arguments: the secrets file, the key file, how many rotations (0 = until killed).
 import type { Log } from "../../ports/log.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemRandom } from "../system-random.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
 import { openFileSecrets } from "./file-secrets.ts";
 
 const [file = "", keyPath = "", rounds = "0"] = process.argv.slice(2);

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../../ports/log.ts";
 import type { Secrets } from "../../ports/secrets.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemRandom } from "../system-random.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
 import { type FileSecretsOptions, openFileSecrets } from "./file-secrets.ts";
 import type { KeySource } from "./store-key.ts";
 

@@ -5,9 +5,9 @@ import type { Secrets } from "../../ports/secrets.ts";
 import { describeSecrets, faultOf, printed, type SecretsRig } from "../../testkit/conformance/secrets.ts";
 import { startVaultServer, type VaultServer, type VaultServerOptions } from "../../testkit/vault-server.ts";
 import { type RememberingLog, rememberingLog } from "../secrets-file/test-rig.ts";
-import { systemClock } from "../system-clock.ts";
-import { systemRandom } from "../system-random.ts";
-import { systemTimers } from "../system-timers.ts";
+import { systemClock } from "../system/clock.ts";
+import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
 import { openVaultSecrets, type VaultSecretsOptions } from "./vault-secrets.ts";
 
 const path = "secret/portcullis/tradingview/alpha";

@@ -7,7 +7,7 @@ import type { Timers } from "../../ports/timers.ts";
 import { faultOf } from "../../testkit/conformance/secrets.ts";
 import { startVaultServer, type VaultServer, type VaultServerOptions } from "../../testkit/vault-server.ts";
 import { type RememberingLog, rememberingLog } from "../secrets-file/test-rig.ts";
-import { systemRandom } from "../system-random.ts";
+import { systemRandom } from "../system/random.ts";
 import { openVaultSecrets } from "./vault-secrets.ts";
 import type { VaultLogin } from "./vault-session.ts";
 

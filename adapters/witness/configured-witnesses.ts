@@ -3,7 +3,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import { readPolicy } from "../../core/audit/policy.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
 import type { Configuration } from "../configuration/schema.ts";
-import { systemSha256OfBytes } from "../system-signing.ts";
+import { systemSha256OfBytes } from "../system/signing.ts";
 import { witnessClient } from "./submit-checkpoints.ts";
 
 export function witnessesOf({ witnesses, witnesses_needed: needed }: Configuration["audit"]): Witnesses | undefined {

@@ -12,7 +12,7 @@ import type { WitnessedState } from "../../core/audit/witness.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Signing, SigningKey } from "../../ports/signing.ts";
-import { takeLock } from "../data-folder-lock.ts";
+import { takeLock } from "../system/data-folder-lock.ts";
 
 export interface WitnessFolder {
   readonly key: SigningKey;

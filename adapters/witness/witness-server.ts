@@ -10,7 +10,7 @@ import { type AddCheckpointAnswer, decideAddCheckpoint } from "../../core/audit/
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Signing } from "../../ports/signing.ts";
-import { systemSha256OfBytes } from "../system-signing.ts";
+import { systemSha256OfBytes } from "../system/signing.ts";
 import { boundConnections } from "./bounded-connections.ts";
 import type { WitnessFolder } from "./witness-folder.ts";
 

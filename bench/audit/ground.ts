@@ -2,11 +2,11 @@
 // bus, so that what is measured is what was asked for.
 
 import { memorySubjectKeys } from "../../adapters/memory/subject-keys.ts";
-import { openAuditLog } from "../../adapters/open-audit-log.ts";
-import { openStore } from "../../adapters/open-store.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
-import { systemCipher } from "../../adapters/system-cipher.ts";
-import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
+import { openAuditLog } from "../../adapters/records/open-audit-log.ts";
+import { openStore } from "../../adapters/records/open-store.ts";
+import { systemCipher } from "../../adapters/system/cipher.ts";
+import { systemSha256OfBytes, systemSigning } from "../../adapters/system/signing.ts";
 import type { AuditLog } from "../../ports/audit-log.ts";
 import type { Bus, Subscription } from "../../ports/bus.ts";
 import { type RunningAudit, startAudit } from "../../services/operations/audit/audit.ts";

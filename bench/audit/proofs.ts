@@ -2,7 +2,7 @@
 // service keeps them, and proofs of entries at random places are made from tiles that are read for each anew. Counted is the proof as a
 // file, checkpoint included and the entry itself not.
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
-import { systemSha256OfBytes as sha256 } from "../../adapters/system-signing.ts";
+import { systemSha256OfBytes as sha256 } from "../../adapters/system/signing.ts";
 import { signCheckpoint } from "../../core/audit/checkpoint.ts";
 import type { Hash } from "../../core/audit/hash.ts";
 import { createTreeHash, spanHash, type TreeHash } from "../../core/audit/merkle.ts";

@@ -3,7 +3,7 @@
 // checkpoint, no index by event or subject, no event for the bus, and nobody waits for a single entry.
 import { hash } from "node:crypto";
 import { type DatabaseAddress, openClient } from "../../adapters/postgres/connection.ts";
-import { systemSha256OfBytes } from "../../adapters/system-signing.ts";
+import { systemSha256OfBytes } from "../../adapters/system/signing.ts";
 import { makeEntry, withoutHashes } from "../../core/audit/entry.ts";
 import type { AuditWish } from "../../services/operations/audit/log/sequencer.ts";
 import { quietLog } from "../bus/ticket.ts";

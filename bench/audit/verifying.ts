@@ -5,7 +5,7 @@
 // ready, and nothing else: no line is looked for, nothing is scanned, copied or compared.
 import { hash } from "node:crypto";
 import { type DatabaseAddress, openClient } from "../../adapters/postgres/connection.ts";
-import { systemSha256OfBytes as sha256, systemSigning } from "../../adapters/system-signing.ts";
+import { systemSha256OfBytes as sha256, systemSigning } from "../../adapters/system/signing.ts";
 import { bundleHead } from "../../core/audit/bundle.ts";
 import { signCheckpoint } from "../../core/audit/checkpoint.ts";
 import { type Entry, makeEntry, withoutHashes } from "../../core/audit/entry.ts";

@@ -5,11 +5,11 @@ import { access, chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openDataFolder } from "../../adapters/data-folder.ts";
 import { type DatabaseAddress, openClient, withDatabase } from "../../adapters/postgres/connection.ts";
 import { startEmbeddedPostgres } from "../../adapters/postgres/embedded/server.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { migrations } from "../../adapters/postgres/migrations/index.ts";
+import { openDataFolder } from "../../adapters/system/data-folder.ts";
 import { natsServerBinary, startNatsServer } from "../../testkit/nats-server.ts";
 import { benchTools, quietLog } from "./ticket.ts";
 

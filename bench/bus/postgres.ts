@@ -1,10 +1,10 @@
 // The bus on PostgreSQL beside the same work done by hand: single-event transactions and one durable reader. By hand means
 // what a programmer would write with the same driver, the same settings and the same server.
 import type pg from "pg";
-import { createPostgresBus } from "../../adapters/postgres/bus.ts";
+import { createPostgresBus } from "../../adapters/postgres/bus/bus.ts";
+import { createWake } from "../../adapters/postgres/bus/wake.ts";
 import { type DatabaseAddress, openClient, openPool } from "../../adapters/postgres/connection.ts";
 import { createPostgresStore } from "../../adapters/postgres/store.ts";
-import { createWake } from "../../adapters/postgres/wake.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type Contender, readerLoop } from "./contender.ts";
 import { openRawTable } from "./raw-table.ts";

@@ -1,9 +1,9 @@
 // What every contender publishes, and the tools that ours are handed: a clock that is real, and a log and metrics that cost
 // nothing, since the work by hand has none.
 import { z } from "zod";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
-import { systemTimers } from "../../adapters/system-timers.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { systemRandom } from "../../adapters/system/random.ts";
+import { systemTimers } from "../../adapters/system/timers.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { everySubject } from "../../contracts/src/subjects.ts";
 import type { Log } from "../../ports/log.ts";

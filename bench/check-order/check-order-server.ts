@@ -3,13 +3,13 @@
 // so that nothing else runs on this event loop.
 
 import { serveGrpc } from "../../adapters/grpc/server.ts";
-import { openStore } from "../../adapters/open-store.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
-import { createPostgresReferenceData } from "../../adapters/postgres/reference-store.ts";
-import { createRiskQueries } from "../../adapters/postgres/risk-queries.ts";
-import { createPostgresRiskStore } from "../../adapters/postgres/risk-store.ts";
-import { createMetrics } from "../../adapters/prometheus-metrics.ts";
-import { systemBlake3, systemSha256 } from "../../adapters/system-hashing.ts";
+import { createPostgresReferenceData } from "../../adapters/postgres/queries/reference-store.ts";
+import { createRiskQueries } from "../../adapters/postgres/risk/risk-queries.ts";
+import { createPostgresRiskStore } from "../../adapters/postgres/risk/risk-store.ts";
+import { openStore } from "../../adapters/records/open-store.ts";
+import { systemBlake3, systemSha256 } from "../../adapters/system/hashing.ts";
+import { createMetrics } from "../../adapters/telemetry/prometheus-metrics.ts";
 import { type Order, Order as OrderMessage, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -17,7 +17,7 @@ import type { Bus, BusEvent, Handler } from "../../ports/bus.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import type { RpcCall, UnaryHandler } from "../../ports/rpc.ts";
 import { riskengine } from "../../services/riskengine/riskengine.ts";
-import type { RunningService, ServicePorts } from "../../services/service.ts";
+import type { RunningService, ServicePorts } from "../../services/shared/service.ts";
 import { benchTools } from "../bus/ticket.ts";
 import { orderIdOf, orderKinds, positionsPerFund, stampNumber, symbolOf } from "./orders.ts";
 

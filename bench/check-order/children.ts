@@ -1,7 +1,7 @@
 // The bench's own child processes: one question, one answer, one at a time, over the channel between parent and child.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { nodeFlags } from "../../adapters/part-process.ts";
+import { nodeFlags } from "../../adapters/system/service-process.ts";
 
 export interface Child {
   ask<Answer>(message: object): Promise<Answer>;

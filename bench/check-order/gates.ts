@@ -1,7 +1,7 @@
 // The gates alone, in this process, without a wire and without a store: whole checks, with hashing the order, looking at the books, the seven
 // gates, and reserving. And how much of a check depends on the number of funds, each order being another fund's.
-import { systemBlake3 } from "../../adapters/system-hashing.ts";
-import { systemStopwatch } from "../../adapters/system-stopwatch.ts";
+import { systemBlake3 } from "../../adapters/system/hashing.ts";
+import { systemStopwatch } from "../../adapters/system/stopwatch.ts";
 import { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { createEngine, type Engine } from "../../core/engine/engine.ts";

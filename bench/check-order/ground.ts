@@ -1,10 +1,10 @@
 // What the bench's server finds in its database: funds with a hundred positions each, limits that nothing here reaches but where the order
 // itself says so, and a valuation. It is written the ordinary way, through units of work and the journal.
 import { createHash } from "node:crypto";
-import { openStore } from "../../adapters/open-store.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
-import { createPostgresRiskStore } from "../../adapters/postgres/risk-store.ts";
+import { createPostgresRiskStore } from "../../adapters/postgres/risk/risk-store.ts";
 import { createPostgresStore } from "../../adapters/postgres/store.ts";
+import { openStore } from "../../adapters/records/open-store.ts";
 import { alwaysOpen } from "../../contracts/src/calendars.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";

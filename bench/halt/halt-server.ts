@@ -2,7 +2,7 @@
 // engine over gRPC as it does in the platform.
 import { serveGrpc } from "../../adapters/grpc/server.ts";
 import { createGrpcPeers } from "../../adapters/peers/grpc-peers.ts";
-import { createMetrics } from "../../adapters/prometheus-metrics.ts";
+import { createMetrics } from "../../adapters/telemetry/prometheus-metrics.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import { benchTools } from "../bus/ticket.ts";
 import { dieOf, everybody } from "../check-order/check-order-server.ts";

@@ -2,20 +2,20 @@
 // manager with everything that follows a latch. What operations does beside it (the audit log, watching every event) has an own bench.
 import { hostname } from "node:os";
 import { loadConfiguration } from "../../adapters/configuration/load-configuration.ts";
-import { openTransport, type Transport } from "../../adapters/open-transport.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import { openPool } from "../../adapters/postgres/connection.ts";
-import { createPostgresReferenceData } from "../../adapters/postgres/reference-store.ts";
-import { createMetrics } from "../../adapters/prometheus-metrics.ts";
+import { createPostgresReferenceData } from "../../adapters/postgres/queries/reference-store.ts";
+import { createMetrics } from "../../adapters/telemetry/prometheus-metrics.ts";
+import { openTransport, type Transport } from "../../adapters/transport/open-transport.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { HaltsConfirmer } from "../../ports/peers.ts";
 import type { RpcService } from "../../ports/rpc.ts";
-import { takeLease } from "../../services/lease.ts";
 import { startHalts } from "../../services/operations/halts/halts.ts";
 import { createWorkerAlarms } from "../../services/operations/worker-alarms.ts";
-import { paperReference } from "../../services/paper-seeds.ts";
-import type { ServiceName } from "../../services/service.ts";
+import { takeLease } from "../../services/shared/lease.ts";
+import { paperReference } from "../../services/shared/paper-seeds.ts";
+import type { ServiceName } from "../../services/shared/service.ts";
 import { benchTools } from "../bus/ticket.ts";
 import { dieOf, startEngine } from "../check-order/check-order-server.ts";
 import { benchReference, putBeginnings } from "../check-order/ground.ts";

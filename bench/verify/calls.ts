@@ -12,7 +12,7 @@ import {
 } from "@grpc/grpc-js";
 import { codecOf, methodOf } from "../../adapters/grpc/definitions.ts";
 import { serveGrpc } from "../../adapters/grpc/server.ts";
-import { createMetrics } from "../../adapters/prometheus-metrics.ts";
+import { createMetrics } from "../../adapters/telemetry/prometheus-metrics.ts";
 import { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import { benchTools } from "../bus/ticket.ts";

@@ -6,10 +6,10 @@ import { createIdentityFeed } from "../../adapters/identity/verifier/identity-fe
 import { createSnapshotReader } from "../../adapters/identity/verifier/identity-snapshot.ts";
 import { embeddedAudience, embeddedIssuer } from "../../adapters/identity/verifier/token-issuer.ts";
 import { createVerifier } from "../../adapters/identity/verifier/verifier.ts";
+import { createWake } from "../../adapters/postgres/bus/wake.ts";
 import { type DatabaseAddress, openClient, openPool } from "../../adapters/postgres/connection.ts";
 import { createPostgresStore } from "../../adapters/postgres/store.ts";
-import { createWake } from "../../adapters/postgres/wake.ts";
-import { createMetrics } from "../../adapters/prometheus-metrics.ts";
+import { createMetrics } from "../../adapters/telemetry/prometheus-metrics.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import { benchTools } from "../bus/ticket.ts";
 

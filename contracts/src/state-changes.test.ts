@@ -23,7 +23,7 @@ const sources = new Map(files.map((path) => [path, readFileSync(join(root, path)
 const callForm =
   /\b(?:transact|transactSql|transactToKnownEnd)(?:<[^>]*>)?\(\s*(?:[\w.]+,\s*)?(?:"([^"]+)"|`([^`]+)`|(\w+))/g;
 /** These hand a name on that somebody else gave them. */
-const passesOn = new Set(["adapters/postgres/store.ts", "services/known-end.ts"]);
+const passesOn = new Set(["adapters/postgres/store.ts", "services/shared/unknown-outcome.ts"]);
 const writeForm = /\b(?:insert\s+into|delete\s+from|(?<!\b(?:for|do|key)\s+)update)\s+(?!set\b)[a-z_$]+/i;
 
 function calls(): { path: string; form: RegExp; text: string }[] {

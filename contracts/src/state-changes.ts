@@ -198,16 +198,16 @@ export const untoldRecords: Readonly<Record<string, string>> = {
 
 /** What writes to the database beside the units of work, by its file, and why that is right. */
 export const otherWriters: Readonly<Record<string, string>> = {
-  "adapters/postgres/outbox-insert.ts": "The outbox itself.",
+  "adapters/postgres/bus/outbox-insert.ts": "The outbox itself.",
   "adapters/postgres/store-transaction.ts": "The mark by which the end of a commit is found out.",
-  "adapters/postgres/bus-session.ts": "How far subscriptions have read.",
-  "adapters/postgres/trim.ts": "Removes what everybody has read.",
-  "adapters/postgres/risk-append.ts":
+  "adapters/postgres/bus/bus-session.ts": "How far subscriptions have read.",
+  "adapters/postgres/bus/trim.ts": "Removes what everybody has read.",
+  "adapters/postgres/risk/risk-append.ts":
     "The engine's journal: a decision is itself the event order.decided; fills, transitions and releases were entries before.",
-  "adapters/postgres/risk-store.ts": "Who may write the journal.",
-  "adapters/postgres/risk-reads.ts": "Snapshots of the engine's books, which follow from the journal.",
-  "adapters/postgres/audit-append.ts": "The audit log itself.",
-  "adapters/postgres/audit-log.ts": "The audit log itself, its checkpoints and tiles.",
+  "adapters/postgres/risk/risk-store.ts": "Who may write the journal.",
+  "adapters/postgres/risk/risk-reads.ts": "Snapshots of the engine's books, which follow from the journal.",
+  "adapters/postgres/audit/audit-append.ts": "The audit log itself.",
+  "adapters/postgres/audit/audit-log.ts": "The audit log itself, its checkpoints and tiles.",
   "adapters/postgres/migrate.ts": "The schema, before anything runs.",
   "adapters/paper-broker/postgres-books.ts":
     "The books of a broker, which is outside of the platform: what it does to our orders is told by ours when they hear of it.",

@@ -1,5 +1,5 @@
 // The halts as a rule book: which of them cover whom, and what a request to lift some may do. Nothing here changes anything; the shell
-// (services/halt-ladder.ts) asks with the halts locked, and does exactly what the verdict says.
+// (services/halts/resume-workflow.ts) asks with the halts locked, and does exactly what the verdict says.
 //
 // Invariants (halts.test.ts and testkit/halt-model.ts name them):
 //  1. Sticky: nothing is lifted but by a verdict "lift", and that names every halt which it lifts.

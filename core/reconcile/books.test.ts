@@ -1,4 +1,4 @@
-// What must be reserved and what may be on its way, as core/reconcile/books.ts numbers it; the rest is shown on PostgreSQL by adapters/postgres/books-queries.test.ts.
+// What must be reserved and what may be on its way, as core/reconcile/books.ts numbers it; the rest is shown on PostgreSQL by adapters/postgres/queries/books-queries.test.ts.
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { parse } from "../../contracts/src/instant.ts";

@@ -1,7 +1,7 @@
 // Holds everybody's books against each other, pure: given what each of them said at one moment, it names what does not agree. Sums over what was read
 // before are carried along, so that a look costs what is new; whoever calls adds everything up anew before a difference is believed.
 //
-// What must agree (books.test.ts and adapters/postgres/books-queries.test.ts name them):
+// What must agree (books.test.ts and adapters/postgres/queries/books-queries.test.ts name them):
 //  1. positions: a position is the sum of its trades, for every strategy in every symbol.
 //  2. ledger: every entry sums to zero in every currency; balances and holdings are the sums of what was booked.
 //  3. holdings: treasury holds what order management holds, but for trades that it has not booked yet.

@@ -1,7 +1,7 @@
 // A backtest's numbered promises, on a market that wanders.
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { dailyCloses, paperInstruments } from "../../services/paper-history.ts";
+import { dailyCloses, paperInstruments } from "../../services/shared/paper-history.ts";
 import { walkMarket } from "../../testkit/walk-market.ts";
 import { backtest } from "./backtest.ts";
 import { strategies } from "./index.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import { paperCapital, paperReference } from "../../services/paper-seeds.ts";
+import { paperCapital, paperReference } from "../../services/shared/paper-seeds.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { strategies, strategyByName } from "./index.ts";
 import type { Strategy, StrategyInput, StrategyOpinion } from "./shape.ts";

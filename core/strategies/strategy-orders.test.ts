@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { order as orderRecord } from "../../contracts/src/records/order.ts";
-import { paperCapital, paperEnvelopes, paperListings, paperReference } from "../../services/paper-seeds.ts";
+import { paperCapital, paperEnvelopes, paperListings, paperReference } from "../../services/shared/paper-seeds.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { type FundRoom, fitting, type HeldLine, withinSide } from "../envelope/within-envelope.ts";
 import { strategies } from "./index.ts";

@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { systemTimers } from "../../adapters/system-timers.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { systemTimers } from "../../adapters/system/timers.ts";
 import { type FakeServer, problem, runFake, startFakeServer } from "./fakes.ts";
 
 let home = "";

@@ -7,8 +7,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { systemTimers } from "../../adapters/system-timers.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { systemTimers } from "../../adapters/system/timers.ts";
 import { type FakeServer, problem, runFake, startFakeServer } from "./fakes.ts";
 import { wantsColour } from "./terminal.ts";
 

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { systemTimers } from "../../adapters/system-timers.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { systemTimers } from "../../adapters/system/timers.ts";
 import { type FakeServer, fakeJwt, startFakeServer } from "./fakes.ts";
 import { type Profile, readProfile, writeProfile } from "./profile.ts";
 import { lockPathOf, underLock } from "./profile-lock.ts";

@@ -11,7 +11,7 @@ import { format, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { actionLeadMs, changedRecord } from "../corporate-action-record.ts";
+import { actionLeadMs, changedRecord } from "../shared/corporate-action-record.ts";
 import { applyAction } from "./apply-action.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { Instruments } from "./instruments.ts";

@@ -3,8 +3,8 @@
 import type { SeedImported } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Subscription } from "../../ports/bus.ts";
-import { historyName, paperHistory } from "../paper-history.ts";
-import type { ServicePorts } from "../service.ts";
+import { historyName, paperHistory } from "../shared/paper-history.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { alarm } from "./transitions.ts";
 
 export type ImportPorts = Pick<ServicePorts, "bus" | "clock" | "log" | "store" | "marketHistory" | "sha256">;

@@ -2,7 +2,7 @@
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Broker } from "../../ports/broker.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export type OmsPorts = Pick<
   ServicePorts,

@@ -5,7 +5,7 @@ import { format, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Health } from "../../ports/health.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
-import type { RunningService, Service, ServicePorts } from "../service.ts";
+import type { RunningService, Service, ServicePorts } from "../shared/service.ts";
 import { createAdjusting } from "./adjusting.ts";
 import { type Amending, createAmending } from "./amending.ts";
 import { type Cancelling, createCancelling } from "./cancelling.ts";

@@ -12,8 +12,8 @@ import { decimalText, idText, lineText, positiveDecimalText } from "../../contra
 import { hasEnded } from "../../core/orders/order-lifecycle.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { createAttempts } from "../attempts.ts";
-import { isKnownFund, noSuchFund } from "../must-know-fund.ts";
+import { createAttempts } from "../shared/attempts.ts";
+import { isKnownFund, noSuchFund } from "../shared/must-know-fund.ts";
 import type { Amending } from "./amending.ts";
 import type { Terms } from "./amendment-terms.ts";
 import { type Attempted, tellAttempt } from "./attempted.ts";

@@ -9,7 +9,7 @@ import type {
   OrderStatuses,
   Positions,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { mustKnowFund } from "../must-know-fund.ts";
+import { mustKnowFund } from "../shared/must-know-fund.ts";
 import type { Instruments } from "./instruments.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 import { noSuchOrder } from "./order-commands.ts";

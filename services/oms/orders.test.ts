@@ -6,7 +6,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
 import { type OmsRig, omsRig, operator, orderOf } from "../../testkit/oms-rig.ts";
 import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";
-import { paperPositions } from "../paper-seeds.ts";
+import { paperPositions } from "../shared/paper-seeds.ts";
 
 const seed = 20_261_115;
 const rigs: OmsRig[] = [];

@@ -5,7 +5,7 @@ import type { Broker } from "../../ports/broker.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import { rejection } from "../../testkit/conformance/waiting.ts";
 import { serviceRig } from "../../testkit/virtual/service-rig.ts";
-import { paperReference } from "../paper-seeds.ts";
+import { paperReference } from "../shared/paper-seeds.ts";
 import { createPaperWeather } from "./paper-weather.ts";
 
 const call = { identity: { kind: "operator", actor: "operator:duty" } } as never;

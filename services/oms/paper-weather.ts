@@ -6,7 +6,7 @@ import { format } from "../../contracts/src/instant.ts";
 import { type PaperWeather, paperWeather } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export type PaperWeatherPorts = Pick<ServicePorts, "clock" | "store" | "brokers" | "referenceData">;
 type Call = Pick<RpcCall, "identity">;

@@ -5,7 +5,7 @@ import type { ReferenceDocument } from "../../contracts/src/generated/svc/v1/pla
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { orderOf } from "../../testkit/oms-rig.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
-import type { RunningService } from "../service.ts";
+import type { RunningService } from "../shared/service.ts";
 import { createReferenceGuard } from "./reference-guard.ts";
 
 let books: TestBooks;

@@ -2,8 +2,8 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { type PaperPosition, paperPositions } from "../paper-seeds.ts";
-import type { ServicePorts } from "../service.ts";
+import { type PaperPosition, paperPositions } from "../shared/paper-seeds.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { bookFill } from "./booking.ts";
 
 export type SeedPositionsPorts = Pick<

@@ -5,7 +5,7 @@ import { format, type Instant, plusMilliseconds } from "../../contracts/src/inst
 import { subjects } from "../../contracts/src/subjects.ts";
 import { endOfDate } from "../../core/options/option-expiry.ts";
 import { omsRig } from "../../testkit/oms-rig.ts";
-import { paperReference } from "../paper-seeds.ts";
+import { paperReference } from "../shared/paper-seeds.ts";
 
 const dayMs = 86_400_000;
 const symbol = "SPY 281215C00650000";

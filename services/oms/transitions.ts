@@ -11,7 +11,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import { hasEnded, nextState, type OrderEvent } from "../../core/orders/order-lifecycle.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { line } from "../line.ts";
+import { line } from "../shared/one-line.ts";
 
 export type OrderChanges = Partial<
   Pick<

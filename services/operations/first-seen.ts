@@ -2,7 +2,7 @@
 // ends is written when it does. A store in trouble makes nobody wait: the job goes on with what this process saw, and writes it at the next look.
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export interface FirstSeen {
   /** What stands now; gives since when each of them has stood. Beyond the bound they stand since now. */

@@ -1,13 +1,13 @@
 // The market desk answers with the newest quotes that the feed brought, and with bars and news of the past; senseless questions are told what to ask.
 import { expect, it } from "vitest";
-import { paperMarket } from "../../adapters/paper-market.ts";
-import { paperMarketHistory } from "../../adapters/paper-market-history.ts";
+import { paperMarket } from "../../adapters/paper-market/paper-market.ts";
+import { paperMarketHistory } from "../../adapters/paper-market/paper-market-history.ts";
 import type { Bars, News, Quotes } from "../../contracts/src/generated/svc/v1/marketdesk.ts";
 import { fromUnixMs, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import { rejection } from "../../testkit/conformance/waiting.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
-import { paperListings, paperReference } from "../paper-seeds.ts";
+import { paperListings, paperReference } from "../shared/paper-seeds.ts";
 import { marketDesk } from "./market-desk.ts";
 import { rememberQuotes } from "./newest-quotes.ts";
 

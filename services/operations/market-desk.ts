@@ -12,7 +12,7 @@ import type {
 import * as instant from "../../contracts/src/instant.ts";
 import { type BarInterval, barInterval, type Quote } from "../../contracts/src/records/market.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { countMax, invalid, notFound, quoted, sinceHours } from "./risk-desk-arguments.ts";
 import { takeTurns } from "./take-turns.ts";
 

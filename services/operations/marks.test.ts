@@ -7,8 +7,8 @@ import type { Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 import { type ServiceRig, serviceRig } from "../../testkit/virtual/service-rig.ts";
-import { paperListings, paperReference } from "../paper-seeds.ts";
-import type { ServicePorts } from "../service.ts";
+import { paperListings, paperReference } from "../shared/paper-seeds.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { markOf, startMarks } from "./marks.ts";
 
 const seed = 20_261_115;

@@ -11,8 +11,8 @@ import { isAhead, isNewest } from "../../core/losses/dated.ts";
 import { optionRiskOf, type PricedAt } from "../../core/options/option-risk.ts";
 import type { QuoteStream } from "../../ports/quotes.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
-import { setBackSentence, watchClock } from "../clock-steps.ts";
-import type { ServicePorts } from "../service.ts";
+import { setBackSentence, watchClock } from "../shared/clock-steps.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 /** How often it is asked whether there are other instruments now. */
 const lookEveryMs = 500;

@@ -4,7 +4,7 @@ import type { Quote } from "../../contracts/src/records/market.ts";
 import { everySubject } from "../../contracts/src/subjects.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
-import type { Service, ServicePorts } from "../service.ts";
+import type { Service, ServicePorts } from "../shared/service.ts";
 import { startLastingAudit } from "./audit/anew/lasting-audit.ts";
 import type { RunningAudit } from "./audit/audit.ts";
 import { watchCheckpointAge } from "./audit/checking/checkpoint-age.ts";

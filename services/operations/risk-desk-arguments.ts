@@ -3,7 +3,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import { refusedPrefix } from "../../contracts/src/records/order.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export type RiskDeskPorts = Pick<ServicePorts, "clock" | "timers" | "riskQueries" | "referenceData">;
 

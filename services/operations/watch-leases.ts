@@ -2,7 +2,7 @@
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 const lookEveryMs = 1_000;
 

@@ -2,7 +2,7 @@
 // end. Only a Defect ends it, and with it the process.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export interface WorkerLoop {
   /** Does the work soon, without waiting for its time. */

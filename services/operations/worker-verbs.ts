@@ -4,7 +4,7 @@ import { format, type Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { line } from "../line.ts";
+import { line } from "../shared/one-line.ts";
 
 const reasonCharactersMax = 2_000;
 

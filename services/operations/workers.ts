@@ -3,7 +3,7 @@
 import type { Quote } from "../../contracts/src/records/market.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { type RunningBooks, startBooks } from "./books/books.ts";
 import { startAlertsToChat } from "./chat/alerts-to-chat.ts";
 import { startReconciler } from "./reconcile/reconcile.ts";

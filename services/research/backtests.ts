@@ -6,8 +6,8 @@ import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import { strategies, strategiesVersion } from "../../core/strategies/index.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredBacktest } from "../../ports/research-records.ts";
-import { backtestYear, dailyCloses, lastHistoryDay } from "../paper-history.ts";
-import type { ServicePorts } from "../service.ts";
+import { backtestYear, dailyCloses, lastHistoryDay } from "../shared/paper-history.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { isPaperStrategy, type ReferenceReader } from "./fund-view.ts";
 
 export type BacktestPorts = Pick<

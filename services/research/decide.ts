@@ -11,8 +11,8 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Strategy, StrategyInput, StrategyOpinion } from "../../core/strategies/shape.ts";
 import { strategyOrders } from "../../core/strategies/strategy-orders.ts";
 import type { StoredSignal, StoredStrategy } from "../../ports/research-records.ts";
-import { paperActor, paperReason } from "../paper-seeds.ts";
-import type { ServicePorts } from "../service.ts";
+import { paperActor, paperReason } from "../shared/paper-seeds.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import {
   freshNav,
   isPaperStrategy,

@@ -9,7 +9,7 @@ import { actorOf } from "../../core/strategies/strategy-orders.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import type { StoredStrategy } from "../../ports/research-records.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export type FundViewPorts = Pick<ServicePorts, "store" | "riskStore" | "referenceData" | "clock">;
 

@@ -5,7 +5,7 @@ import { type Instant, minusMilliseconds, parse, plusMilliseconds, toUnixMs } fr
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { isAhead, isNewest } from "../../core/losses/dated.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export type MarketViewPorts = Pick<ServicePorts, "bus" | "clock" | "marketHistory">;
 

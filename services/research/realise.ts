@@ -6,7 +6,7 @@ import { type AppliedAction, pricesAfter } from "../../core/ledger/corporate-act
 import { informationCoefficient, momentsMax, type Told } from "../../core/stats/information-coefficient.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredSignal } from "../../ports/research-records.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { MarketView } from "./market-view.ts";
 
 export type RealisePorts = Pick<ServicePorts, "clock" | "store">;

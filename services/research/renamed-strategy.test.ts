@@ -5,7 +5,7 @@ import { fromUnixMs } from "../../contracts/src/instant.ts";
 import { alphaMomentum } from "../../core/strategies/alpha-momentum.ts";
 import { renamedStrategy } from "../../core/strategies/renamed-strategy.ts";
 import type { StrategyInput } from "../../core/strategies/shape.ts";
-import { paperReference } from "../paper-seeds.ts";
+import { paperReference } from "../shared/paper-seeds.ts";
 
 const reference = paperReference("2026-11-17T12:00:00.000000Z");
 

@@ -7,7 +7,7 @@ import type {
 } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { strategies } from "../../core/strategies/index.ts";
 import type { RpcCall } from "../../ports/rpc.ts";
-import type { Service } from "../service.ts";
+import type { Service } from "../shared/service.ts";
 import { keepBacktests } from "./backtests.ts";
 import { referenceReader } from "./fund-view.ts";
 import { openMarketView } from "./market-view.ts";

@@ -20,8 +20,8 @@ import { strategyByName } from "../../core/strategies/index.ts";
 import type { StoredStrategy } from "../../ports/research-records.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { mustKnowFund } from "../must-know-fund.ts";
-import type { ServicePorts } from "../service.ts";
+import { mustKnowFund } from "../shared/must-know-fund.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export type StrategyPorts = Pick<ServicePorts, "clock" | "store" | "riskStore" | "referenceData">;
 

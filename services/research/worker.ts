@@ -7,7 +7,7 @@ import { type Names, renamedStrategy } from "../../core/strategies/renamed-strat
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { Timers } from "../../ports/timers.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { type DecideMemory, type DecidePorts, decide, signalEveryMs } from "./decide.ts";
 import type { ReferenceReader } from "./fund-view.ts";
 import type { MarketView } from "./market-view.ts";

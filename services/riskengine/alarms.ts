@@ -4,8 +4,8 @@ import { type AlarmCode, alarms as registry } from "../../contracts/src/codes/al
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export interface Alarms {
   /** The condition holds; call it as often as it is seen. `about` tells apart what the same code can be raised about. */

@@ -11,8 +11,8 @@ import {
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { JournalRow } from "../../ports/risk-store.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { transactToKnownEnd } from "../known-end.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
+import { transactToKnownEnd } from "../shared/unknown-outcome.ts";
 
 /** What an entry of the journal says of an approval. */
 export type ApprovalEvent =

@@ -8,8 +8,8 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
 
 const readEveryMsMax = 500;

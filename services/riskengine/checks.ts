@@ -16,7 +16,7 @@ import { bytesOfHash } from "../../core/engine/fast/order-hash.ts";
 import type { Verdict } from "../../core/engine/view.ts";
 import type { JournalEntry } from "../../ports/risk-store.ts";
 import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
 import { createRecordPacker } from "./decision-record.ts";
 import type { Figures } from "./figures.ts";

@@ -16,7 +16,7 @@ import {
   type RiskEngineRigOptions,
   riskEngineRig,
 } from "../../testkit/riskengine-rig.ts";
-import { rebaseLosses } from "../rebase-losses.ts";
+import { rebaseLosses } from "../shared/rebase-losses.ts";
 
 const seed = 21;
 const coins = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "0.1", limit_price: "91000" };

@@ -34,9 +34,9 @@ import {
 import type { LossDay } from "../../core/losses/loss-periods.ts";
 import type { LossLook } from "../../core/losses/loss-standing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { transactToKnownEnd } from "../known-end.ts";
-import { writeLosses } from "../loss-writing.ts";
-import type { ServicePorts } from "../service.ts";
+import { writeLosses } from "../shared/record-losses.ts";
+import type { ServicePorts } from "../shared/service.ts";
+import { transactToKnownEnd } from "../shared/unknown-outcome.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Envelopes } from "./envelopes.ts";
 import type { HaltWatch } from "./halt-watch.ts";

@@ -21,10 +21,10 @@ import {
 } from "../../core/envelope/envelope.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import type { Attempt, Attempts } from "../attempts.ts";
-import { transactToKnownEnd } from "../known-end.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import type { Attempt, Attempts } from "../shared/attempts.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
+import { transactToKnownEnd } from "../shared/unknown-outcome.ts";
 import { proveLoosening } from "./envelope-proof.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 

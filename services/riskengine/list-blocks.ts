@@ -7,8 +7,8 @@ import { blockWords } from "../../core/engine/block-words.ts";
 import type { StandingBlock } from "../../core/engine/blocks.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { HaltWatch } from "./halt-watch.ts";
 

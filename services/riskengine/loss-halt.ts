@@ -5,7 +5,7 @@ import { format, type Instant } from "../../contracts/src/instant.ts";
 import type { LossLimit } from "../../contracts/src/losses.ts";
 import type { LossBreach } from "../../core/losses/drawdown.ts";
 import type { LossFigure } from "../../core/losses/loss-figures.ts";
-import type { AskedHalt } from "../halt-request.ts";
+import type { AskedHalt } from "../halts/halt-request.ts";
 
 const words: Readonly<Record<LossLimit, string>> = {
   daily: "The loss of the day",

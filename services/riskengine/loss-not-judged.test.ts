@@ -6,7 +6,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type EngineLife, type RiskEngineRig, riskEngineRig } from "../../testkit/riskengine-rig.ts";
-import { paperReference } from "../paper-seeds.ts";
+import { paperReference } from "../shared/paper-seeds.ts";
 
 type Rig = RiskEngineRig;
 

@@ -21,7 +21,7 @@ import {
   lossStandings,
   whyOld,
 } from "../../core/losses/loss-standing.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Envelopes } from "./envelopes.ts";
 import type { HaltWatch } from "./halt-watch.ts";

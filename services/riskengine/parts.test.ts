@@ -10,7 +10,7 @@ import type { Identity } from "../../ports/identity.ts";
 import type { JournalRow } from "../../ports/risk-store.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
-import { readHalt } from "../halt-request.ts";
+import { readHalt } from "../halts/halt-request.ts";
 import { createRecordPacker } from "./decision-record.ts";
 import { watchGaps } from "./gaps.ts";
 import { newestEntry } from "./journal-end.ts";

@@ -6,7 +6,7 @@ import { type Instant, minusMilliseconds } from "../../contracts/src/instant.ts"
 import type { Engine } from "../../core/engine/engine.ts";
 import { type EngineSnapshot, isWhole } from "../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../ports/risk-store.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { foldJournal } from "./journal-fold.ts";
 
 type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash">;

@@ -4,7 +4,7 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { calendarDefinition, type FundReference } from "../../contracts/src/records/reference.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Reference } from "../../ports/reference-data.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 const askEveryMs = 1_000;
 

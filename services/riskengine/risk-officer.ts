@@ -4,7 +4,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import { riskOfficerVerdict } from "../../contracts/src/records/risk-officer.ts";
 import { decisionMessage } from "../../core/engine/decision.ts";
 import { riskOfficerQuestion } from "../../core/engine/risk-officer.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { type AskRiskOfficer, nobodyToAsk, noVerdict } from "./officer.ts";
 
 const answerTokensMax = 300;

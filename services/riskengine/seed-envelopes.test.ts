@@ -5,7 +5,7 @@ import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { envelopeHashText } from "../../core/envelope/envelope.ts";
 import { serviceRig, testSettings } from "../../testkit/virtual/service-rig.ts";
-import { paperEnvelopes } from "../paper-seeds.ts";
+import { paperEnvelopes } from "../shared/paper-seeds.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";
 
 it("puts each in once and says so", async () => {

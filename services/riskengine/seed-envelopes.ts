@@ -2,9 +2,9 @@
 import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { envelopeHashText } from "../../core/envelope/envelope.ts";
-import { drillEnvelope } from "../drill-seeds.ts";
-import { paperActor, paperEnvelopes, paperReason } from "../paper-seeds.ts";
-import type { ServicePorts } from "../service.ts";
+import { drillEnvelope } from "../shared/drill-seeds.ts";
+import { paperActor, paperEnvelopes, paperReason } from "../shared/paper-seeds.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export type SeedEnvelopesPorts = Pick<ServicePorts, "store" | "clock" | "sha256" | "settings" | "riskStore">;
 

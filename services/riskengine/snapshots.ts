@@ -2,7 +2,7 @@
 // snapshot is taken while nothing is undecided: it holds exactly what the journal says up to one entry.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Engine } from "../../core/engine/engine.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { isEntry, newestEntry } from "./journal-end.ts";
 

@@ -5,8 +5,8 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { actionBlock } from "../../core/gates/static.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 const askEveryMs = 500;
 const reasonCharactersMax = 300;

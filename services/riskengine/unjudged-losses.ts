@@ -5,8 +5,8 @@
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { OldSpell } from "./loss-watch.ts";
 
 const afterMs = 60_000;

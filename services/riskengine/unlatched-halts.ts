@@ -3,7 +3,7 @@
 // store's own list has it by then, or the manager has said that it is settled.
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export type Unlatched = Omit<ActiveHalt, "epoch">;
 

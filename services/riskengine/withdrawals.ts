@@ -5,8 +5,8 @@ import type { ReserveWithdrawalRequest, WithdrawalReserved } from "../../contrac
 import { tryParse } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 export function createReserveWithdrawal(
   { clock }: Pick<ServicePorts, "clock">,

@@ -29,7 +29,7 @@ import { ageMsOf } from "../../core/losses/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { BorrowRecord, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf, treasuryActor } from "./book-entry.ts";
 import type { ReferenceView } from "./reference-view.ts";
 import type { Price } from "./valuation.ts";

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { CorporateAction } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
-import type { RunningService } from "../service.ts";
+import type { RunningService } from "../shared/service.ts";
 
 const seed = 20_261_117;
 let books: TestBooks;

@@ -14,8 +14,8 @@ import { inverse, parseRatio, type Ratio } from "../../core/ledger/corporate-act
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { changedRecord } from "../corporate-action-record.ts";
-import type { ServicePorts } from "../service.ts";
+import { changedRecord } from "../shared/corporate-action-record.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { canonicalText, hexOf } from "./reference-records.ts";
 import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
 import { invalid, quoted } from "./treasury-arguments.ts";

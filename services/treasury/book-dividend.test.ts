@@ -8,7 +8,7 @@ import { exampleFill } from "../../contracts/src/records/examples.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
-import type { RunningService } from "../service.ts";
+import type { RunningService } from "../shared/service.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 let books: TestBooks;

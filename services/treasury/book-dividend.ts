@@ -13,7 +13,7 @@ import type { Instrument } from "../../contracts/src/records/market.ts";
 import { dividendEntry, dividendOf } from "../../core/ledger/ledger.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
 import { ledgerMessage } from "./list-ledger.ts";
 import { canonicalText, hexOf } from "./reference-records.ts";

@@ -15,7 +15,7 @@ import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { flowEntry } from "../../core/ledger/ledger.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
 import { ledgerMessage } from "./list-ledger.ts";
 import type { ReferenceReader } from "./reference-view.ts";

@@ -9,9 +9,9 @@ import type { Store } from "../../ports/store.ts";
 import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
-import { drillCapital } from "../drill-seeds.ts";
-import { paperCapital } from "../paper-seeds.ts";
-import type { RunningService } from "../service.ts";
+import { drillCapital } from "../shared/drill-seeds.ts";
+import { paperCapital } from "../shared/paper-seeds.ts";
+import type { RunningService } from "../shared/service.ts";
 import { fillsSubscription } from "./book-fills.ts";
 
 const seed = 20_261_115;

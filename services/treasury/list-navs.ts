@@ -3,7 +3,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { ListNavsRequest, Nav, Navs } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { NavPoint } from "../../ports/ledger-records.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { ReferenceReader } from "./reference-view.ts";
 import { countOf, everyOf, knownFund, navCounts, periodOf } from "./treasury-arguments.ts";
 

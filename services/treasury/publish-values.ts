@@ -15,7 +15,7 @@ import { isAhead } from "../../core/losses/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { ReferenceView } from "./reference-view.ts";
 import { type Holding, navRecord, type Price, toldPrices, type Valuation, valueFund } from "./valuation.ts";
 import { createValueAlarms, priceAgeMsMax } from "./value-alarms.ts";

@@ -11,7 +11,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
-import type { RunningService } from "../service.ts";
+import type { RunningService } from "../shared/service.ts";
 import { rebuildAction } from "./rebuild-ledger.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261117");

@@ -1,10 +1,10 @@
 // A rebuild on the database: rows that its owner changed behind everybody's back are put right, and the books agree again.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeProof } from "../../adapters/identity/step-up-proofs.ts";
-import { createBooksQueries } from "../../adapters/postgres/books-queries.ts";
 import { openPool } from "../../adapters/postgres/connection.ts";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
+import { createBooksQueries } from "../../adapters/postgres/queries/books-queries.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { systemRandom } from "../../adapters/system/random.ts";
 import { exampleFill } from "../../contracts/src/records/examples.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { flowEntry } from "../../core/ledger/ledger.ts";

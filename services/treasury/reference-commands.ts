@@ -13,7 +13,7 @@ import { type ReferenceContents, type ReferenceKind, referenceKind } from "../..
 import { standingAgainst, takesAway } from "../../core/ledger/reference-standing.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ReferenceVersion } from "../../ports/store.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { readStanding } from "./reference-facts.ts";
 import { type LockedReference, lockReference, putReference } from "./reference-records.ts";
 import { readContent, referenceMistakes } from "./reference-rules.ts";

@@ -1,7 +1,7 @@
 // Every rule about reference data, each by a document that breaks only it.
 import { describe, expect, it } from "vitest";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
-import { paperReference } from "../paper-seeds.ts";
+import { paperReference } from "../shared/paper-seeds.ts";
 import { readContent, referenceMistakes } from "./reference-rules.ts";
 
 const at = "2026-11-15T12:00:00.000000Z";

@@ -9,7 +9,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { orderOf } from "../../testkit/oms-rig.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
-import type { RunningService, ServicePorts } from "../service.ts";
+import type { RunningService, ServicePorts } from "../shared/service.ts";
 
 let books: TestBooks;
 afterEach(() => books.close());

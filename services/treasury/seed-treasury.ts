@@ -5,9 +5,9 @@ import { format, type Instant } from "../../contracts/src/instant.ts";
 import { type FundReference, referenceKind } from "../../contracts/src/records/reference.ts";
 import { capitalEntry } from "../../core/ledger/ledger.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { drillCapital, drillFund } from "../drill-seeds.ts";
-import { paperActor, paperCapital, paperReason, paperReference } from "../paper-seeds.ts";
-import type { ServicePorts } from "../service.ts";
+import { drillCapital, drillFund } from "../shared/drill-seeds.ts";
+import { paperActor, paperCapital, paperReason, paperReference } from "../shared/paper-seeds.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
 import { type LockedReference, lockReference, putReference } from "./reference-records.ts";
 

@@ -2,7 +2,7 @@
 // piece of work at a time, so that what has piled up never holds up the next value.
 import { minusMilliseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { NavEvery } from "../../ports/ledger-records.ts";
-import type { ServicePorts } from "../service.ts";
+import type { ServicePorts } from "../shared/service.ts";
 
 const hourMs = 3_600_000;
 export const keptMs: readonly (readonly [NavEvery, number])[] = [

@@ -19,7 +19,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import { isNewest } from "../../core/losses/dated.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
-import type { Service, ServicePorts } from "../service.ts";
+import type { Service, ServicePorts } from "../shared/service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
 import { announceAction } from "./announce-action.ts";
 import { bookDividend } from "./book-dividend.ts";

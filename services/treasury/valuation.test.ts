@@ -9,7 +9,7 @@ import { navUpdated, pricesMax } from "../../contracts/src/records/fund.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { fillEntry, movesOf, type TradedInstrument } from "../../core/ledger/ledger.ts";
 import type { Reference } from "../../ports/reference-data.ts";
-import { paperReference } from "../paper-seeds.ts";
+import { paperReference } from "../shared/paper-seeds.ts";
 import { viewOf } from "./reference-view.ts";
 import { navRecord, type ValuationInput, valueFund } from "./valuation.ts";
 

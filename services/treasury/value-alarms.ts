@@ -3,8 +3,8 @@
 import { alarms as registry } from "../../contracts/src/codes/alarms.ts";
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { Valuation } from "./valuation.ts";
 
 /** A fund without a value is an alarm after this; a price is called old after the same. */

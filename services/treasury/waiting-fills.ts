@@ -11,8 +11,8 @@ import { format, type Instant, millisecondsBetween, plusMilliseconds } from "../
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { line } from "../line.ts";
-import type { ServicePorts } from "../service.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
 import type { ReferenceView } from "./reference-view.ts";
 
 const retryMsMin = 1_000;

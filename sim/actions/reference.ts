@@ -3,7 +3,7 @@
 import { format } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { FundReference, ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
-import { paperReference } from "../../services/paper-seeds.ts";
+import { paperReference } from "../../services/shared/paper-seeds.ts";
 import type { Dice } from "../../testkit/virtual/dice.ts";
 import { one } from "../people.ts";
 import type { Platform } from "../platform.ts";

@@ -4,7 +4,7 @@ import { memoryWorld } from "../../adapters/memory/world.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { paperReference } from "../../services/paper-seeds.ts";
+import { paperReference } from "../../services/shared/paper-seeds.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, history, type Told } from "../history.ts";
 import { noApprovalInAHalt } from "./decisions.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { exampleOrder } from "../../contracts/src/records/examples.ts";
 import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { paperReference } from "../../services/paper-seeds.ts";
+import { paperReference } from "../../services/shared/paper-seeds.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, strategyKey } from "../history.ts";
 import {

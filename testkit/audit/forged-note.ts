@@ -1,5 +1,5 @@
 // A note signed with a key that somebody stole: from the secret as it was kept.
-import { systemSha256OfBytes, systemSigning } from "../../adapters/system-signing.ts";
+import { systemSha256OfBytes, systemSigning } from "../../adapters/system/signing.ts";
 import { ed25519Type, makeVerifierKey, signNote } from "../../core/audit/signed-note.ts";
 
 export function forged(text: string, secret: string): string {

@@ -1,7 +1,7 @@
 // What the traders of the engine's crash rounds ask for: ordinary small orders of the seeded paper funds, from one seed. Quantities vary so
 // that the repeated-execution throttle stays out of the way, and prices stay where the paper market swings.
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import { paperListings } from "../../services/paper-seeds.ts";
+import { paperListings } from "../../services/shared/paper-seeds.ts";
 import type { Dice } from "../virtual/dice.ts";
 
 /** A symbol that a strategy trades, with the smallest quantity worth an order. */

@@ -13,7 +13,7 @@ import type { HaltRequest, HaltResponse } from "../../contracts/src/generated/sv
 import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store } from "../../ports/store.ts";
-import { paperPositions } from "../../services/paper-seeds.ts";
+import { paperPositions } from "../../services/shared/paper-seeds.ts";
 import { removeAbandoned } from "../abandoned.ts";
 import { quietLog } from "../global-setup.ts";
 import { grantedEnvelopeProof } from "../granted-proof.ts";

@@ -1,7 +1,7 @@
 // What must be true of a platform that trades, whoever was killed: nothing that was acknowledged is lost, no trade is missing or there twice, our books
 // and the broker's are the same, and all of our books agree with each other. Each function gives a sentence for everything that is wrong.
 import type pg from "pg";
-import { createBooksQueries } from "../../adapters/postgres/books-queries.ts";
+import { createBooksQueries } from "../../adapters/postgres/queries/books-queries.ts";
 import type { Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { fromUnixMs } from "../../contracts/src/instant.ts";
 import { addLook, compareBooks, noTotals } from "../../core/reconcile/books.ts";

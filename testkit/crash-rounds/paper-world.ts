@@ -7,7 +7,7 @@ import type pg from "pg";
 import { createRpcClient, type RpcClient } from "../../adapters/grpc/rpc-client.ts";
 import { addressOfSocket, openPool } from "../../adapters/postgres/connection.ts";
 import { ownerRoleName } from "../../adapters/postgres/embedded/cluster.ts";
-import { systemClock } from "../../adapters/system-clock.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
 import { removeAbandoned } from "../abandoned.ts";
 import { quietLog } from "../global-setup.ts";
 import { issueServiceToken, logInAs } from "../login.ts";

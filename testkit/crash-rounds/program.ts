@@ -1,13 +1,14 @@
 // The child process of the crash rounds: becomes what its order says, on the platform's own composition, and ends when told to or
 // when the test that started it is gone. It is bundled at the start of the test and killed at any moment.
-import { openTransport, type Transport } from "../../adapters/open-transport.ts";
-import { createLog } from "../../adapters/pino-log.ts";
-import { createMetrics } from "../../adapters/prometheus-metrics.ts";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
-import { systemTimers } from "../../adapters/system-timers.ts";
+
+import { createLog } from "../../adapters/log/pino-log.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { systemRandom } from "../../adapters/system/random.ts";
+import { systemTimers } from "../../adapters/system/timers.ts";
+import { createMetrics } from "../../adapters/telemetry/prometheus-metrics.ts";
+import { openTransport, type Transport } from "../../adapters/transport/open-transport.ts";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
-import { layFoundation } from "../../foundation.ts";
+import { layFoundation } from "../../supervisor/foundation.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { publishEffect, sourceSubject, subscriptionName } from "./load.ts";
 import type { Command, Connected, Order, Word } from "./order.ts";

@@ -1,6 +1,6 @@
 // A small world for tests of the engine: three funds, eight instruments, envelopes, marks and valuations, and words to change them. Every
 // helper takes only what a test is about; the rest is ordinary.
-import { systemBlake3 } from "../../adapters/system-hashing.ts";
+import { systemBlake3 } from "../../adapters/system/hashing.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";

@@ -18,12 +18,14 @@ const functionLinesMax = 70;
 const isTest = (path: string): boolean => /\.test\.ts$/.test(path);
 const isGenerated = (path: string): boolean => path.startsWith("contracts/src/generated/");
 
-/** Files that serve tests, measurements or the build: clocks and dice are theirs to use. */
-const isTool = (path: string): boolean => isTest(path) || /^(testkit|bench|sim|scripts|bin|examples)\//.test(path);
+/** Files that serve tests, measurements or the build: clocks and random numbers are theirs to use. */
+const isTool = (path: string): boolean =>
+  isTest(path) || /^(testkit|bench|sim|scripts|bin|examples|verifier\/matrix)\//.test(path);
 
 export function roomOf(path: string): string {
   const [first] = path.split("/");
-  return path.includes("/") && first !== undefined ? first : "composition";
+  if (!path.includes("/") || first === undefined || first === "compose" || first === "supervisor") return "composition";
+  return path.startsWith("verifier/matrix/") ? "matrix" : first;
 }
 
 function roomAndName(path: string): { name: string; room: Room } | undefined {
@@ -62,10 +64,13 @@ function forbidden(path: string, home: { name: string; room: Room }, target: str
   return `${name} must not import the package ${packageName}: ${room.instead}`;
 }
 
+/** What services have in common; neither may know one of them. */
+const sharedByServices: ReadonlySet<string> = new Set(["shared", "halts"]);
+
 function betweenServices(path: string, other: string): string | undefined {
   const [, from = "", ...fromRest] = path.split("/");
   const [, to = "", ...toRest] = other.split("/");
-  if (fromRest.length === 0 || toRest.length === 0 || from === to) return undefined;
+  if (fromRest.length === 0 || toRest.length === 0 || from === to || sharedByServices.has(to)) return undefined;
   return `service ${from} must not import service ${to}: they meet on the bus or through a client port`;
 }
 
@@ -78,7 +83,7 @@ const clockCalls: Readonly<Record<string, string>> = {
 };
 
 function* clocksAndDice(file: SourceFile): Iterable<Complaint> {
-  if (isTool(file.path) || /^adapters\/system-[a-z]+\.ts$/.test(file.path)) return;
+  if (isTool(file.path) || /^adapters\/system\/[a-z]+\.ts$/.test(file.path)) return;
   // The offline verifier is a program of its own that shares no code: it has no adapters to take a clock from.
   if (file.path === "verifier/audit-verify.js") return;
   const found: Complaint[] = [];
@@ -86,9 +91,9 @@ function* clocksAndDice(file: SourceFile): Iterable<Complaint> {
     if (ts.isPropertyAccessExpression(node)) {
       const name = node.getText(file.tree);
       const instead = clockCalls[name];
-      if (instead !== undefined) found.push(at(file, node, `${name} outside adapters/system-*.ts: ${instead}`));
+      if (instead !== undefined) found.push(at(file, node, `${name} outside adapters/system: ${instead}`));
     } else if (ts.isNewExpression(node) && node.expression.getText(file.tree) === "Date" && !node.arguments?.length) {
-      found.push(at(file, node, "new Date() outside adapters/system-clock.ts: take an Instant or a Clock"));
+      found.push(at(file, node, "new Date() outside adapters/system/clock.ts: take an Instant or a Clock"));
     }
   });
   yield* found;

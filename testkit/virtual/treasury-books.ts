@@ -5,7 +5,7 @@ import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import type { RunningService, ServicePorts } from "../../services/service.ts";
+import type { RunningService, ServicePorts } from "../../services/shared/service.ts";
 import { type ReferenceView, referenceReader } from "../../services/treasury/reference-view.ts";
 import { seedTreasury } from "../../services/treasury/seed-treasury.ts";
 import { treasury } from "../../services/treasury/treasury.ts";

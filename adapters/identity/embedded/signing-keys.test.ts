@@ -3,7 +3,7 @@ import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
-import { systemClock } from "../../system-clock.ts";
+import { systemClock } from "../../system/clock.ts";
 import { memorySecrets } from "../test-secrets.ts";
 import { openSigningKeys } from "./signing-keys.ts";
 import { admin, openProviderRig, type ProviderRig } from "./test-rig.ts";

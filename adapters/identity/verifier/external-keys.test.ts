@@ -9,7 +9,7 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
 import { publishKeys, rigKey } from "../../../testkit/verifier-rigs.ts";
-import { systemTimers } from "../../system-timers.ts";
+import { systemTimers } from "../../system/timers.ts";
 import { type ExternalKeys, type ExternalKeysOptions, openExternalKeys } from "./external-keys.ts";
 
 const ends: (() => Promise<void>)[] = [];

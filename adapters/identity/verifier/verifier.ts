@@ -17,7 +17,7 @@ import type { Health } from "../../../ports/health.ts";
 import type { Identity, Verifier } from "../../../ports/identity.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Metrics } from "../../../ports/metrics.ts";
-import { tokenLengthMax } from "../../bearer-form.ts";
+import { tokenLengthMax } from "../../listener/bearer-form.ts";
 import { platformTokenPrefix, verifyPlatformToken } from "../platform-token.ts";
 import { hashOf } from "../sealing.ts";
 import { serviceTokenIdOf, serviceTokenPrefix } from "../service-token-text.ts";

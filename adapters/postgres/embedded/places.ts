@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Random } from "../../../ports/random.ts";
-import { socketPathBytesMax } from "../../data-folder.ts";
+import { socketPathBytesMax } from "../../system/data-folder.ts";
 import { type BinariesPackage, isCode, isRecord, makeLibraryLinks, programsOf, startFailed } from "./binaries.ts";
 import { copyPrograms, outsideFolder } from "./private-copy.ts";
 import { runAs, type ServerUser } from "./server-user.ts";

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promis
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { giveMadeDatabase } from "../../../testkit/made-cluster.ts";
-import { systemTimers } from "../../system-timers.ts";
+import { systemTimers } from "../../system/timers.ts";
 import { nobodyUid, query, runsAsRoot, startChild, type TestFolder, testFolder } from "./harness/support.ts";
 import { clusterNameFor, type ServerProcess, serverProcesses } from "./old-server.ts";
 import { startEmbeddedPostgres } from "./server.ts";

@@ -18,7 +18,7 @@ import { chooseServerUser, type ServerUser, spawnAs } from "./server-user.ts";
 
 export interface EmbeddedOptions {
   readonly dataFolder: string;
-  /** Short enough for unix sockets: see adapters/data-folder.ts. */
+  /** Short enough for unix sockets: see adapters/system/data-folder.ts. */
   readonly runtimeFolder: string;
   readonly log: Log;
   readonly timers: Timers;

@@ -3,7 +3,7 @@
 import { blake3 } from "@noble/hashes/blake3.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { systemBlake3 } from "../../../adapters/system-hashing.ts";
+import { systemBlake3 } from "../../../adapters/system/hashing.ts";
 import { Order } from "../../../contracts/src/generated/svc/v1/order.ts";
 import { fieldDenial } from "../../gates/schema-fields.ts";
 import { hashOfId } from "./id-table.ts";

@@ -13,7 +13,7 @@ import type { UnaryHandler } from "../../../ports/rpc.ts";
 import type { Sha256OfBytes, Signing } from "../../../ports/signing.ts";
 import type { Cipher, SubjectKeys } from "../../../ports/subject-keys.ts";
 import type { Witnesses } from "../../../ports/witnesses.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { startOutside } from "./anchors/outside.ts";
 import { type WitnessedChecks, witnessedChecks } from "./anchors/witnessed-checks.ts";
 import { createAuditAlarms } from "./checking/alarms.ts";

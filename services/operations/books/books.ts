@@ -27,7 +27,7 @@ import {
   noTotals,
 } from "../../../core/reconcile/books.ts";
 import type { BooksQueries } from "../../../ports/books-queries.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { createFirstSeen } from "../first-seen.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";

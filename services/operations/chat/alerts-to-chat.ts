@@ -11,7 +11,7 @@ import type { AlarmRaised } from "../../../contracts/src/records/platform.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BusEvent } from "../../../ports/bus.ts";
 import type { Chat, ChatMessage } from "../../../ports/chat.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 
 const sendMsMax = 15_000;

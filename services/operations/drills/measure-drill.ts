@@ -3,7 +3,7 @@ import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { DrillMeasured, HaltStepName } from "../../../contracts/src/records/halt.ts";
 import { drillFundId } from "../../../core/halts/halts.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import type { RunningHalts } from "../halts/halts.ts";
 import { openProbe, type Probe, type ProbeOptions } from "./probe-orders.ts";
 

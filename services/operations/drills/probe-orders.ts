@@ -6,7 +6,7 @@ import type { Instrument, Quote } from "../../../contracts/src/records/market.ts
 import type { Order } from "../../../contracts/src/records/order.ts";
 import { drillFundId } from "../../../core/halts/halts.ts";
 import { hasEnded, mayBeWithBroker } from "../../../core/orders/order-lifecycle.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 
 export interface ProbeOptions {
   readonly ports: Pick<ServicePorts, "store" | "referenceData" | "orderDesk">;

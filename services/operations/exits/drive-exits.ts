@@ -14,7 +14,7 @@ import { attemptPauseMs, nextOwedStep, owedCross } from "../../../core/stops/syn
 import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
 import type { OrderDesk, PositionCross } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { attemptOrderId, crossIdOf, exitOrder, isAttempt } from "./exit-order.ts";
 import {
   crossedSoFar,

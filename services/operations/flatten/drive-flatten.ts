@@ -17,8 +17,8 @@ import type { StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-re
 import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import { line as oneLine } from "../../line.ts";
-import type { ServicePorts } from "../../service.ts";
+import { line as oneLine } from "../../shared/one-line.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { createExitDriver, type ExitBook, type ExitDriver } from "../exits/drive-exits.ts";
 import { exitedQuantity, type OwedExit } from "../exits/owed-facts.ts";
 import { proveFlat } from "../reconcile/prove-flat.ts";

@@ -9,7 +9,7 @@ import type { StoredFlatten, StoredFlattenLine, StoredFlattenOrder } from "../..
 import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 
 /** A silent order management costs one wait for so many of them, not one for each. */
 const atOnce = 16;

@@ -13,7 +13,7 @@ import { scriptedBroker } from "../../../testkit/scripted-broker.ts";
 import { dice } from "../../../testkit/virtual/dice.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
-import { paperReference } from "../../paper-seeds.ts";
+import { paperReference } from "../../shared/paper-seeds.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startFlatten } from "./flatten.ts";
 

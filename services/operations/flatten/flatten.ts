@@ -18,11 +18,11 @@ import type { StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-re
 import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import { type Attempt, createAttempts } from "../../attempts.ts";
-import { haltReason } from "../../halt-words.ts";
-import { transactToKnownEnd } from "../../known-end.ts";
-import { noSuchFund } from "../../must-know-fund.ts";
-import type { ServicePorts } from "../../service.ts";
+import { haltReason } from "../../halts/confirmation-word.ts";
+import { type Attempt, createAttempts } from "../../shared/attempts.ts";
+import { noSuchFund } from "../../shared/must-know-fund.ts";
+import type { ServicePorts } from "../../shared/service.ts";
+import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason } from "../worker-verbs.ts";
 import { createFlattenDriver, type FlattenDriver, type FlattenDriverOptions, lineOf, owes } from "./drive-flatten.ts";

@@ -1,7 +1,7 @@
 // Whether the engines know of an epoch. Only the engine that holds the pen can approve, and it is the one that answers; so a halt is acknowledged
 // when that engine has read it and answered whatever it decided before, or when no engine holds a lease any more. The bus is never waited for.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 
 type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "haltsConfirmer">;
 

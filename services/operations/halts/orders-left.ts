@@ -5,7 +5,7 @@ import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
 import { haltCovers, isProvenReduction, passesHalt } from "../../../core/orders/may-send.ts";
 import { mayBeWithBroker } from "../../../core/orders/order-lifecycle.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import type { Acknowledgement } from "./acknowledge.ts";
 
 const namedMax = 5;

@@ -11,9 +11,9 @@ import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
 import { haltsAbout, haltsLiftedWith, isSet, restartsAfter } from "../../../core/halts/halts.ts";
 import type { ProvenStep, StoredResume } from "../../../ports/halt-records.ts";
-import type { FundDirectory } from "../../fund-directory.ts";
-import { pendingFields, statusOf, strategies } from "../../halt-ladder.ts";
-import type { ServicePorts } from "../../service.ts";
+import { pendingFields, statusOf, strategies } from "../../halts/resume-workflow.ts";
+import type { FundDirectory } from "../../shared/fund-directory.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { type HaltSteps, stepNames } from "./steps.ts";
 
 export interface HaltStatusOptions {

@@ -11,7 +11,7 @@ import type { BusEvent, Subscription } from "../../../ports/bus.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../../ports/rpc.ts";
 import type { Store } from "../../../ports/store.ts";
 import { type ServiceRig, serviceRig } from "../../../testkit/virtual/service-rig.ts";
-import { fundLane } from "../../fund-lane.ts";
+import { fundLane } from "../../shared/fund-lane.ts";
 import { discardAction, type RunningParked, startParked } from "./parked.ts";
 
 const seed = 20_261_117;

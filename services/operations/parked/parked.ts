@@ -20,7 +20,7 @@ import type { NamedAction } from "../../../ports/identity.ts";
 import type { AsideEvent } from "../../../ports/parked-events.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";

@@ -5,7 +5,7 @@ import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { adjustmentFor } from "../../../core/reconcile/reconcile.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { StoredDifference } from "../../../ports/reconcile-records.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { shortHash } from "../short-hash.ts";
 import type { AccountFacts } from "./gather-account.ts";
 

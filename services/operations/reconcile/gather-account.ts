@@ -13,7 +13,7 @@ import {
 } from "../../../core/reconcile/reconcile.ts";
 import type { Broker } from "../../../ports/broker.ts";
 import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { readReports } from "./broker-reports.ts";
 import { gatherEvidence } from "./gather-evidence.ts";
 

@@ -7,7 +7,7 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Broker, BrokerAnswer } from "../../../ports/broker.ts";
 import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
 
 export interface ProveFlatPorts extends Pick<ServicePorts, "store" | "clock" | "random"> {

@@ -10,8 +10,8 @@ import type {
 import { format } from "../../../contracts/src/instant.ts";
 import type { DifferenceLook, StoredDifference } from "../../../ports/reconcile-records.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
-import { mustKnowFund as mustBeFund } from "../../must-know-fund.ts";
-import type { ServicePorts } from "../../service.ts";
+import { mustKnowFund as mustBeFund } from "../../shared/must-know-fund.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { tellAttempt } from "../worker-verbs.ts";
 import type { Looked } from "./reconcile.ts";
 

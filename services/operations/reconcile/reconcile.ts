@@ -8,7 +8,7 @@ import type { Health } from "../../../ports/health.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { StoredDifference } from "../../../ports/reconcile-records.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { correct } from "./correct.ts";

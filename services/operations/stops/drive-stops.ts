@@ -7,7 +7,7 @@ import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { StoredStop } from "../../../ports/stop-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { createExitDriver, type ExitBook, type ExitDriver } from "../exits/drive-exits.ts";
 import type { OwedExit } from "../exits/owed-facts.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";

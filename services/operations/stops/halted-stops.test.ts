@@ -13,7 +13,7 @@ import type { OrderDesk } from "../../../ports/peers.ts";
 import { engineRig, fillOf, transitionOf } from "../../../testkit/risk/engine-rig.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
-import { paperEnvelopes, paperReference } from "../../paper-seeds.ts";
+import { paperEnvelopes, paperReference } from "../../shared/paper-seeds.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startStops } from "./stops.ts";
 

@@ -1,7 +1,7 @@
 // What the stops know of the market: the newest quote of every symbol, as it came, and the instruments. Quotes that no price can be made of stay in,
 // because a stop must know that its quote is bad.
 import type { Instrument, Quote } from "../../../contracts/src/records/market.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 
 const lookEveryMs = 1_000;

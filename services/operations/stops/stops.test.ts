@@ -1,6 +1,6 @@
 // Synthetic stops from the first price to the confirmed exit: through outages, gaps, crashes, partial exits and fills that race.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { systemSha256 } from "../../../adapters/system-hashing.ts";
+import { systemSha256 } from "../../../adapters/system/hashing.ts";
 import { parse as d, zero } from "../../../contracts/src/decimal.ts";
 import type { Stop, Stops } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import type { Order } from "../../../contracts/src/records/order.ts";

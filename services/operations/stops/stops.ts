@@ -4,7 +4,7 @@ import type { Quote } from "../../../contracts/src/records/market.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { OrderDesk } from "../../../ports/peers.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { createStopDriver } from "./drive-stops.ts";

@@ -11,7 +11,7 @@ import { closingSide, judgeStop, type StopJudgement, type StopQuote } from "../.
 import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { StoredStop } from "../../../ports/stop-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import type { ServicePorts } from "../../service.ts";
+import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import type { QuoteBoard } from "./quote-board.ts";
 import { stopIdOf } from "./stop-order.ts";

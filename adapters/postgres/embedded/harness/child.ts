@@ -2,10 +2,10 @@
 // private server on it, says so in one line of JSON, and leaves when its input ends.
 import { Fault, messageOf } from "../../../../contracts/src/fault.ts";
 import type { Log } from "../../../../ports/log.ts";
-import { openDataFolder } from "../../../data-folder.ts";
-import { systemClock } from "../../../system-clock.ts";
-import { systemRandom } from "../../../system-random.ts";
-import { systemTimers } from "../../../system-timers.ts";
+import { systemClock } from "../../../system/clock.ts";
+import { openDataFolder } from "../../../system/data-folder.ts";
+import { systemRandom } from "../../../system/random.ts";
+import { systemTimers } from "../../../system/timers.ts";
 import { describeBinaries } from "../binaries.ts";
 import { startEmbeddedPostgres } from "../server.ts";
 

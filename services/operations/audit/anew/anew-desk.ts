@@ -14,8 +14,8 @@ import type { Identity, NamedAction } from "../../../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall, UnaryHandler } from "../../../../ports/rpc.ts";
 import type { StepUps } from "../../../../ports/step-ups.ts";
 import type { UnitOfWork } from "../../../../ports/store.ts";
-import { line } from "../../../line.ts";
-import type { ServicePorts } from "../../../service.ts";
+import { line } from "../../../shared/one-line.ts";
+import type { ServicePorts } from "../../../shared/service.ts";
 import { type LastingAudit, notBroken, otherLog } from "./lasting-audit.ts";
 
 export interface AnewDeskPorts

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { logSpan } from "../../../../adapters/flat-audit-log.ts";
-import { systemSha256OfBytes } from "../../../../adapters/system-signing.ts";
+import { logSpan } from "../../../../adapters/records/flat-audit-log.ts";
+import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import type { AuditTrail } from "../../../../contracts/src/generated/svc/v1/audit.ts";
 import type {
   AuditAnew,

@@ -3,7 +3,7 @@ import { type AlarmCode, alarms as registry } from "../../../../contracts/src/co
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
-import type { ServicePorts } from "../../../service.ts";
+import type { ServicePorts } from "../../../shared/service.ts";
 
 export type AlarmFacts = Readonly<Record<string, string | number>>;
 

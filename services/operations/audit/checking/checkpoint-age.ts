@@ -2,7 +2,7 @@
 // What nobody signed can be cut off unseen. Since when is kept over restarts.
 import { format, type Instant, millisecondsBetween } from "../../../../contracts/src/instant.ts";
 import type { Health } from "../../../../ports/health.ts";
-import type { ServicePorts } from "../../../service.ts";
+import type { ServicePorts } from "../../../shared/service.ts";
 import { createFirstSeen } from "../../first-seen.ts";
 import type { WorkerAlarms } from "../../worker-alarms.ts";
 import { startWorkerLoop } from "../../worker-loop.ts";

@@ -1,7 +1,7 @@
 // The proof that the log only grew: it verifies between any two sizes, ends in a signed checkpoint, and is not handed out when the tiles lie.
 import { describe, expect, it } from "vitest";
 import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
-import { systemSha256OfBytes } from "../../../../adapters/system-signing.ts";
+import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import type { AuditConsistency } from "../../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import { hashOfBase64 } from "../../../../core/audit/base64.ts";
 import { asHash, type Hash } from "../../../../core/audit/hash.ts";

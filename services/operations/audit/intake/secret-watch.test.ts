@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
 import { memoryStore } from "../../../../adapters/memory/store.ts";
-import { systemSha256OfBytes } from "../../../../adapters/system-signing.ts";
-import { toldSecrets } from "../../../../adapters/told-secrets.ts";
+import { toldSecrets } from "../../../../adapters/secrets/audited-secrets.ts";
+import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
 import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";

@@ -10,7 +10,7 @@ import { subjects } from "../../../../contracts/src/subjects.ts";
 import { readEntry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
-import type { ServicePorts } from "../../../service.ts";
+import type { ServicePorts } from "../../../shared/service.ts";
 import { fitSubjectId } from "../log/event-data.ts";
 import { auditActor, subjectPrevious } from "../log/reserved.ts";
 

@@ -1,6 +1,6 @@
 // A wish whose data came from a decoder is written by a shorter way; what comes out must be the same bytes as by the careful one.
 import { expect, test } from "vitest";
-import { systemSha256OfBytes } from "../../../../adapters/system-signing.ts";
+import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { createEntryMaker } from "../../../../core/audit/entry.ts";
 import { zeroHex } from "../../../../core/audit/hash.ts";
 import { dice } from "../../../../testkit/virtual/dice.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
 import type { AuditWorld } from "../../../../adapters/memory/audit-world.ts";
-import { systemSha256OfBytes } from "../../../../adapters/system-signing.ts";
+import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { createChainCheck } from "../../../../core/audit/chain-check.ts";
 import { type AuditLife, auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
 import { quietLog } from "../../../../testkit/global-setup.ts";

@@ -9,7 +9,7 @@ import { subjectCharactersMax } from "../../../../core/audit/entry-layout.ts";
 import type { NamedAction } from "../../../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall, UnaryHandler } from "../../../../ports/rpc.ts";
 import type { StepUps } from "../../../../ports/step-ups.ts";
-import type { ServicePorts } from "../../../service.ts";
+import type { ServicePorts } from "../../../shared/service.ts";
 import { invalid } from "../log/reserved.ts";
 import type { PersonalData } from "./personal-data.ts";
 

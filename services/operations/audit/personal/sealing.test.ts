@@ -2,7 +2,7 @@
 // throughout, and dying between the steps of an erasure leaves nothing half said.
 import { describe, expect, it } from "vitest";
 import { memorySubjectKeys } from "../../../../adapters/memory/subject-keys.ts";
-import { systemCipher } from "../../../../adapters/system-cipher.ts";
+import { systemCipher } from "../../../../adapters/system/cipher.ts";
 import { auditActions } from "../../../../contracts/src/audit-actions.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import type { AuditTrail } from "../../../../contracts/src/generated/svc/v1/audit.ts";

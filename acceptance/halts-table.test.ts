@@ -1,0 +1,54 @@
+// The whole table of who may halt, resume and co-sign, through gRPC (both services), REST and ctl: what is answered, what is in force afterwards, and
+// the entry that every attempt leaves in the audit log. Here each row takes one of the surfaces in turn; all of them take all in the long form.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runFake, virtualTime } from "../edges/ctl/fakes.ts";
+import { haltRequest } from "../edges/gateway/routes/halt-request.ts";
+import { haltResume } from "../edges/gateway/routes/halt-resume.ts";
+import { haltStatus } from "../edges/gateway/routes/halt-status.ts";
+import { haltsList } from "../edges/gateway/routes/halts-list.ts";
+import { publicHalts } from "../edges/gateway/routes/public-halts.ts";
+import { allOr } from "../testkit/full-count.ts";
+import { type MemoryGround, memoryGround } from "../testkit/halt-table/memory-ground.ts";
+import { rows, rowText } from "../testkit/halt-table/rows.ts";
+import { runRow } from "../testkit/halt-table/run-row.ts";
+import { ctlSurface, grpcSurface, type RunCtl, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
+
+let folder = "";
+let ground: MemoryGround;
+let surfaces: readonly Surface[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "portcullis-halts-table-"));
+  const routes = [haltRequest, haltResume, haltStatus, haltsList, publicHalts] as const;
+  ground = await memoryGround({ seed: 13, routes: (parts) => routes.map((route) => route(parts)) });
+  const run: RunCtl = (words, environment) =>
+    runFake(words, { environment: { XDG_CONFIG_HOME: folder, ...environment }, ...virtualTime(0), folder });
+  surfaces = [
+    grpcSurface(ground, "Operations"),
+    grpcSurface(ground, "RiskEngine"),
+    restSurface(ground),
+    ctlSurface(ground, run),
+  ];
+});
+
+afterAll(async () => {
+  for (const surface of surfaces ?? []) surface.close();
+  await ground?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("22.5: everybody who carries responsibility may stop, and only operators lift", () => {
+  test.each(rows.map((row, place) => [rowText(row), row, place] as const))("%s", async (_text, row, place) => {
+    const inTurn = surfaces.map((_, turn) => surfaces[(place + turn) % surfaces.length] as Surface);
+    const wanted = allOr(inTurn, inTurn.slice(0, 1)).length;
+    let asked = 0;
+    for (const surface of inTurn) {
+      if (asked < wanted && (await runRow(ground, surface, row))) asked += 1;
+    }
+    // Only ctl has no words for some of them.
+    expect(asked).toBeGreaterThanOrEqual(Math.min(wanted, 3));
+  });
+});

@@ -1,0 +1,99 @@
+// Opens the paper platform's outside world in a process: the market's quotes and past, and the broker. One process lets orders trade; the others
+// only ask.
+
+import type { SpeedChange } from "../../core/paper/market-time.ts";
+import type { PaperPosition } from "../../core/paper/paper-positions.ts";
+import type { PaperListing } from "../../core/paper/paper-prices.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Crash } from "../../ports/crash.ts";
+import type { Log } from "../../ports/log.ts";
+import type { MarketHistory } from "../../ports/market-history.ts";
+import type { Quotes } from "../../ports/quotes.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { Configuration } from "../configuration/schema.ts";
+import { startPaperMatching } from "../paper-broker/matching.ts";
+import { type PaperBroker, paperBroker } from "../paper-broker/paper-broker.ts";
+import type { PaperPlace } from "../paper-broker/paper-place.ts";
+import { type WeatherWatch, watchWeather } from "../paper-broker/weather-watch.ts";
+import { type Endings, endAll } from "../system/end-all.ts";
+import { type KnownActions, listedAsOf, paperMarket } from "./paper-market.ts";
+import { paperMarketHistory } from "./paper-market-history.ts";
+
+export interface OpenPaperOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly crash: Crash;
+  readonly configuration: Pick<Configuration, "market" | "paper">;
+  readonly place: PaperPlace;
+  readonly listings: readonly PaperListing[];
+  /** How fast the market has run from when on. */
+  readonly speeds: readonly SpeedChange[];
+  /** False in a process that uses neither market nor broker: then it is not asked for all the time. */
+  readonly followsWeather: boolean;
+  /** In the process where orders trade: what the broker's books begin with, if they have not begun. */
+  readonly matching?: { readonly firstPositions: readonly PaperPosition[] };
+}
+
+const fairWeather: WeatherWatch = { now: () => undefined, close: async () => undefined };
+
+export interface OpenedPaper {
+  readonly quotes: Quotes;
+  readonly history: MarketHistory;
+  readonly broker: PaperBroker;
+  close(): Promise<void>;
+}
+
+export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper> {
+  const { place, listings, log } = options;
+  const { market, paper } = options.configuration;
+  const beganAt = await place.beganAt();
+  const weather = options.followsWeather
+    ? await watchWeather({ ...options, read: place.readWeather, onChange: place.onChange })
+    : fairWeather;
+  const endings: Endings = [() => weather.close()];
+  const actions = options.followsWeather ? await watchActions(options) : undefined;
+  if (actions !== undefined) endings.push(() => actions.close());
+  const marketOptions = {
+    ...options,
+    seed: market.seed,
+    quoteEveryMs: market.quote_every_ms,
+    speeds: options.speeds,
+    sessions: market.sessions,
+    beganAt,
+    weather: weather.now,
+    ...(actions !== undefined && { actions: actions.now }),
+  };
+  const quotes = paperMarket(marketOptions);
+  const broker = paperBroker({
+    ...options,
+    books: place.books,
+    weather: weather.now,
+    instruments: listings,
+    listedAs: listedAsOf(marketOptions),
+    sessions: market.sessions,
+    latencyMs: paper.latency_ms,
+  });
+  endings.push(() => broker.close());
+  if (options.matching !== undefined) {
+    try {
+      if (await broker.begin(options.matching.firstPositions)) log.info("the paper broker's books begin");
+      const symbols = listings.map(({ symbol }) => symbol);
+      const matching = await startPaperMatching({ ...options, broker, quotes, symbols });
+      endings.push(() => matching.stop());
+    } catch (thrown) {
+      await endAll(endings);
+      throw thrown;
+    }
+  }
+  return { quotes, history: paperMarketHistory(marketOptions), broker, close: () => endAll(endings) };
+}
+
+/** Read as the weather is; what was read last, and when. */
+async function watchActions({ clock, place, ...options }: OpenPaperOptions) {
+  const read = async (): Promise<KnownActions> => {
+    const readAt = clock.now();
+    return { actions: await place.readActions(), readAt };
+  };
+  return watchWeather<KnownActions>({ ...options, read, onChange: place.onChange, what: "corporate actions" });
+}

@@ -1,0 +1,213 @@
+// The paper market keeps the promises of every feed, shows the same prices for the same seed and moment, and moves like a market: near its
+// listed prices when it begins, with the volatility of a year in a year.
+import { describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { format, fromUnixMs, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import type { PaperWeather } from "../../contracts/src/records/fund.ts";
+import type { Quote } from "../../contracts/src/records/market.ts";
+import { paperPrices } from "../../core/paper/paper-prices.ts";
+import { paperListings } from "../../services/shared/paper-seeds.ts";
+import { quotesConformance } from "../../testkit/conformance/quotes.ts";
+import { scheduler } from "../../testkit/virtual/scheduler.ts";
+import { type PaperMarketOptions, paperMarket } from "./paper-market.ts";
+
+const seed = 20_261_115;
+const quoteEveryMs = 500;
+const noon = fromUnixMs(1_794_744_000_000);
+
+quotesConformance(`paper market, seed ${seed}`, async () => {
+  const time = scheduler({ seed });
+  const stop = time.pump();
+  return {
+    quotes: paperMarket({ ...time, seed, quoteEveryMs, listings: paperListings, beganAt: time.clock.now() }),
+    known: ["AAPL", "BTC-USD", "SPY 281215C00650000"],
+    unknown: "NOPE",
+    soonMs: 2_000,
+    now: () => time.clock.now(),
+    settle: (ms) => time.timers.sleep(ms),
+    close: stop,
+  };
+});
+
+type Options = Partial<Omit<PaperMarketOptions, "clock" | "timers">>;
+
+/** Everything that a feed says from that moment on for so long. */
+async function heardFrom(startAt: Instant, forMs: number, options: Options = {}): Promise<readonly Quote[]> {
+  const time = scheduler({ seed, startAt });
+  const market = paperMarket({ ...time, quoteEveryMs, seed, listings: paperListings, beganAt: noon, ...options });
+  const heard: Quote[] = [];
+  const symbols = (options.listings ?? paperListings).map(({ symbol }) => symbol);
+  const stream = await market.subscribe(symbols, (quotes) => void heard.push(...quotes));
+  await time.run({ untilMs: forMs });
+  await stream.stop();
+  return heard;
+}
+
+const priceIn = (heard: readonly Quote[], symbol: string): number =>
+  Number(heard.find((each) => each.symbol === symbol)?.last);
+const weather = (over: Partial<PaperWeather>) => (): PaperWeather => ({
+  set_by: "operator:duty",
+  reason: "tested",
+  at: format(noon),
+  ...over,
+});
+
+describe("the paper market", () => {
+  it("says the same for the same seed and moment, also when it was started later", async () => {
+    const first = await heardFrom(noon, 5_000);
+    expect(await heardFrom(noon, 5_000)).toEqual(first);
+    const later = await heardFrom(fromUnixMs(1_794_744_003_210), 1_500);
+    const known = new Map(first.map((each) => [`${each.symbol} ${each.quoted_at}`, each]));
+    expect(later.length).toBeGreaterThan(2 * paperListings.length);
+    for (const each of later) expect(known.get(`${each.symbol} ${each.quoted_at}`)).toEqual(each);
+    expect(await heardFrom(noon, 5_000, { seed: seed + 1 })).not.toEqual(first);
+  });
+
+  it("says these very prices on every machine", async () => {
+    const heard = await heardFrom(plusMilliseconds(noon, 86_400_000), 0);
+    expect(heard.map(({ symbol, last }) => `${symbol} ${last}`)).toMatchInlineSnapshot(`
+      [
+        "AAPL 230",
+        "MSFT 425.02",
+        "GOOGL 171.07",
+        "AMZN 207.29",
+        "NVDA 140.8",
+        "JPM 242.77",
+        "XOM 117.05",
+        "SPY 585.65",
+        "BTC-USD 91735.58",
+        "ETH-USD 3161.94",
+        "SOL-USD 219.57",
+        "SPY 281215C00650000 64.78",
+        "SPY 281215C00700000 44.22",
+        "SPY 281215P00500000 32.75",
+        "SPY 281215P00550000 47.74",
+      ]
+    `);
+  });
+
+  it("begins at the listed prices, for every seed and wherever time stands", async () => {
+    for (const beganAt of [noon, plusMilliseconds(noon, 200 * 86_400_000)]) {
+      for (const other of [1, 2, 3, seed]) {
+        for (const { symbol, last } of await heardFrom(beganAt, 0, { beganAt, seed: other })) {
+          const listed = Number(paperListings.find((listing) => listing.symbol === symbol)?.price);
+          // A burst may be under way.
+          expect(Math.abs(Number(last) / listed - 1), `${symbol} ${last}`).toBeLessThan(0.02);
+        }
+      }
+    }
+  });
+
+  it("quotes every symbol at once and then every step, on the tick, moving", async () => {
+    const heard = await heardFrom(fromUnixMs(1_794_744_000_123), 1_400);
+    expect(heard).toHaveLength(4 * paperListings.length);
+    const minutes = await heardFrom(noon, 120_000, { listings: paperListings.slice(0, 11) });
+    for (const { symbol } of paperListings.slice(0, 11)) {
+      const own = minutes.filter((each) => each.symbol === symbol);
+      for (const { bid, ask, last = "" } of own) {
+        for (const price of [bid, ask, last])
+          expect(decimal.isMultipleOf(decimal.parse(price), decimal.parse("0.01"))).toBe(true);
+        expect(decimal.parse(bid) < decimal.parse(last) && decimal.parse(last) < decimal.parse(ask)).toBe(true);
+      }
+      const steps = own.slice(1).map((each, index) => Math.abs(Number(each.last) / Number(own[index]?.last) - 1));
+      expect(Math.max(...steps), symbol).toBeLessThan(0.005);
+      expect(steps.filter((step) => step > 0).length, symbol).toBeGreaterThan(own.length / 4);
+      const volumes = own.map((each) => Number(each.volume));
+      expect(volumes).toEqual([...volumes].sort((left, right) => left - right));
+    }
+  });
+
+  it("moves an option with its underlying, a put the other way, and lets it lose value in time", async () => {
+    const up = { gaps: [{ symbol: "SPY", pct: 0.01, from: format(noon) }] };
+    const [before, after] = [await heardFrom(noon, 0), await heardFrom(noon, 0, { weather: weather(up) })];
+    const moved = (symbol: string): number => priceIn(after, symbol) - priceIn(before, symbol);
+    expect(moved("SPY")).toBeCloseTo(5.92, 0);
+    expect(moved("SPY 281215C00650000") / moved("SPY")).toBeCloseTo(0.55, 1);
+    expect(moved("SPY 281215P00500000") / moved("SPY")).toBeCloseTo(-0.19, 1);
+  });
+
+  it("suffers gaps from their moment on, and does not quote what is halted", async () => {
+    const gap = { gaps: [{ symbol: "AAPL", pct: -0.12, from: format(plusMilliseconds(noon, 1_000)) }] };
+    const fair = (await heardFrom(noon, 2_000)).filter(({ symbol }) => symbol === "AAPL");
+    const foul = (await heardFrom(noon, 2_000, { weather: weather(gap) })).filter(({ symbol }) => symbol === "AAPL");
+    expect(foul.slice(0, 2)).toEqual(fair.slice(0, 2));
+    for (const [index, each] of foul.slice(2).entries()) {
+      expect(Number(each.last) / Number(fair[index + 2]?.last)).toBeCloseTo(0.88, 3);
+    }
+    const halted = await heardFrom(noon, 1_000, { weather: weather({ halted_symbols: ["AAPL"] }) });
+    expect(new Set(halted.map(({ symbol }) => symbol)).size).toBe(paperListings.length - 1);
+  });
+
+  it("with real sessions is silent while a market is closed, and reopens elsewhere", async () => {
+    const sunday = fromUnixMs(Date.UTC(2026, 10, 15, 18));
+    const monday = fromUnixMs(Date.UTC(2026, 10, 16, 15));
+    const closed = await heardFrom(sunday, 0, { sessions: "real" });
+    expect(closed.map(({ symbol }) => symbol)).toEqual(["BTC-USD", "ETH-USD", "SOL-USD"]);
+    expect(await heardFrom(monday, 0, { sessions: "real" })).toHaveLength(paperListings.length);
+  });
+
+  it("at a higher speed moves more within a minute and agrees with itself", async () => {
+    const travelled = (quotes: readonly Quote[]): number => {
+      const own = quotes.filter(({ symbol }) => symbol === "BTC-USD").map(({ last }) => Number(last));
+      return own.slice(1).reduce((sum, each, index) => sum + Math.abs(each - (own[index] ?? each)), 0);
+    };
+    const slow = await heardFrom(noon, 60_000);
+    const fast = await heardFrom(noon, 60_000, { speeds: [{ from: noon, speed: 60 }] });
+    expect(travelled(fast)).toBeGreaterThan(3 * travelled(slow));
+    expect(await heardFrom(noon, 60_000, { speeds: [{ from: noon, speed: 60 }] })).toEqual(fast);
+  });
+
+  it("a listener that throws does not silence the market", async () => {
+    const time = scheduler({ seed });
+    const market = paperMarket({ ...time, seed, quoteEveryMs, listings: paperListings, beganAt: noon });
+    let calls = 0;
+    const stream = await market.subscribe(["AAPL"], () => {
+      calls += 1;
+      throw new Error("a listener's mistake");
+    });
+    for (let turn = 0; turn < 3; turn += 1) await expect(time.step()).rejects.toThrow("a listener's mistake");
+    await stream.stop();
+    expect(calls).toBe(3);
+  });
+
+  it("shows an option's greeks with its quote, and none of anything else", async () => {
+    const heard = await heardFrom(noon, 1_000);
+    const greeks = (symbol: string) => heard.find((one) => one.symbol === symbol)?.greeks;
+    expect(greeks("SPY")).toBeUndefined();
+    const { delta = 0, gamma = 0, theta = 0, vega = 0 } = greeks("SPY 281215C00650000") ?? {};
+    expect(delta).toBeGreaterThan(0.2);
+    expect(delta).toBeLessThan(0.8);
+    expect(gamma).toBeGreaterThan(0);
+    expect(theta).toBeLessThan(0);
+    expect(vega).toBeGreaterThan(0);
+  });
+
+  it("moves shares together, each by how much of the shared walk it takes", () => {
+    const prices = paperPrices({ seed, beganAt: noon, speeds: [], listings: paperListings, gaps: () => [] });
+    const shares = ["AAPL", "MSFT", "JPM", "XOM", "SPY"];
+    const days = Array.from({ length: 401 }, (_none, day) => plusMilliseconds(noon, (day - 400) * 86_400_000));
+    const returns = shares.map((symbol) => {
+      const closes = days.map((at) => decimal.toNumber(prices.middle(symbol, at)));
+      return closes.slice(1).map((close, index) => Math.log(close / (closes[index] ?? close)));
+    });
+    for (const [one, mine = []] of returns.entries()) {
+      for (const [other, theirs = []] of returns.entries()) {
+        if (other <= one) continue;
+        const [left, right] = [shares[one] ?? "", shares[other] ?? ""];
+        const expected = shareOf(left) * shareOf(right);
+        expect(Math.abs(correlation(mine, theirs) - expected), `${left} ${right}`).toBeLessThan(0.15);
+      }
+    }
+  });
+});
+
+const shareOf = (symbol: string): number => paperListings.find((one) => one.symbol === symbol)?.correlation ?? 0;
+
+function correlation(left: readonly number[], right: readonly number[]): number {
+  const mean = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0) / all.length;
+  const spread = (one: readonly number[], other: readonly number[]): number => {
+    const [at, to] = [mean(one), mean(other)];
+    return mean(one.map((value, index) => (value - at) * ((other[index] ?? 0) - to)));
+  };
+  return spread(left, right) / Math.sqrt(spread(left, left) * spread(right, right));
+}

@@ -1,0 +1,86 @@
+// Wake-ups between two processes: what they say of what was written, and that they say less rather than something wrong.
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../../../testkit/conformance/waiting.ts";
+import { quietLog } from "../../../testkit/global-setup.ts";
+import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
+import { systemRandom } from "../../system/random.ts";
+import { systemTimers } from "../../system/timers.ts";
+import { openClient } from "../connection.ts";
+import { createWake, type Wake } from "./wake.ts";
+
+const rig = {};
+let database: TestDatabase;
+let [here, there]: Wake[] = [];
+let client: pg.Client;
+/** By kind: the subjects that were named, or "any". */
+let heard: [string, readonly string[] | "any"][];
+
+function open(): Promise<pg.Client> {
+  return openClient(database.address.app, { log: quietLog, applicationName: "wake test" });
+}
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const options = { open, timers: systemTimers(), random: systemRandom(), log: quietLog };
+  here = createWake(options);
+  there = createWake(options);
+  client = await open();
+  const { signal } = new AbortController();
+  await here.ready(signal);
+  await there.ready(signal);
+  there.onPoke((written, subjects) => heard.push([written, subjects === undefined ? "any" : [...subjects].sort()]));
+});
+beforeEach(() => {
+  heard = [];
+});
+afterAll(async () => {
+  await here?.close();
+  await there?.close();
+  await client?.end();
+  await database?.drop();
+});
+
+async function hears(...expected: typeof heard): Promise<void> {
+  await eventually(rig, "the wake-up", () => heard.length >= expected.length);
+  expect(heard).toEqual(expected);
+}
+
+describe("a wake-up", () => {
+  it("names the subjects of what was committed", async () => {
+    here?.poke("events", new Set(["svc.v1.a", "svc.v1.b"]));
+    await hears(["events", ["svc.v1.a", "svc.v1.b"]]);
+  });
+
+  it("says of commits that share it what all of them brought", async () => {
+    here?.poke("entries");
+    here?.poke("events", new Set(["svc.v1.a"]));
+    here?.poke("decisions");
+    here?.poke("events", new Set(["svc.v1.b"]));
+    await hears(["entries", "any"], ["events", ["svc.v1.a", "svc.v1.b"]], ["decisions", "any"]);
+  });
+
+  it("says any when one of them did not say which", async () => {
+    here?.poke("entries");
+    here?.poke("events", new Set(["svc.v1.a"]));
+    here?.poke("events");
+    here?.poke("events", new Set(["svc.v1.b"]));
+    await hears(["entries", "any"], ["events", "any"]);
+  });
+
+  it("says any when there are too many to name, or one that cannot be named", async () => {
+    here?.poke("events", new Set(Array.from({ length: 33 }, (_, n) => `svc.v1.${n}`)));
+    await hears(["events", "any"]);
+    heard = [];
+    here?.poke("events", new Set(["svc.v1.a", "it's, one"]));
+    await hears(["events", "any"]);
+  });
+
+  it("of anybody else is taken for what it names, and for everything when it names nothing that is known", async () => {
+    await client.query("notify portcullis_wake, 'events'");
+    await hears(["events", "any"]);
+    heard = [];
+    await client.query("notify portcullis_wake, 'nonsense svc.v1.a'");
+    await hears(["events", "any"], ["decisions", "any"], ["entries", "any"]);
+  });
+});

@@ -1,0 +1,55 @@
+// Lists of orders and trades, newest first, page by page along their indexes.
+import type pg from "pg";
+import type { OmsQueries } from "../../../ports/oms-queries.ts";
+import { columnOfText } from "../exact-text.ts";
+import { storeFault } from "../store-fault.ts";
+import { orderOfRow } from "./oms-rows.ts";
+
+export function createOmsQueries(pool: pg.Pool): OmsQueries {
+  async function ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    try {
+      return await pool.query({ text, values: [...values] });
+    } catch (thrown) {
+      throw storeFault(thrown, "a query about orders");
+    }
+  }
+
+  return {
+    async orders({ fundId, openOnly, countMax, afterOrderId }) {
+      const values: unknown[] = [];
+      const place = (value: unknown): string => `$${values.push(value)}`;
+      const conditions = ["true"];
+      if (openOnly) conditions.push("is_open");
+      if (fundId !== undefined) conditions.push(`fund_id = ${place(columnOfText(fundId))}`);
+      if (afterOrderId !== undefined) {
+        const mark = await ask("select created_us, order_id from oms_order where order_id = $1", [
+          columnOfText(afterOrderId),
+        ]);
+        const [row] = mark.rows;
+        if (row === undefined) return [];
+        conditions.push(`(created_us, order_id) < (${place(row.created_us)}, ${place(row.order_id)})`);
+      }
+      const text = `select content from oms_order where ${conditions.join(" and ")}
+                    order by created_us desc, order_id desc limit ${place(countMax)}`;
+      return (await ask(text, values)).rows.map(orderOfRow);
+    },
+    async fills({ fundId, orderId, countMax, afterFillId }) {
+      const values: unknown[] = [];
+      const place = (value: unknown): string => `$${values.push(value)}`;
+      const conditions = ["true"];
+      if (fundId !== undefined) conditions.push(`fund_id = ${place(columnOfText(fundId))}`);
+      if (orderId !== undefined) conditions.push(`order_id = ${place(columnOfText(orderId))}`);
+      if (afterFillId !== undefined) {
+        const mark = await ask("select filled_us, fill_id from oms_fill where fill_id = $1", [
+          columnOfText(afterFillId),
+        ]);
+        const [row] = mark.rows;
+        if (row === undefined) return [];
+        conditions.push(`(filled_us, fill_id) < (${place(row.filled_us)}, ${place(row.fill_id)})`);
+      }
+      const text = `select content from oms_fill where ${conditions.join(" and ")}
+                    order by filled_us desc, fill_id desc limit ${place(countMax)}`;
+      return (await ask(text, values)).rows.map((row) => row.content);
+    },
+  };
+}

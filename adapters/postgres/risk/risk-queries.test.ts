@@ -1,0 +1,123 @@
+// What people ask about decisions and envelopes is answered completely, in order and page by page.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Instant } from "../../../contracts/src/instant.ts";
+import type { StoredDecision, StoredRejection } from "../../../ports/risk-queries.ts";
+import { referenceConformance } from "../../../testkit/conformance/reference-data.ts";
+import { envelope } from "../../../testkit/conformance/risk-store-reads.ts";
+import { batch, decision } from "../../../testkit/conformance/risk-store-rig.ts";
+import { type PostgresRiskRig, postgresReferenceRig, postgresRiskStoreRig } from "../../../testkit/risk-rigs.ts";
+import { createRiskQueries } from "./risk-queries.ts";
+
+referenceConformance("PostgreSQL", postgresReferenceRig);
+
+const start = 1_700_000_000_000_000;
+const at = (second: number) => (start + second * 1_000_000) as Instant;
+let rig: PostgresRiskRig;
+let queries: ReturnType<typeof createRiskQueries>;
+
+// Every second one decision; every third is denied, two in three are alpha's. Two share each of the first ten order ids.
+beforeAll(async () => {
+  rig = await postgresRiskStoreRig();
+  queries = createRiskQueries(rig.peer.pool);
+  const pen = await rig.risk.takePen("one");
+  const entries = Array.from({ length: 60 }, (_unused, n) =>
+    decision(rig, n, {
+      at: at(n),
+      fundId: n % 3 === 1 ? "beta" : "alpha",
+      orderId: n < 20 ? `order-${n % 10}` : n === 20 ? "zero\0" : `order-${n}`,
+      ...(n % 3 === 0 ? { approved: false, code: "NO_PRICE" } : {}),
+      payload: Buffer.from(String(n)),
+    }),
+  );
+  await rig.risk.append(batch(rig, pen, entries));
+});
+afterAll(async () => {
+  await rig.close();
+});
+
+const numbers = (found: readonly StoredRejection[]) =>
+  found.map((one) => ("payload" in one ? Number(Buffer.from(one.payload).toString()) : one.order.order_id));
+const cursorOf = (last: StoredRejection | undefined) =>
+  last === undefined ? {} : { afterDecisionId: "payload" in last ? last.decisionId : `oms:${last.order.order_id}` };
+const where = (test: (n: number) => boolean) => Array.from({ length: 60 }, (_unused, n) => n).filter(test);
+
+it("lists rejections, newest first, page by page", async () => {
+  const all = await queries.rejections({ since: at(10), countMax: 100 });
+  expect(numbers(all)).toEqual(where((n) => n >= 10 && n % 3 === 0).reverse());
+  const paged: StoredRejection[] = [];
+  for (;;) {
+    const asked = { fundId: "alpha", since: at(10), countMax: 4 };
+    const page = await queries.rejections({ ...asked, ...cursorOf(paged.at(-1)) });
+    if (page.length === 0) break;
+    paged.push(...page);
+  }
+  expect(numbers(paged)).toEqual(numbers(all));
+  expect(await queries.rejections({ fundId: "beta", since: at(0), countMax: 10 })).toEqual([]);
+  expect(await queries.rejections({ fundId: "a\0", since: at(0), countMax: 10 })).toEqual([]);
+  expect(await queries.rejections({ since: at(0), countMax: 10, afterDecisionId: "nonsense" })).toEqual([]);
+  expect(await queries.rejections({ since: at(0), countMax: 10, afterDecisionId: rig.uuid() })).toEqual([]);
+});
+
+it("22.9: orders that order management refused stand in the same list, at their time, and no page loses or repeats one", async () => {
+  const refuse = (orderId: string, second: number, fundId: string, code: string, state = "REJECTED") =>
+    rig.peer.pool.query(
+      `insert into oms_order (order_id, idempotency_key, fund_id, state, is_open, created_us, updated_us, content)
+       values ($1, $1, $2, $3, false, $4, $5, $6)`,
+      [orderId, fundId, state, at(0), at(second), JSON.stringify({ order: { order_id: orderId }, code, reason: "r" })],
+    );
+  // Two of the same moment, one of the same moment as a decision, and what is no refusal of order management's own.
+  await refuse("a", 30, "alpha", "ORDER_HALTED");
+  await refuse("b", 30, "beta", "ORDER_HALTED");
+  await refuse("c", 31, "alpha", "APPROVAL_OUTDATED");
+  await refuse("d", 58, "alpha", "ORDER_CHECK_UNANSWERED");
+  await refuse("e", 11, "alpha", "APPROVAL_EXPIRED");
+  await refuse("denied", 40, "alpha", "NOTIONAL_ABOVE_MAX");
+  await refuse("gone", 41, "alpha", "ORDER_HALTED", "CANCELLED");
+  await refuse("old", 5, "alpha", "ORDER_HALTED");
+  const all = numbers(await queries.rejections({ since: at(10), countMax: 100 }));
+  expect(all).toEqual(["d", 57, 54, 51, 48, 45, 42, 39, 36, 33, "c", 30, "b", "a", 27, 24, 21, 18, 15, 12, "e"]);
+  for (const countMax of [1, 2, 3, 7]) {
+    const paged: StoredRejection[] = [];
+    for (;;) {
+      const page = await queries.rejections({ since: at(10), countMax, ...cursorOf(paged.at(-1)) });
+      if (page.length === 0) break;
+      paged.push(...page);
+    }
+    expect(numbers(paged)).toEqual(all);
+  }
+  const ofBeta = await queries.rejections({ fundId: "beta", since: at(0), countMax: 10 });
+  expect(ofBeta).toEqual([{ refusedAt: at(30), order: { order_id: "b" }, code: "ORDER_HALTED", reason: "r" }]);
+  expect(await queries.rejections({ since: at(0), countMax: 10, afterDecisionId: "oms:nobody" })).toEqual([]);
+});
+
+it("finds every decision about an order, oldest first, also by an id that no text can hold", async () => {
+  expect(numbers(await queries.decisionsOf("order-3", 10))).toEqual([3, 13]);
+  expect(numbers(await queries.decisionsOf("order-3", 1))).toEqual([3]);
+  expect(numbers(await queries.decisionsOf("zero\0", 10))).toEqual([20]);
+  expect(await queries.decisionsOf("nobody's", 10)).toEqual([]);
+});
+
+it("reads a fund's decisions of a time in pages", async () => {
+  const wanted = where((n) => n >= 5 && n < 50 && n % 3 !== 1);
+  for (const page of [1, 7, 100]) {
+    const found: StoredDecision[] = [];
+    for (;;) {
+      const more = await queries.decisionsBetween("alpha", at(5), at(50), found.at(-1)?.id ?? 0n, page);
+      if (more.length === 0) break;
+      found.push(...more);
+    }
+    expect(numbers(found)).toEqual(wanted);
+  }
+  expect(await queries.decisionsBetween("alpha", at(100), at(200), 0n, 10)).toEqual([]);
+});
+
+it("has every version of an envelope", async () => {
+  for (const version of [1, 2, 3]) {
+    await rig.store.transact("test.put", (unit) => unit.risk.putEnvelope(envelope("alpha", version)));
+  }
+  expect(await queries.envelope("alpha", undefined)).toEqual(envelope("alpha", 3));
+  expect(await queries.envelope("alpha", 2)).toEqual(envelope("alpha", 2));
+  expect(await queries.envelope("alpha", 9)).toBeUndefined();
+  expect(await queries.envelope("nobody", undefined)).toBeUndefined();
+  expect((await queries.envelopes("alpha", 2)).map((one) => one.version)).toEqual([3, 2]);
+});

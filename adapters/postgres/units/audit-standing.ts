@@ -1,0 +1,35 @@
+// How the audit log stands, in a transaction.
+import { fromMicroseconds } from "../../../contracts/src/instant.ts";
+import type { AuditStandingRecords } from "../../../ports/audit-standing.ts";
+import { columnOfText, textOfColumn } from "../exact-text.ts";
+import type { Sql } from "../store-transaction.ts";
+
+export function auditStandingRecords(sql: Sql): AuditStandingRecords {
+  return {
+    async read() {
+      const found = await sql.read({
+        name: "audit_standing_read",
+        text: "select pen, through_us, broken, broken_us from audit_standing",
+      });
+      const [row] = found.rows;
+      if (row === undefined) return undefined;
+      const standing = { pen: Number(row.pen), through: fromMicroseconds(Number(row.through_us)) };
+      if (row.broken === null) return standing;
+      const since = fromMicroseconds(Number(row.broken_us));
+      return { ...standing, broken: { reason: textOfColumn(row.broken), since } };
+    },
+    async report({ pen, through, broken }) {
+      const reason = broken === undefined ? null : columnOfText(broken.reason);
+      const written = await sql.write({
+        name: "audit_standing_report",
+        text: `insert into audit_standing as known (pen, through_us, broken, broken_us) values ($1, $2, $3, $4)
+               on conflict (one) do update
+               set pen = excluded.pen, through_us = greatest(known.through_us, excluded.through_us),
+                   broken = excluded.broken, broken_us = excluded.broken_us
+               where known.pen <= excluded.pen`,
+        values: [pen, through, reason, broken?.since ?? null],
+      });
+      return written.rowCount === 1;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+// Research's repository in a transaction: strategies, signals, skill by the day, and backtests.
+import { format, parse } from "../../../contracts/src/decimal.ts";
+import { fromMicroseconds } from "../../../contracts/src/instant.ts";
+import type { StrategyStatus } from "../../../contracts/src/records/values.ts";
+import type { ResearchRecords, StoredSignal, StoredStrategy } from "../../../ports/research-records.ts";
+import type { Sql } from "../store-transaction.ts";
+
+interface SignalRow {
+  readonly strategy_id: string;
+  readonly at_us: string;
+  readonly symbol: string;
+  readonly value: number;
+  readonly price: string;
+  readonly horizon_s: number;
+  readonly realised: number | null;
+}
+
+const signalColumns = "strategy_id, at_us, symbol, value, price, horizon_s, realised";
+
+type StrategyPart = Pick<ResearchRecords, "strategies" | "lockStrategy" | "putStrategy" | "takeDecision">;
+type SignalPart = Pick<ResearchRecords, "insertSignals" | "dueSignals" | "setRealised" | "signals" | "forgetSignals">;
+
+export function researchRecords(sql: Sql): ResearchRecords {
+  return { ...strategyRecords(sql), ...signalRecords(sql), ...skillRecords(sql) };
+}
+
+function strategyRecords(sql: Sql): StrategyPart {
+  const columns = "strategy_id, fund_id, status, allocation_pct";
+  return {
+    async strategies() {
+      const found = await sql.read({
+        name: "research_strategies",
+        text: `select ${columns} from research_strategy order by strategy_id`,
+      });
+      return found.rows.map(strategyOf);
+    },
+    async lockStrategy(strategyId) {
+      const found = await sql.write({
+        name: "research_strategy_lock",
+        text: `select ${columns} from research_strategy where strategy_id = $1 for update`,
+        values: [strategyId],
+      });
+      const [row] = found.rows;
+      return row === undefined ? undefined : strategyOf(row);
+    },
+    async putStrategy({ strategyId, fundId, status, allocationPct }) {
+      await sql.write({
+        name: "research_strategy_put",
+        text: `insert into research_strategy (${columns}) values ($1, $2, $3, $4)
+               on conflict (strategy_id) do update set fund_id = excluded.fund_id, status = excluded.status,
+                 allocation_pct = excluded.allocation_pct`,
+        values: [strategyId, fundId, status, allocationPct],
+      });
+    },
+    async takeDecision(strategyId) {
+      const counted = await sql.write({
+        name: "research_decision",
+        text: "update research_strategy set decisions = decisions + 1 where strategy_id = $1 returning decisions",
+        values: [strategyId],
+      });
+      return Number(counted.rows[0]?.decisions);
+    },
+  };
+}
+
+function signalRecords(sql: Sql): SignalPart {
+  return {
+    async insertSignals(signals) {
+      if (signals.length === 0) return;
+      await sql.write({
+        name: "research_signal_insert",
+        text: `insert into research_signal (${signalColumns})
+               select * from unnest($1::text[], $2::bigint[], $3::text[], $4::float8[], $5::numeric[], $6::float8[], $7::float8[])
+               on conflict do nothing`,
+        values: [
+          signals.map(({ strategyId }) => strategyId),
+          signals.map(({ at }) => at),
+          signals.map(({ symbol }) => symbol),
+          signals.map(({ value }) => value),
+          signals.map(({ price }) => format(price)),
+          signals.map(({ horizonS }) => horizonS),
+          signals.map(({ realisedReturn }) => realisedReturn ?? null),
+        ],
+      });
+    },
+    async dueSignals(strategyId, from, by, countMax) {
+      const found = await sql.read({
+        name: "research_signal_due",
+        text: `select ${signalColumns} from research_signal
+               where strategy_id = $1 and realised is null and at_us >= $2 and at_us + horizon_s * 1000000 <= $3
+               order by at_us, symbol limit $4`,
+        values: [strategyId, from, by, countMax],
+      });
+      return (found.rows as readonly SignalRow[]).map(signalOf);
+    },
+    async setRealised(signals) {
+      if (signals.length === 0) return;
+      await sql.write({
+        name: "research_signal_realised",
+        text: `update research_signal as kept set realised = known.realised
+               from unnest($1::text[], $2::bigint[], $3::text[], $4::float8[]) as known (strategy_id, at_us, symbol, realised)
+               where kept.strategy_id = known.strategy_id and kept.at_us = known.at_us and kept.symbol = known.symbol`,
+        values: [
+          signals.map(({ strategyId }) => strategyId),
+          signals.map(({ at }) => at),
+          signals.map(({ symbol }) => symbol),
+          signals.map(({ realisedReturn }) => realisedReturn ?? null),
+        ],
+      });
+    },
+    async signals(strategyId, countMax) {
+      const found = await sql.read({
+        name: "research_signals",
+        text: `select ${signalColumns} from research_signal where strategy_id = $1
+               order by at_us desc, symbol limit $2`,
+        values: [strategyId, countMax],
+      });
+      return (found.rows as readonly SignalRow[]).map(signalOf);
+    },
+    async forgetSignals(before, countMax) {
+      const removed = await sql.write({
+        text: `delete from research_signal where ctid in (
+                 select ctid from research_signal where at_us < $1 order by at_us limit $2)`,
+        values: [before, countMax],
+      });
+      return removed.rowCount ?? 0;
+    },
+  };
+}
+
+function skillRecords(sql: Sql): Omit<ResearchRecords, keyof StrategyPart | keyof SignalPart> {
+  return {
+    async addSkill(strategyId, day, coefficient) {
+      await sql.write({
+        name: "research_skill_add",
+        text: `insert into research_skill as kept (strategy_id, day, total, count) values ($1, $2, $3, 1)
+               on conflict (strategy_id, day) do update set total = kept.total + excluded.total, count = kept.count + 1`,
+        values: [strategyId, day, coefficient],
+      });
+    },
+    async skill(strategyId, countMax) {
+      const found = await sql.read({
+        name: "research_skill",
+        text: "select day, total, count from research_skill where strategy_id = $1 order by day desc limit $2",
+        values: [strategyId, countMax],
+      });
+      return found.rows.map((row) => ({
+        day: row.day,
+        mean: row.total / Number(row.count),
+        count: Number(row.count),
+      }));
+    },
+    async backtest(strategyId) {
+      const found = await sql.read({
+        text: "select content from research_backtest where strategy_id = $1",
+        values: [strategyId],
+      });
+      return found.rows[0]?.content;
+    },
+    async putBacktest(backtest) {
+      await sql.write({
+        text: `insert into research_backtest (strategy_id, content) values ($1, $2)
+               on conflict (strategy_id) do update set content = excluded.content`,
+        values: [backtest.strategyId, JSON.stringify(backtest)],
+      });
+    },
+  };
+}
+
+function strategyOf(row: {
+  readonly strategy_id: string;
+  readonly fund_id: string;
+  readonly status: StrategyStatus;
+  readonly allocation_pct: number;
+}): StoredStrategy {
+  return {
+    strategyId: row.strategy_id,
+    fundId: row.fund_id,
+    status: row.status,
+    allocationPct: row.allocation_pct,
+  };
+}
+
+function signalOf(row: SignalRow): StoredSignal {
+  return {
+    strategyId: row.strategy_id,
+    symbol: row.symbol,
+    at: fromMicroseconds(Number(row.at_us)),
+    value: row.value,
+    price: parse(row.price),
+    horizonS: row.horizon_s,
+    ...(row.realised === null ? {} : { realisedReturn: row.realised }),
+  };
+}

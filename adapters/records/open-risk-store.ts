@@ -1,0 +1,64 @@
+// Opens what a process reads and writes of the risk engine's books. Only the engine itself keeps the connection over which the journal is
+// written; in every other process writing it is a mistake of ours.
+
+import type pg from "pg";
+import { Defect } from "../../contracts/src/fault.ts";
+import type { BooksQueries } from "../../ports/books-queries.ts";
+import type { ReferenceData } from "../../ports/reference-data.ts";
+import type { RiskQueries } from "../../ports/risk-queries.ts";
+import type { RiskStore } from "../../ports/risk-store.ts";
+import type { TreasuryQueries } from "../../ports/treasury-queries.ts";
+import { whenWritten } from "../postgres/bus/wake.ts";
+import { createBooksQueries } from "../postgres/queries/books-queries.ts";
+import { createPostgresReferenceData } from "../postgres/queries/reference-store.ts";
+import { createTreasuryQueries } from "../postgres/queries/treasury-queries.ts";
+import { createRiskQueries } from "../postgres/risk/risk-queries.ts";
+import { createRiskReads } from "../postgres/risk/risk-reads.ts";
+import { createPostgresRiskStore } from "../postgres/risk/risk-store.ts";
+import { storeFault } from "../postgres/store-fault.ts";
+import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
+
+export interface OpenedRiskStore {
+  readonly riskStore: RiskStore;
+  readonly riskQueries: RiskQueries;
+  readonly treasuryQueries: TreasuryQueries;
+  readonly booksQueries: BooksQueries;
+  readonly referenceData: ReferenceData;
+  close(): Promise<void>;
+}
+
+export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): OpenedRiskStore {
+  const { pool } = opened;
+  const common = {
+    riskQueries: createRiskQueries(pool),
+    treasuryQueries: createTreasuryQueries(pool),
+    booksQueries: createBooksQueries(pool),
+    referenceData: createPostgresReferenceData(pool),
+  };
+  if (!options.services.includes("riskengine")) {
+    return { ...common, riskStore: readOnly(options, opened), close: async () => undefined };
+  }
+  const riskStore = createPostgresRiskStore({ ...options, ...opened });
+  return { ...common, riskStore, close: () => riskStore.close() };
+}
+
+function readOnly({ clock }: OpenStoreOptions, { pool, wake }: OpenedStore): RiskStore {
+  const ask = async (doing: string, statement: pg.QueryConfig): Promise<pg.QueryResult> => {
+    try {
+      return await pool.query(statement);
+    } catch (thrown) {
+      throw storeFault(thrown, doing);
+    }
+  };
+  const refuse = async (): Promise<never> => {
+    throw new Defect("only the risk engine's own process writes its journal");
+  };
+  return {
+    ...createRiskReads(ask, clock),
+    takePen: refuse,
+    append: refuse,
+    outcomeOf: refuse,
+    saveSnapshot: refuse,
+    onChange: (run) => whenWritten(wake, "events", run),
+  };
+}

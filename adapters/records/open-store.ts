@@ -1,0 +1,50 @@
+// Opens the store of one process: its pool, the connection that wakes readers after a commit, and who may publish what. A process that takes
+// part in the bus opens the rest of its transport on top of this; the gateway needs no more.
+import { untoldChange } from "../../contracts/src/state-changes.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Metrics } from "../../ports/metrics.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Timers } from "../../ports/timers.ts";
+import type { Tracer } from "../../ports/tracer.ts";
+import type { OpenConnection } from "../postgres/bus/bus-connection.ts";
+import { createWake, type Wake } from "../postgres/bus/wake.ts";
+import { answerMsMaxOfServices, type ConnectionTarget, openClient, openPool } from "../postgres/connection.ts";
+import { createPostgresStore, type PostgresStore } from "../postgres/store.ts";
+import { type Endings, endAll } from "../system/end-all.ts";
+import { publishAuthority } from "../transport/publish-authority.ts";
+
+export interface OpenStoreOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracer: Tracer;
+  /** The database as the app role. */
+  readonly database: ConnectionTarget;
+  /** The process's name: in every event, and in the database's list of sessions. */
+  readonly source: string;
+  /** The services that run here, which decide what may be published. */
+  readonly services: readonly string[];
+}
+
+export interface OpenedStore {
+  readonly store: PostgresStore;
+  readonly pool: ReturnType<typeof openPool>;
+  readonly wake: Wake;
+  readonly open: OpenConnection;
+  close(): Promise<void>;
+}
+
+export function openStore(options: OpenStoreOptions): OpenedStore {
+  const { database, log, source, services } = options;
+  const connecting = { log, applicationName: `portcullis ${source}`, answerMsMax: answerMsMaxOfServices };
+  const pool = openPool(database, connecting);
+  const open = () => openClient(database, connecting);
+  const wake = createWake({ ...options, open });
+  const mayPublish = publishAuthority(services);
+  const store = createPostgresStore({ ...options, pool, wake, mayPublish, untoldChange });
+  const endings: Endings = [() => pool.end(), () => wake.close(), () => store.close()];
+  return { store, pool, wake, open, close: () => endAll(endings) };
+}

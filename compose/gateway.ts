@@ -1,0 +1,261 @@
+// The gateway's half of the composition: both HTTP listeners, the login provider or the user's own issuer, and what the routes are handed.
+// The listeners open first, because the embedded issuer's address contains the port; until the rest stands, the gateway says that it is starting.
+import { hostname } from "node:os";
+import { createHealthDirectory, type GrpcDirectory } from "../adapters/grpc/health-directory.ts";
+import { createRpcClient, type RpcClient } from "../adapters/grpc/rpc-client.ts";
+import { joinedOpenApi } from "../adapters/http/joined-open-api.ts";
+import type { HttpMount } from "../adapters/http/mount.ts";
+import { openApiOf } from "../adapters/http/open-api.ts";
+import { type HttpServer, type HttpServerOptions, serveHttp } from "../adapters/http/server.ts";
+import { cliClientId, scopes as embeddedScopes } from "../adapters/identity/embedded/options.ts";
+import { type GatewayIdentity, openGatewayIdentity } from "../adapters/identity/gateway-identity.ts";
+import { removeDevelopmentOperators } from "../adapters/identity/remove-development-operators.ts";
+import { openSealing } from "../adapters/identity/sealing.ts";
+import { embeddedAudience } from "../adapters/identity/verifier/token-issuer.ts";
+import { createRefusedAttempts } from "../adapters/listener/refused-attempts.ts";
+import { openStore } from "../adapters/records/open-store.ts";
+import { toldSecrets } from "../adapters/secrets/audited-secrets.ts";
+import { openSecrets } from "../adapters/secrets/open-secrets.ts";
+import type { MetricsRegistry } from "../adapters/telemetry/prometheus-metrics.ts";
+import { Fault } from "../contracts/src/fault.ts";
+import { gatewayRoutes } from "../edges/gateway/index.ts";
+import type { LoginFacts, Restarts } from "../edges/gateway/parts.ts";
+import type { TellRefusal } from "../ports/attempts.ts";
+import type { Health } from "../ports/health.ts";
+import type { Route } from "../ports/http.ts";
+import type { Log } from "../ports/log.ts";
+import { services } from "../services/index.ts";
+import { type Lease, takeLease } from "../services/shared/lease.ts";
+import { restartsOf } from "./restarts.ts";
+import {
+  type AskRunner,
+  addressText,
+  basePorts,
+  drainMs,
+  type PartInput,
+  pinnedPort,
+  type Stops,
+  untilEnding,
+  worst,
+} from "./shared.ts";
+
+/**
+ * Called before any part listens: in production and with another issuer nothing that the development operators held may be believed,
+ * not even for the seconds of a start.
+ */
+export async function forgetDevelopmentOperators(input: PartInput, log: Log): Promise<void> {
+  const { dataFolder } = input;
+  const { secrets: place, identity } = input.configuration;
+  const stops: Stops = [];
+  try {
+    const { ports, store, secrets } = await openGround(input, log, stops);
+    const sealing = await openSealing(secrets, place.prefix, ports.random);
+    await removeDevelopmentOperators({ ...ports, dataFolder, store, sealing, sessionS: identity.session_s });
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/** What everything of the gateway's stands on: its ports, its store and the secrets. */
+async function openGround(input: PartInput, log: Log, stops: Stops) {
+  const { ports, metrics, close } = await basePorts("gateway", input, log);
+  stops.push(close);
+  const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
+  stops.push(opened.close);
+  const kept = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
+  const secrets = toldSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
+  stops.push(() => secrets.close());
+  return { ports, metrics, store: opened.store, secrets };
+}
+
+type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
+
+export async function startGateway(
+  input: PartInput,
+  log: Log,
+  addresses: Record<string, string>,
+  stops: Stops,
+  ask: AskRunner | undefined,
+  ending: AbortSignal,
+): Promise<void> {
+  const { ports, metrics, store, secrets } = await openGround(input, log.with({ service: "gateway" }), stops);
+  const { configuration, dataFolder, development } = input;
+  const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
+  stops.push(() => identity.close());
+  const targets = serviceTargets(input, addresses);
+  const directory = createHealthDirectory({
+    ...ports,
+    targets,
+    credentials: () => identity.platformToken("gateway"),
+  });
+  stops.push(async () => directory.close());
+  const calls = createRpcClient({ targets, clock: ports.clock });
+  stops.push(async () => calls.close());
+  const restarts = restartsOf({ ...ports, store, ask });
+  const asked = { directory, calls, restarts, ending };
+  const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
+  const refused = createRefusedAttempts({ ...ports, store });
+  stops.push(() => refused.close());
+  // Given back after the listeners have drained.
+  let lease: Lease | undefined;
+  stops.push(async () => lease?.retire());
+  const server = await listen(input, { ...ports, tellRefusal: refused.tell }, identity, routes, addresses);
+  stops.push(async () => void (await server.drain(drainMs(input))));
+  addresses["gateway"] = addressText(server.addresses.operator);
+  addresses["gateway.public"] = addressText(server.addresses.public);
+  await identity.begin(configuration.http.base_url ?? `http://${addresses["gateway"]}`);
+  // Taken when it is ready: a start that takes long on a busy machine would let it run out and be told as a lost process.
+  // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
+  lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store });
+}
+
+function routesOf(
+  input: PartInput,
+  ports: BasePorts,
+  identity: GatewayIdentity,
+  {
+    directory,
+    calls,
+    restarts,
+    ending,
+  }: {
+    readonly directory: GrpcDirectory;
+    readonly calls: RpcClient;
+    readonly restarts: Restarts;
+    readonly ending: AbortSignal;
+  },
+  expectedServices: readonly string[],
+  metrics: MetricsRegistry,
+  addresses: Readonly<Record<string, string>>,
+): readonly Route[] {
+  const expected: Health = expectedServices.length > 0 ? { status: "ok" } : knowsNobody;
+  let publicDocument: Promise<object> | undefined;
+  let openApi: Promise<object> | undefined;
+  const routes = gatewayRoutes({
+    log: ports.log,
+    clock: ports.clock,
+    timers: ports.timers,
+    random: ports.random,
+    expectedServices,
+    directory,
+    ownHealth: () => worst([untilEnding(ending), expected, identity.health()]),
+    collectMetrics: () => directory.collectMetrics(),
+    ownMetrics: async () => JSON.stringify(await metrics.json()),
+    services: calls,
+    ownToken: () => identity.platformToken("gateway"),
+    login: loginFacts(input, identity),
+    secondFactors: identity.secondFactors,
+    serviceTokens: identity.serviceTokens,
+    sessions: identity.sessions,
+    signingKeys: identity.signingKeys,
+    restarts,
+    publicOpenApi,
+    openApi: () => {
+      openApi ??= (async () =>
+        joinedOpenApi(await openApiOf(routes, "operator"), await publicOpenApi(), publicUrlOf(identity, addresses)))();
+      return openApi;
+    },
+  });
+  function publicOpenApi(): Promise<object> {
+    publicDocument ??= openApiOf(routes, "public");
+    return publicDocument;
+  }
+  return routes;
+}
+
+/** Where the operators' listener is reached, with the other port. */
+function publicUrlOf(identity: GatewayIdentity, addresses: Readonly<Record<string, string>>): string {
+  const url = new URL(identity.baseUrl());
+  url.port = String(pinnedPort(addresses, "gateway.public") ?? "");
+  return url.origin;
+}
+
+function loginFacts({ configuration, development }: PartInput, identity: GatewayIdentity): LoginFacts {
+  const { issuer, client_id, audience, scopes } = configuration.identity;
+  const clientId = issuer === undefined ? cliClientId : (client_id ?? "");
+  return {
+    issuer: () => identity.issuer(),
+    resource: () => identity.baseUrl(),
+    clientId,
+    audience: issuer === undefined ? embeddedAudience : (audience ?? clientId),
+    scopes: issuer === undefined ? embeddedScopes.join(" ") : scopes,
+    developmentLogin: development,
+  };
+}
+
+/**
+ * What guessers would try, and whatever makes us write a row for somebody who proved nothing; a person needs a handful. The token
+ * endpoint is also where every device that waits asks.
+ */
+const loginAttempts: HttpMount["attempts"] = [
+  { method: "GET", path: "/auth", perMinuteMax: 120 },
+  { method: "POST", path: "/auth", perMinuteMax: 120 },
+  { method: "GET", path: "/session", perMinuteMax: 60 },
+  { method: "POST", path: "/session", perMinuteMax: 60 },
+  { method: "POST", path: "/interaction", perMinuteMax: 30 },
+  { method: "POST", path: "/device", perMinuteMax: 60 },
+  { method: "GET", path: "/device", perMinuteMax: 60 },
+  { method: "POST", path: "/token", perMinuteMax: 600 },
+];
+
+async function listen(
+  input: PartInput,
+  ports: BasePorts & { readonly tellRefusal: TellRefusal },
+  identity: GatewayIdentity,
+  routes: readonly Route[],
+  addresses: Readonly<Record<string, string>>,
+): Promise<HttpServer> {
+  const { http } = input.configuration;
+  const provider: HttpMount = {
+    listener: "operator",
+    prefix: "/oidc",
+    operation: "LogIn",
+    attempts: loginAttempts,
+    handle: (request, response) => identity.handle(request, response),
+  };
+  const options = (operatorPort: number): HttpServerOptions => ({
+    ...ports,
+    verifier: identity.verifier,
+    routes,
+    mounts: identity.isEmbedded ? [provider] : [],
+    trustedProxies: http.trusted_proxies,
+    ...(http.base_url === undefined ? {} : { baseUrl: http.base_url.replace(/\/$/, "") }),
+    listeners: {
+      operator: { host: http.host, port: operatorPort, environmentVariable: "PORTCULLIS_HTTP_PORT" },
+      public: {
+        host: http.host,
+        port: pinnedPort(addresses, "gateway.public") ?? http.public_port,
+        environmentVariable: "PORTCULLIS_PUBLIC_PORT",
+      },
+    },
+  });
+  const pinned = pinnedPort(addresses, "gateway");
+  const before = pinned === undefined && http.port === 0 ? await identity.portBefore(http.host) : undefined;
+  if (before === undefined) return serveHttp(options(pinned ?? http.port));
+  try {
+    // Any free port was asked for: the one that tokens in people's hands name is the best of them, as long as it is free.
+    return await serveHttp(options(before));
+  } catch (error) {
+    if (error instanceof Fault && error.code === "PORT_IN_USE") return serveHttp(options(0));
+    throw error;
+  }
+}
+
+const knowsNobody: Health = {
+  status: "failing",
+  complaint: "no service runs here and none is named: set PORTCULLIS_RPC_RISKENGINE and so on",
+};
+
+/** Where the gateway finds each service: those that run beside it, and those whose address is configured. */
+function serviceTargets(
+  input: PartInput,
+  addresses: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const configured: Readonly<Record<string, string | undefined>> = input.configuration.rpc;
+  return Object.fromEntries(
+    services.flatMap(({ name }) => {
+      const target = addresses[name] ?? configured[name];
+      return target === undefined ? [] : [[name, target]];
+    }),
+  );
+}

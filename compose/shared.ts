@@ -1,0 +1,91 @@
+// What the composition of services and of the gateway share: the input, the ports that every part has, addresses and stops.
+import type { Configuration } from "../adapters/configuration/schema.ts";
+import type { GrpcAddress } from "../adapters/grpc/listener.ts";
+import { createLog } from "../adapters/log/pino-log.ts";
+import type { DatabaseAddress } from "../adapters/postgres/connection.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { processCrash } from "../adapters/system/process-crash.ts";
+import { systemRandom } from "../adapters/system/random.ts";
+import type { PartWish } from "../adapters/system/service-process.ts";
+import { systemTimers } from "../adapters/system/timers.ts";
+import { createTracer } from "../adapters/telemetry/otel-tracer.ts";
+import { createMetrics } from "../adapters/telemetry/prometheus-metrics.ts";
+import type { Health } from "../ports/health.ts";
+import type { Log } from "../ports/log.ts";
+import type { ServiceName } from "../services/shared/service.ts";
+
+export type PartName = ServiceName | "gateway";
+
+/** Everything a part needs to know; plain data, because it travels to child processes. */
+export interface PartInput {
+  readonly configuration: Configuration;
+  readonly parts: readonly PartName[];
+  readonly database: DatabaseAddress;
+  readonly dataFolder: string;
+  readonly runtimeFolder: string;
+  /** Whether the development operators exist: with the embedded provider and outside production. */
+  readonly development: boolean;
+  /** Addresses that are known already: of parts that run elsewhere, and of our own after a restart on port 0. */
+  readonly addresses: Readonly<Record<string, string>>;
+}
+
+export type Stops = (() => Promise<void>)[];
+
+/** What a part may wish of whoever runs it; there is nobody to ask where everything runs in one process. */
+export type AskRunner = (wish: PartWish) => Promise<unknown>;
+
+export function logFor(configuration: Configuration): Log {
+  const { level, format } = configuration.log;
+  const terminal = process.stdout.isTTY === true;
+  const pretty = format === "pretty" || (format === "auto" && terminal);
+  return createLog({ level, pretty, colour: terminal && process.env["NO_COLOR"] === undefined });
+}
+
+/** The port of an address that was taken before a restart, so that port 0 stays where it was. */
+export function pinnedPort(addresses: Readonly<Record<string, string>>, name: string): number | undefined {
+  const address = addresses[name];
+  return address === undefined || address.startsWith("unix:") ? undefined : Number(address.split(":").at(-1));
+}
+
+export async function basePorts(name: string, input: PartInput, log: Log) {
+  const timers = systemTimers();
+  const metrics = createMetrics({ service: name });
+  const tracer = await createTracer({ service: name, endpoint: input.configuration.telemetry.otlp_endpoint, log });
+  const ports = {
+    clock: systemClock(),
+    timers,
+    random: systemRandom(),
+    crash: processCrash(log),
+    log,
+    metrics,
+    tracer,
+  };
+  const close = async () => {
+    await tracer.close();
+    metrics.close();
+    timers.release();
+  };
+  return { ports, metrics, close };
+}
+
+/** A part's server gets an eighth of the whole stop: its own share is about a fifth, and the rest of the part must stop as well. */
+export function drainMs(input: PartInput): number {
+  return (input.configuration.lifecycle.drain_timeout_s * 1_000) / 8;
+}
+
+export function addressText(address: GrpcAddress): string {
+  if ("path" in address) return `unix:${address.path}`;
+  return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}
+
+/** A process that was asked to end is not well any more, from that moment on, however long its end takes. */
+export function untilEnding(ending: AbortSignal): Health {
+  return ending.aborted ? { status: "failing", complaint: "it was asked to end" } : { status: "ok" };
+}
+
+export function worst(healths: readonly Health[]): Health {
+  const rank = { ok: 0, starting: 1, failing: 2 };
+  // Among those that are equally well, one that has something to say comes first.
+  const weight = ({ status, complaint }: Health): number => rank[status] * 2 + (complaint === undefined ? 0 : 1);
+  return healths.reduce((bad, next) => (weight(next) > weight(bad) ? next : bad), { status: "ok" });
+}

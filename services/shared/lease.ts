@@ -1,0 +1,116 @@
+// Every process of a service, and of the gateway, holds a lease that it renews once a second. Whoever asks "which engines are alive" (a halt that
+// wants to be acknowledged, a health page) asks the leases, and a process that was killed drops out within five seconds.
+
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import { format, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { Health } from "../../ports/health.ts";
+import type { ServiceName, ServicePorts } from "./service.ts";
+
+/** What a lease needs; the gateway, which is no service, has it as well. */
+export type LeasePorts = Pick<ServicePorts, "clock" | "store" | "log" | "random" | "timers" | "crash">;
+
+const leaseMs = 5_000;
+const renewEveryMs = 1_000;
+
+export interface Lease {
+  health(): Health;
+  /** Since when it has been held without a gap; undefined when it has run out. */
+  heldSince(): Instant | undefined;
+  /** Records a clean end; after a crash the lease simply runs out. */
+  retire(): Promise<void>;
+}
+
+export interface ProcessIdentity {
+  readonly host: string;
+  readonly pid: number;
+}
+
+export async function takeLease(
+  service: ServiceName | "gateway",
+  process: ProcessIdentity,
+  ports: LeasePorts,
+): Promise<Lease> {
+  const { clock, store, log } = ports;
+  const incarnation = ports.random.uuid();
+  const startedAt = clock.now();
+  const announcement = () => ({
+    service,
+    incarnation,
+    host: process.host,
+    pid: process.pid,
+    at: format(clock.now()),
+  });
+  await store.transact("lease.register", async (unit) => {
+    const leaseUntil = plusMilliseconds(clock.now(), leaseMs);
+    await unit.instances.register({
+      service,
+      incarnation,
+      host: process.host,
+      pid: process.pid,
+      startedAt,
+      leaseUntil,
+    });
+    await unit.events.publish(subjects.serviceStarted, announcement());
+  });
+
+  const renewal = new AbortController();
+  let renewedUntil: Instant = plusMilliseconds(startedAt, leaseMs);
+  let since = clock.now();
+  let troubled = false;
+  const renewing = keepRenewing();
+
+  async function keepRenewing(): Promise<void> {
+    while (!renewal.signal.aborted) {
+      await ports.timers.sleep(renewEveryMs, renewal.signal);
+      if (renewal.signal.aborted) return;
+      try {
+        await renewOnce();
+        if (troubled) log.info("the lease is renewed again");
+        troubled = false;
+      } catch (error) {
+        if (error instanceof Defect) ports.crash.die(error);
+        // Said once, not every second: an outage fills no disk.
+        if (!troubled) log.warn("the lease cannot be renewed", { error: messageOf(error) });
+        troubled = true;
+      }
+    }
+  }
+
+  async function renewOnce(): Promise<void> {
+    const leaseUntil = plusMilliseconds(clock.now(), leaseMs);
+    await store.transact("lease.renew", async (unit) => {
+      if (await unit.instances.renew(incarnation, leaseUntil)) return;
+      // Declared lost while the store was out of reach: this process is alive, so it says so again.
+      await unit.instances.register({
+        service,
+        incarnation,
+        host: process.host,
+        pid: process.pid,
+        startedAt,
+        leaseUntil,
+      });
+      await unit.events.publish(subjects.serviceStarted, announcement());
+    });
+    const now = clock.now();
+    if (now >= renewedUntil) since = now;
+    renewedUntil = leaseUntil;
+  }
+
+  return {
+    health: () =>
+      clock.now() < renewedUntil
+        ? { status: "ok" }
+        : { status: "failing", complaint: "the lease ran out because the store cannot be written" },
+    heldSince: () => (clock.now() < renewedUntil ? since : undefined),
+    retire: async () => {
+      renewal.abort();
+      await renewing;
+      await store.transact("lease.retire", async (unit) => {
+        await unit.instances.retire(incarnation);
+        await unit.events.publish(subjects.serviceStopped, announcement());
+      });
+    },
+  };
+}

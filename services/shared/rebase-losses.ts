@@ -1,0 +1,33 @@
+// A person's choice to count losses anew, made with a resume. Both services that lift halts call it, in the unit of work that lifts.
+import type { Instant } from "../../contracts/src/instant.ts";
+import { rebase } from "../../core/losses/drawdown.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import { writeLosses } from "./record-losses.ts";
+
+export interface RebaseAsked {
+  /** Absent means every fund. */
+  readonly fundIds?: readonly string[];
+  /** Only this strategy's own loss; its fund is the one that is named. */
+  readonly strategyId?: string;
+  /** `operator:<name>`. */
+  readonly setBy: string;
+  readonly reason: string;
+  readonly at: Instant;
+}
+
+/**
+ * The funds whose baselines are new. A fund that was never valued has none to replace. Call it after `lockHalts`, which comes first for
+ * everybody who takes both.
+ */
+export async function rebaseLosses(unit: UnitOfWork, asked: RebaseAsked): Promise<readonly string[]> {
+  const fundIds = asked.fundIds ?? (await unit.losses.all()).map(({ fundId }) => fundId);
+  const rebased: string[] = [];
+  // In one order for everybody, so that two who do this wait for each other and not in a circle.
+  for (const fundId of [...new Set(fundIds)].sort()) {
+    const known = await unit.losses.lock(fundId);
+    if (known === undefined) continue;
+    await writeLosses(unit, fundId, rebase(known, asked));
+    rebased.push(fundId);
+  }
+  return rebased;
+}

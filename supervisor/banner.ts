@@ -1,0 +1,74 @@
+// What a newcomer sees when everything is up: the addresses, where the data lives, and three commands to try.
+import { join } from "node:path";
+import { serverOf } from "../adapters/configuration/value-forms.ts";
+import type { Foundation } from "./foundation.ts";
+
+export interface BannerFacts {
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly foundation: Foundation;
+  /** The NATS address, which may hold credentials, or undefined when the bus runs over the database. */
+  readonly busUrl: string | undefined;
+  readonly tookMs: number;
+  /** Whether the development operators exist here. */
+  readonly developmentLogin: boolean;
+}
+
+export function banner({ addresses, foundation, busUrl, tookMs, developmentLogin }: BannerFacts): string {
+  const lines = [`Portcullis is up (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C stops it.`, ""];
+  for (const [label, value] of places(addresses, foundation, busUrl)) lines.push(`  ${label.padEnd(16)}${value}`);
+  const operator = addresses["gateway"];
+  if (operator !== undefined) {
+    lines.push(
+      "",
+      "Try next, in another terminal:",
+      ...tryNext(operator, developmentLogin, foundation.dataFolder),
+      `  curl -s http://${operator}/v1/healthz`,
+    );
+  }
+  return `\n${lines.join("\n")}\n\n`;
+}
+
+/** The command line looks at port 8080 and in .portcullis by itself; elsewhere it must be told. */
+function tryNext(operator: string, developmentLogin: boolean, dataFolder: string): readonly string[] {
+  const url = operator === "127.0.0.1:8080" ? "" : `PORTCULLIS_URL=http://${operator} `;
+  const data = dataFolder === join(process.cwd(), ".portcullis") ? "" : `PORTCULLIS_DATA_DIR=${dataFolder} `;
+  const login = developmentLogin ? `${data}${url}npx ctl auth login --dev duty` : `${url}npx ctl auth login`;
+  return [`  ${login}`, `  ${url}npx ctl doctor`];
+}
+
+function places(
+  addresses: Readonly<Record<string, string>>,
+  foundation: Foundation,
+  busUrl: string | undefined,
+): readonly (readonly [string, string])[] {
+  const known: readonly (readonly [string, string | undefined])[] = [
+    ["operators", http(addresses["gateway"])],
+    ["public", http(addresses["gateway.public"])],
+    ["risk engine", grpc(addresses["riskengine"])],
+    ["operations", grpc(addresses["operations"])],
+    ["oms", grpc(addresses["oms"])],
+    ["treasury", grpc(addresses["treasury"])],
+    ["research", grpc(addresses["research"])],
+    ["data", foundation.dataFolder],
+    ["database", databaseLine(foundation)],
+    ["kept in", elsewhere(foundation)],
+    ["bus", busUrl === undefined ? "over PostgreSQL" : `NATS ${serverOf(busUrl)}`],
+  ];
+  return known.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
+}
+
+const http = (address: string | undefined) => (address === undefined ? undefined : `http://${address}`);
+/** Unix sockets are for the platform's own processes; run.json has them. */
+const grpc = (address: string | undefined) =>
+  address === undefined || address.startsWith("unix:") ? undefined : `gRPC ${address}`;
+
+function databaseLine(foundation: Foundation): string {
+  const server = foundation.embedded();
+  return server === undefined ? foundation.database.description : `PostgreSQL, embedded, as user ${server.userName}`;
+}
+
+/** Where the database lies when its user cannot enter the data folder. */
+function elsewhere(foundation: Foundation): string | undefined {
+  const places = foundation.embedded()?.places;
+  return places?.outsideDataFolder === true ? places.clusterFolder : undefined;
+}

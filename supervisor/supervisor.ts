@@ -1,0 +1,308 @@
+// Runs the parts as processes. Invariants, each with a test of its number:
+//  1. A part is started only when everything it needs is ready, and stopped before anything it needs is.
+//  2. If a part cannot start at all, everything that was started is stopped and the fault says which part and why.
+//  3. A part that dies after it was ready is started again, however often, and that is said: a risk engine that keeps being
+//     killed must keep coming back. The wait before it grows while the part dies young, up to a bound.
+//  4. Starts that fail are bounded: a part that cannot become ready `failuresMax` times in a row ends the platform.
+//  5. `restart` ends parts one after the other, in the order of their start, each only when the one before is ready again; asking twice at once
+//     is one restart. A part that dies at that moment is back like any other.
+//  6. `stop` ends every part within one grace period for all of them, whatever they are doing, also while one is being
+//     restarted: each group gets its share of what is left, so that a part that hangs does not cost the others their drain.
+
+import type { FromPart, PartExit, PartProcess } from "../adapters/system/service-process.ts";
+import { Fault, messageOf } from "../contracts/src/fault.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Timers } from "../ports/timers.ts";
+
+export interface PartPlan {
+  readonly name: string;
+  readonly needs: readonly string[];
+}
+
+export interface SupervisorOptions {
+  readonly parts: readonly PartPlan[];
+  spawn(name: string): PartProcess;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly startTimeoutMs: number;
+  /** For the stop as a whole. */
+  readonly stopGraceMs: number;
+  readonly backoffFirstMs: number;
+  readonly backoffMaxMs: number;
+  readonly failuresMax: number;
+  /** A part that was up this long did not die young. */
+  readonly steadyMs: number;
+  /** Called whenever a part came up or went down. */
+  changed(parts: readonly PartState[]): void;
+}
+
+export interface PartState {
+  readonly name: string;
+  readonly pid: number;
+  readonly ready: boolean;
+  readonly restarts: number;
+  readonly addresses: Readonly<Record<string, string>>;
+}
+
+export interface Supervisor {
+  /** Resolves when every part is ready; rejects with SERVICE_START_FAILED (invariant 2). */
+  start(): Promise<void>;
+  /** Settles only when a part was given up (invariant 4). */
+  readonly gaveUp: Promise<Fault>;
+  stop(): Promise<void>;
+  /** Resolves when every one of these is ready again, with how long each took. */
+  restart(names: readonly string[]): Promise<readonly RestartedPart[]>;
+  parts(): readonly PartState[];
+}
+
+export interface RestartedPart {
+  readonly name: string;
+  readonly pid: number;
+  readonly tookMs: number;
+}
+
+interface Slot {
+  readonly plan: PartPlan;
+  process: PartProcess | undefined;
+  ready: boolean;
+  readySinceUs: number;
+  restarts: number;
+  youngDeaths: number;
+  addresses: Readonly<Record<string, string>>;
+  /** Set while somebody wants it started anew. */
+  wanted: (() => void) | undefined;
+}
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const slots = inStartOrder(options.parts).map(
+    (plan): Slot => ({
+      plan,
+      process: undefined,
+      ready: false,
+      readySinceUs: 0,
+      restarts: 0,
+      youngDeaths: 0,
+      addresses: {},
+      wanted: undefined,
+    }),
+  );
+  const stopping = new AbortController();
+  let giveUp: (fault: Fault) => void = () => undefined;
+  const gaveUp = new Promise<Fault>((resolve) => {
+    giveUp = resolve;
+  });
+
+  const parts = () => slots.filter((slot) => slot.process !== undefined).map(stateOf);
+
+  async function bringUp(slot: Slot): Promise<void> {
+    const process = options.spawn(slot.plan.name);
+    slot.process = process;
+    const outcome = await withTimeout(process, options);
+    if (outcome.type !== "ready") {
+      await process.stop(0);
+      slot.process = undefined;
+      throw startFault(slot.plan.name, outcome, options.startTimeoutMs);
+    }
+    slot.ready = true;
+    slot.readySinceUs = options.clock.now();
+    slot.addresses = outcome.addresses;
+    options.changed(parts());
+    slot.wanted?.();
+    slot.wanted = undefined;
+  }
+
+  /** Waits for the end of a ready part and starts it again until told otherwise. */
+  async function keepUp(slot: Slot): Promise<void> {
+    while (!stopping.signal.aborted && slot.process !== undefined) {
+      const exit = await slot.process.exited;
+      slot.ready = false;
+      slot.process = undefined;
+      options.changed(parts());
+      if (stopping.signal.aborted) return;
+      if (slot.wanted !== undefined && (await broughtBack(slot))) continue;
+      const diedYoung = options.clock.now() - slot.readySinceUs < options.steadyMs * 1_000;
+      slot.youngDeaths = diedYoung ? slot.youngDeaths + 1 : 0;
+      await restart(slot, describeExit(exit));
+    }
+  }
+
+  /** At once, because it ended as it was told to. */
+  async function broughtBack(slot: Slot): Promise<boolean> {
+    try {
+      await bringUp(slot);
+      slot.restarts += 1;
+      return true;
+    } catch (error) {
+      options.log.error("a part did not come back at once", { part: slot.plan.name, error: messageOf(error) });
+      return false;
+    }
+  }
+
+  async function restart(slot: Slot, ended: string): Promise<void> {
+    const { name } = slot.plan;
+    let why = ended;
+    for (let failures = 0; failures < options.failuresMax; failures += 1) {
+      options.log.error("a part ended and is started again", { part: name, ended: why });
+      await options.timers.sleep(backoffMs(slot.youngDeaths + failures, options), stopping.signal);
+      if (stopping.signal.aborted) return;
+      try {
+        await bringUp(slot);
+        slot.restarts += 1;
+        options.log.warn("a part is back", { part: name, restarts: slot.restarts });
+        return;
+      } catch (error) {
+        why = messageOf(error);
+        if (stopping.signal.aborted) return;
+      }
+    }
+    const sentence = `${name} could not be started again ${options.failuresMax} times in a row; last: ${why}`;
+    giveUp(new Fault("SERVICE_START_FAILED", sentence, { retry: "never", facts: { part: name } }));
+  }
+
+  const keepers: Promise<void>[] = [];
+
+  async function start(): Promise<void> {
+    for (const level of inLevels(slots)) {
+      if (stopping.signal.aborted) return;
+      const results = await Promise.allSettled(level.map(bringUp));
+      const failed = results.find((result) => result.status === "rejected");
+      if (failed !== undefined && !stopping.signal.aborted) {
+        await stop();
+        throw failed.reason;
+      }
+    }
+    keepers.push(...slots.map((slot) => keepUp(slot).catch((error: unknown) => giveUp(brokenKeeper(slot, error)))));
+  }
+
+  let restarting: Promise<readonly RestartedPart[]> | undefined;
+  const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
+
+  async function restartAll(names: readonly string[]): Promise<readonly RestartedPart[]> {
+    const done: RestartedPart[] = [];
+    for (const slot of slots) {
+      if (!names.includes(slot.plan.name) || stopping.signal.aborted) continue;
+      const startedUs = options.clock.now();
+      options.log.info("a part is restarted as an operator wants it", { part: slot.plan.name });
+      const back = new Promise<void>((resolve) => {
+        slot.wanted = resolve;
+      });
+      await slot.process?.stop(options.stopGraceMs);
+      await Promise.race([back, gaveUp, stopped]);
+      if (stopping.signal.aborted) break;
+      done.push({
+        name: slot.plan.name,
+        pid: slot.process?.pid ?? 0,
+        tookMs: (options.clock.now() - startedUs) / 1_000,
+      });
+    }
+    return done;
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    const until = options.clock.now() + options.stopGraceMs * 1_000;
+    const levels = inLevels(slots).reverse();
+    for (const [index, level] of levels.entries()) {
+      const leftMs = Math.max(0, until - options.clock.now()) / 1_000;
+      const shareMs = leftMs / (levels.length - index);
+      await Promise.all(level.map((slot) => slot.process?.stop(shareMs)));
+    }
+    await Promise.all(keepers);
+  }
+
+  return {
+    start,
+    stop,
+    gaveUp,
+    parts,
+    restart: (names) => {
+      restarting ??= restartAll(names).finally(() => {
+        restarting = undefined;
+      });
+      return restarting;
+    },
+  };
+}
+
+function stateOf(slot: Slot): PartState {
+  return {
+    name: slot.plan.name,
+    pid: slot.process?.pid ?? 0,
+    ready: slot.ready,
+    restarts: slot.restarts,
+    addresses: slot.addresses,
+  };
+}
+
+type StartOutcome = FromPart | { readonly type: "exited"; readonly exit: PartExit } | { readonly type: "timeout" };
+
+async function withTimeout(process: PartProcess, options: SupervisorOptions): Promise<StartOutcome> {
+  const patience = new AbortController();
+  const timeout = options.timers
+    .sleep(options.startTimeoutMs, patience.signal)
+    .then((): StartOutcome => ({ type: "timeout" }));
+  const outcome = await Promise.race([process.outcome, timeout]);
+  patience.abort();
+  return outcome;
+}
+
+function startFault(name: string, outcome: StartOutcome, startTimeoutMs: number): Fault {
+  const why = {
+    ready: () => "it was ready",
+    failed: () => (outcome.type === "failed" ? outcome.message : ""),
+    exited: () => (outcome.type === "exited" ? describeExit(outcome.exit) : ""),
+    timeout: () => `it was not ready within ${startTimeoutMs / 1_000} s`,
+  }[outcome.type]();
+  return new Fault("SERVICE_START_FAILED", `${name} could not start: ${why}`, {
+    retry: "never",
+    facts: { part: name },
+  });
+}
+
+/** Nothing in keeping a part up should be able to fail; if it does, a part would stay down unseen. */
+function brokenKeeper(slot: Slot, error: unknown): Fault {
+  const sentence = `${slot.plan.name} can no longer be kept up: ${messageOf(error)}`;
+  return new Fault("SERVICE_START_FAILED", sentence, { retry: "never", facts: { part: slot.plan.name }, cause: error });
+}
+
+function describeExit(exit: PartExit): string {
+  if (exit.signal !== null) return `killed by ${exit.signal}`;
+  return exit.code === null ? "it could not be run" : `exited with code ${exit.code}`;
+}
+
+function backoffMs(troubles: number, options: SupervisorOptions): number {
+  return Math.min(options.backoffMaxMs, options.backoffFirstMs * 2 ** troubles);
+}
+
+/** The plans ordered so that each comes after what it needs; needs outside the list are somebody else's business. */
+export function inStartOrder(plans: readonly PartPlan[]): readonly PartPlan[] {
+  const ordered: PartPlan[] = [];
+  const known = new Set(plans.map((plan) => plan.name));
+  const waiting = new Set(plans);
+  while (waiting.size > 0) {
+    const next = [...waiting].find((plan) =>
+      plan.needs.every((need) => !known.has(need) || ordered.some((done) => done.name === need)),
+    );
+    if (next === undefined)
+      throw new Error(`parts need each other in a circle: ${[...waiting].map((p) => p.name).join(", ")}`);
+    waiting.delete(next);
+    ordered.push(next);
+  }
+  return ordered;
+}
+
+/** Groups of parts that can start side by side, because all they need stands in earlier groups. */
+function inLevels(slots: readonly Slot[]): Slot[][] {
+  const depths = new Map<string, number>();
+  const levels: Slot[][] = [];
+  for (const slot of slots) {
+    const depth = Math.max(-1, ...slot.plan.needs.map((need) => depths.get(need) ?? -1)) + 1;
+    depths.set(slot.plan.name, depth);
+    const level = levels[depth] ?? [];
+    level.push(slot);
+    levels[depth] = level;
+  }
+  return levels;
+}
