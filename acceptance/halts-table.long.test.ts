@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runFake, virtualTime } from "../edges/ctl/fakes.ts";
+import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import type { HaltGround } from "../testkit/halt-table/ground.ts";
 import { platformGround } from "../testkit/halt-table/platform-ground.ts";
 import { rows, rowText } from "../testkit/halt-table/rows.ts";

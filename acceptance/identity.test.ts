@@ -8,7 +8,6 @@ import { exportJWK, importJWK, SignJWT } from "jose";
 import { TOTP } from "otpauth";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describedServices } from "../adapters/grpc/definitions.ts";
-import { testClient } from "../adapters/grpc/test-client.ts";
 import { ringOf } from "../adapters/identity/embedded/key-ring.ts";
 import { openFileSecrets } from "../adapters/secrets-file/file-secrets.ts";
 import { systemClock } from "../adapters/system/clock.ts";
@@ -17,6 +16,7 @@ import { systemTimers } from "../adapters/system/timers.ts";
 import { mayCall, type Operation, operations, type Role, roles } from "../contracts/src/authority.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { quietLog } from "../testkit/global-setup.ts";
+import { testClient } from "../testkit/grpc/test-client.ts";
 import {
   askToken,
   developmentCredentials,

@@ -8,7 +8,7 @@ import pg from "pg";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../testkit/chromium.ts";
-import { type Ctl, ctlIn, personAt } from "../testkit/ctl.ts";
+import { type Ctl, ctlIn, personAt } from "../testkit/ctl/ctl.ts";
 import { askToken, developmentOperator, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 

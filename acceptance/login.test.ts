@@ -9,12 +9,12 @@ import { TOTP } from "otpauth";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describedServices } from "../adapters/grpc/definitions.ts";
-import { testClient } from "../adapters/grpc/test-client.ts";
 import type { RunFile } from "../adapters/system/run-file.ts";
 import { mayCall, type Operation, type Role } from "../contracts/src/authority.ts";
-import { type Ctl, type CtlAnswer, ctlIn, type DeviceLogin, type Person, personAt } from "../testkit/ctl.ts";
+import { type Ctl, type CtlAnswer, ctlIn, type DeviceLogin, type Person, personAt } from "../testkit/ctl/ctl.ts";
 import { openBrowser } from "../testkit/form-browser.ts";
 import { allOr } from "../testkit/full-count.ts";
+import { testClient } from "../testkit/grpc/test-client.ts";
 import { askToken, developmentOperator } from "../testkit/login.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import {

@@ -5,7 +5,6 @@ import * as decimal from "../contracts/src/decimal.ts";
 import type { FundStatus } from "../contracts/src/generated/svc/v1/market.ts";
 import type { Instruments, ReferenceDocument } from "../contracts/src/generated/svc/v1/platform.ts";
 import { millisecondsBetween, parse } from "../contracts/src/instant.ts";
-import { exampleFill } from "../contracts/src/records/examples.ts";
 import { fundStatus } from "../contracts/src/records/fund.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
@@ -16,6 +15,7 @@ import { startMarks } from "../services/operations/marks.ts";
 import { paperActor, paperPositions, paperReference } from "../services/shared/paper-seeds.ts";
 import type { RunningService, ServicePorts } from "../services/shared/service.ts";
 import { treasury } from "../services/treasury/treasury.ts";
+import { exampleFill } from "../testkit/record-examples.ts";
 import { type ServiceRig, serviceRig, testSettings } from "../testkit/virtual/service-rig.ts";
 
 const seed = 20_261_115;

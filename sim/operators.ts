@@ -1,7 +1,7 @@
 // Who watches over the platform in a simulated run: two operators who change limits, halt, resume and sign what the other one asked for, through
 // both services that take it, and who make every mistake that the ladder knows. They ask over the same bad roads as everybody.
 import { memoryCode } from "../adapters/memory/one-time-codes.ts";
-import { giveProof } from "../adapters/memory/step-up-records.ts";
+import { giveProof } from "../adapters/memory/units/step-up.ts";
 import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
 import { plusMilliseconds } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";

@@ -3,7 +3,6 @@
 import type { StatusObject } from "@grpc/grpc-js";
 import { codecOf, methodOf } from "../adapters/grpc/definitions.ts";
 import type { GrpcAddress } from "../adapters/grpc/listener.ts";
-import { type CallOutcome, testClient } from "../adapters/grpc/test-client.ts";
 import type { PostgresStore } from "../adapters/postgres/store.ts";
 import type { RiskEnvelope } from "../contracts/src/generated/svc/v1/envelope.ts";
 import type { HaltRequest, HaltResponse, ResumeRequest } from "../contracts/src/generated/svc/v1/halt.ts";
@@ -12,6 +11,7 @@ import type { ReferenceDocument } from "../contracts/src/generated/svc/v1/platfo
 import type { Rejections } from "../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
 import { grantedEnvelopeProof } from "./granted-proof.ts";
+import { type CallOutcome, testClient } from "./grpc/test-client.ts";
 import { developmentCredentials, logInAs } from "./login.ts";
 import type { Platform } from "./platform.ts";
 

@@ -1,8 +1,8 @@
 // The section `audit`: witnesses that cannot be used are found when the configuration is read, and the complaint says which setting and what to do.
 import { expect, it } from "vitest";
 import { logSigner, witnessSigner } from "../../testkit/audit/keys.ts";
+import { complaints, valid } from "../../testkit/configuration/loading.ts";
 import { complaintLine } from "./complaint.ts";
-import { complaints, valid } from "./test-loading.ts";
 
 const [one, two] = [1, 2].map((seed) => `http://w${seed}.example:8091/ ${witnessSigner(`w${seed}`, seed).key.vkey}`);
 const lines = (text: string | undefined, environment = {}): string[] =>

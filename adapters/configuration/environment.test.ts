@@ -1,7 +1,7 @@
 // A variable that nobody knows is told once by its name, with the names that may have been meant.
 import { describe, expect, it } from "vitest";
+import { complaints } from "../../testkit/configuration/loading.ts";
 import { complaintLine } from "./complaint.ts";
-import { complaints } from "./test-loading.ts";
 
 describe("an unknown variable", () => {
   it.each<[name: string, suggestion: string | undefined]>([

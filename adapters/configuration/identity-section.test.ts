@@ -1,8 +1,8 @@
 // The keys that decide who is believed: an issuer of one's own with its client, how its roles are read, and which login each
 // service has on NATS. Half of a setting is refused, because whoever wrote it believes that it is in force.
 import { describe, expect, it } from "vitest";
+import { complaints, paths, valid } from "../../testkit/configuration/loading.ts";
 import { complaintLine } from "./complaint.ts";
-import { complaints, paths, valid } from "./test-loading.ts";
 import { isBaseUrl, isIssuerUrl } from "./value-forms.ts";
 
 const issuer = "https://login.example/realms/desk";

@@ -1,8 +1,8 @@
 // The configuration is right or says everything that is wrong with it, at once, with places and suggestions, and no secrets.
 import { describe, expect, it } from "vitest";
+import { complaints, paths, valid } from "../../testkit/configuration/loading.ts";
 import { complaintLine } from "./complaint.ts";
 import { loadConfiguration } from "./load-configuration.ts";
-import { complaints, paths, valid } from "./test-loading.ts";
 
 describe("what is in force", () => {
   it("has a default for everything", () => {

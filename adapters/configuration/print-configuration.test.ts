@@ -1,9 +1,9 @@
 // What is shown of a configuration: every value with its source, no secret ever, and no exception whatever the file holds.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { complaints, load, valid } from "../../testkit/configuration/loading.ts";
 import { complaintLine } from "./complaint.ts";
 import { printConfiguration } from "./print-configuration.ts";
-import { complaints, load, valid } from "./test-loading.ts";
 
 describe("secrets", () => {
   const planted = "Pl4nted-s3cr3t";

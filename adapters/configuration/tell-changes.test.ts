@@ -1,6 +1,7 @@
 // Every key that changed since the last start is told once, with its values where they may be shown, and only then remembered.
 import { describe, expect, it } from "vitest";
 import { untoldChange } from "../../contracts/src/state-changes.ts";
+import { valid } from "../../testkit/configuration/loading.ts";
 import { memoryStore } from "../memory/store.ts";
 import { memoryWorld } from "../memory/world.ts";
 import { systemClock } from "../system/clock.ts";
@@ -8,7 +9,6 @@ import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
 import { effectiveValues } from "./effective-values.ts";
 import { tellConfigurationChanges } from "./tell-changes.ts";
-import { valid } from "./test-loading.ts";
 
 const decode = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 // Values that would be refused later, or understood otherwise by another program, are refused before anything starts.
 import { describe, expect, it } from "vitest";
+import { complaints, paths, valid } from "../../testkit/configuration/loading.ts";
 import { baseAddress } from "../vault/vault-http.ts";
 import { complaintLine } from "./complaint.ts";
-import { complaints, paths, valid } from "./test-loading.ts";
 import { hostsOverlap, isVaultAddress } from "./value-forms.ts";
 
 describe("a trusted proxy", () => {

@@ -1,7 +1,7 @@
 // A slip in the YAML is told in words, at the line where it was made, and without a word of the file.
 import { expect, it } from "vitest";
+import { complaints } from "../../testkit/configuration/loading.ts";
 import { complaintLine } from "./complaint.ts";
-import { complaints } from "./test-loading.ts";
 
 it.each<[text: string, line: number, found: string]>([
   ["http: {port: 1", 1, "a { without its }"],

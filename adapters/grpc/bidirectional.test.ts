@@ -4,12 +4,12 @@ import type { StatusObject } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { UnaryHandler } from "../../ports/rpc.ts";
-import { testPorts } from "../http/test-ports.ts";
+import { testClient } from "../../testkit/grpc/test-client.ts";
+import { testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { codecOf, methodOf } from "./definitions.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { serveGrpc } from "./server.ts";
-import { testClient } from "./test-client.ts";
-import { testVerifier } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -5,11 +5,11 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RpcService } from "../../ports/rpc.ts";
-import { testPorts } from "../http/test-ports.ts";
+import { testClient } from "../../testkit/grpc/test-client.ts";
+import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
 import { serveGrpc } from "./server.ts";
-import { testClient } from "./test-client.ts";
-import { everyRole, testVerifier } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -22,9 +22,9 @@ import type { Counter, Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { endInOneWrite, prepareOneWrite } from "../library-internals/one-write.ts";
 import type { CallConnections } from "./call-connections.ts";
 import type { GrpcLimits } from "./limits.ts";
-import { endInOneWrite, prepareOneWrite } from "./one-write.ts";
 import { failure, statusOf } from "./status.ts";
 
 export interface GatePorts {

@@ -4,11 +4,11 @@ import { type ClientHttp2Session, connect as connectHttp2, constants } from "nod
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { testPorts } from "../http/test-ports.ts";
+import { testClient } from "../../testkit/grpc/test-client.ts";
+import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { serveGrpc } from "./server.ts";
-import { testClient } from "./test-client.ts";
-import { everyRole, testVerifier } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

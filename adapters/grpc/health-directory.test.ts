@@ -7,11 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Health } from "../../ports/health.ts";
-import { testPorts } from "../http/test-ports.ts";
+import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { createHealthDirectory, type GrpcDirectory } from "./health-directory.ts";
 import type { GrpcAddress } from "./listener.ts";
 import { type GrpcServer, serveGrpc } from "./server.ts";
-import { everyRole, testVerifier } from "./test-verifier.ts";
 
 let folder = "";
 const closers: (() => unknown)[] = [];

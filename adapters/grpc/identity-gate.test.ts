@@ -6,13 +6,13 @@ import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { RefusedAttempt } from "../../ports/attempts.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { RpcService } from "../../ports/rpc.ts";
-import { testPorts } from "../http/test-ports.ts";
+import { type CallOutcome, testClient } from "../../testkit/grpc/test-client.ts";
+import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { tokenLengthMax } from "../listener/bearer-form.ts";
 import { describedServices } from "./definitions.ts";
 import { operationsByPath } from "./procedure-operations.ts";
 import { type GrpcServerOptions, serveGrpc } from "./server.ts";
-import { type CallOutcome, testClient } from "./test-client.ts";
-import { everyRole, testVerifier } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -15,13 +15,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Operation } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Identity } from "../../ports/identity.ts";
-import { testPorts } from "../http/test-ports.ts";
+import { testClient } from "../../testkit/grpc/test-client.ts";
+import { testVerifier, unknownToken } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
 import { identityGate } from "./identity-gate.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
-import { testClient } from "./test-client.ts";
-import { testVerifier, unknownToken } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { RpcService } from "../../ports/rpc.ts";
-import { testPorts } from "../http/test-ports.ts";
+import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { systemClock } from "../system/clock.ts";
 import { createRpcClient, type RpcCallOptions } from "./rpc-client.ts";
 import { serveGrpc } from "./server.ts";
 import { DeniedCall } from "./status.ts";
-import { everyRole, testVerifier } from "./test-verifier.ts";
 
 let folder = "";
 const closers: (() => unknown)[] = [];

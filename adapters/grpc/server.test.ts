@@ -6,13 +6,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
-import { testPorts } from "../http/test-ports.ts";
+import { testClient } from "../../testkit/grpc/test-client.ts";
+import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { codecs } from "./codecs.ts";
 import { describedServices } from "./definitions.ts";
 import type { GrpcAddress } from "./listener.ts";
 import { type GrpcServerOptions, serveGrpc } from "./server.ts";
-import { testClient } from "./test-client.ts";
-import { everyRole, testVerifier } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

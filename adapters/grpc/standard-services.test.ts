@@ -7,11 +7,11 @@ import { fromJSON } from "@grpc/proto-loader";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
-import { testPorts } from "../http/test-ports.ts";
+import { testClient } from "../../testkit/grpc/test-client.ts";
+import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { healthServiceName, loadHealthPackage } from "./health-service.ts";
 import { type GrpcServerOptions, serveGrpc } from "./server.ts";
-import { testClient } from "./test-client.ts";
-import { everyRole, testVerifier } from "./test-verifier.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

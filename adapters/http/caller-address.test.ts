@@ -2,9 +2,9 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../ports/http.ts";
+import { ask, hello, serve } from "../../testkit/http/test-client.ts";
 import { callerAddressOf } from "./caller-address.ts";
 import type { HttpMount } from "./mount.ts";
-import { ask, hello, serve } from "./test-client.ts";
 
 const telling: Route = { ...hello, handle: async ({ remoteAddress }) => ({ status: 200, body: remoteAddress }) };
 const mounted: HttpMount = {

@@ -2,8 +2,8 @@
 import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ask, connectTo, hello, serve } from "../../testkit/http/test-client.ts";
 import type { HttpServer } from "./server.ts";
-import { ask, connectTo, hello, serve } from "./test-client.ts";
 
 const half = "GET /v1/hello HTTP/1.1\r\nhost: a\r\nx-a: ";
 

@@ -6,8 +6,8 @@ import { mayCall, type Operation, operations, roles, whyNot } from "../../contra
 import { Fault } from "../../contracts/src/fault.ts";
 import type { RefusedAttempt } from "../../ports/attempts.ts";
 import type { HttpRequest, Route } from "../../ports/http.ts";
-import { everyRole, testVerifier } from "../grpc/test-verifier.ts";
-import { type Answer, ask, both, expectProblem, hello, posted, rawAsk, serve } from "./test-client.ts";
+import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { type Answer, ask, both, expectProblem, hello, posted, rawAsk, serve } from "../../testkit/http/test-client.ts";
 
 const tokenless = { token: null };
 

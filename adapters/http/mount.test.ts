@@ -4,8 +4,17 @@ import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { Defect } from "../../contracts/src/fault.ts";
+import {
+  ask,
+  expectProblem,
+  expectSecured,
+  held,
+  hello,
+  posted,
+  rawAsk,
+  serve,
+} from "../../testkit/http/test-client.ts";
 import type { HttpMount } from "./mount.ts";
-import { ask, expectProblem, expectSecured, held, hello, posted, rawAsk, serve } from "./test-client.ts";
 
 type Handle = HttpMount["handle"];
 

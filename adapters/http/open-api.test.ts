@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { Route } from "../../ports/http.ts";
+import { hello } from "../../testkit/http/test-client.ts";
 import { joinedOpenApi } from "./joined-open-api.ts";
 import { openApiOf } from "./open-api.ts";
-import { hello } from "./test-client.ts";
 
 const token = z.object({ id: z.string(), name: z.string().meta({ description: "Its name." }) });
 const rotate: Route = {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { HttpRequest, Route } from "../../ports/http.ts";
-import { ask, expectProblem, hello, posted, serve } from "./test-client.ts";
+import { ask, expectProblem, hello, posted, serve } from "../../testkit/http/test-client.ts";
 
 const full: Route = {
   id: "full",

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../ports/http.ts";
-import { everyRole } from "../grpc/test-verifier.ts";
-import { ask, hello, serve } from "./test-client.ts";
+import { everyRole } from "../../testkit/grpc/test-verifier.ts";
+import { ask, hello, serve } from "../../testkit/http/test-client.ts";
 
 function streamed(pieces: (signal: AbortSignal) => AsyncIterable<string>) {
   const state = { closed: 0, aborted: false };

@@ -6,8 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { HttpRequest, Route } from "../../ports/http.ts";
-import { testVerifier } from "../grpc/test-verifier.ts";
-import { serveHttp } from "./server.ts";
+import { testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import {
   ask,
   both,
@@ -19,8 +18,9 @@ import {
   posted,
   rawAsk,
   serve,
-} from "./test-client.ts";
-import { testPorts } from "./test-ports.ts";
+} from "../../testkit/http/test-client.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
+import { serveHttp } from "./server.ts";
 
 const anything = z.looseObject({});
 const hello: Route = {

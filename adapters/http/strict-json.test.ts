@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Route } from "../../ports/http.ts";
+import { ask, expectProblem, serve } from "../../testkit/http/test-client.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { refuseLossyJson, strictText } from "./strict-json.ts";
-import { ask, expectProblem, serve } from "./test-client.ts";
 
 function complaintAbout(text: string): string | undefined {
   try {

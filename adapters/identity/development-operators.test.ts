@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds, toUnixMs } from "../../contracts/src/instant.ts";
+import { type IdentityRig, openIdentityRig, person, putOperator, quiet } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { systemRandom } from "../system/random.ts";
@@ -18,7 +19,6 @@ import { createSecondFactors } from "./second-factors.ts";
 import { createServiceTokens } from "./service-tokens.ts";
 import { isSubjectRevoked } from "./sessions.ts";
 import { makeProof } from "./step-up-proofs.ts";
-import { type IdentityRig, openIdentityRig, person, putOperator, quiet } from "./test-rig.ts";
 
 const issuer = "http://127.0.0.1:8080/oidc";
 const random = systemRandom();

@@ -1,14 +1,14 @@
 // What the gateway holds of identity, as the composition opens it: before and after its address is known, and what it passes on.
 import { afterEach, expect, it } from "vitest";
+import { valid } from "../../testkit/configuration/loading.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
+import { person } from "../../testkit/identity/operators.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics, openPeer } from "../../testkit/postgres-rig.ts";
-import { valid } from "../configuration/test-loading.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
 import { openGatewayIdentity } from "./gateway-identity.ts";
-import { person } from "./test-rig.ts";
 import { memorySecrets } from "./test-secrets.ts";
 
 const ends: (() => Promise<void>)[] = [];

@@ -1,9 +1,9 @@
 // Forgetting what ran out, and nothing else.
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type IdentityRig, openIdentityRig, quiet, testStart } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemTimers } from "../system/timers.ts";
 import { startIdentityPurge } from "./identity-purge.ts";
-import { type IdentityRig, openIdentityRig, quiet, testStart } from "./test-rig.ts";
 
 const dayUs = 86_400_000_000;
 let database: TestDatabase;

@@ -2,12 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { SignJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
+import { valid } from "../../testkit/configuration/loading.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics, openPeer } from "../../testkit/postgres-rig.ts";
 import { startSecondIssuer } from "../../testkit/second-issuer.ts";
 import { rigKey } from "../../testkit/verifier-rigs.ts";
-import { valid } from "../configuration/test-loading.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";

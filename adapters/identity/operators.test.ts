@@ -1,11 +1,11 @@
 // The embedded provider's people: right, wrong and unknown look alike from outside, and guessing is slow.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { handClock, type IdentityRig, openIdentityRig, putOperator } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemRandom } from "../system/random.ts";
 import type { People } from "./embedded/options.ts";
 import { createOperators } from "./operators.ts";
 import { createPasswordHashing, type PasswordHashing } from "./password-hashing.ts";
-import { handClock, type IdentityRig, openIdentityRig, putOperator } from "./test-rig.ts";
 import { createWrongPasswords } from "./wrong-passwords.ts";
 
 const password = "correct horse battery staple";

@@ -1,13 +1,13 @@
 // The embedded provider with the real list of ended logins behind it: what ended stays ended, whatever the provider is called meanwhile.
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openProviderRig, type ProviderRig } from "../../testkit/identity/embedded-provider.ts";
+import { person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../testkit/postgres-rig.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemTimers } from "../system/timers.ts";
-import { openProviderRig, type ProviderRig } from "./embedded/test-rig.ts";
 import { createProviderRevocations } from "./provider-revocations.ts";
 import { createSessions } from "./sessions.ts";
-import { person } from "./test-rig.ts";
 
 const client = { client_id: "portcullis-cli" };
 const common = { clock: systemClock(), sessionS: 43_200 };

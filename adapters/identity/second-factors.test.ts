@@ -3,12 +3,12 @@ import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toUnixMs } from "../../contracts/src/instant.ts";
 import type { Identity, NamedAction, SecondFactors } from "../../ports/identity.ts";
+import { type IdentityRig, openIdentityRig, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { systemRandom } from "../system/random.ts";
 import { createOneTimeCodes } from "./prove-one-time-code.ts";
 import { createSecondFactors } from "./second-factors.ts";
-import { type IdentityRig, openIdentityRig, person } from "./test-rig.ts";
 
 const duty = person("duty");
 const halt: NamedAction = { action: "ResumeHalt", parameters: { fund_id: "alpha", reason: "all clear" } };

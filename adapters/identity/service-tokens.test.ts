@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { IssuedToken, NamedAction, Outcome, ServiceTokens, TokenWish } from "../../ports/identity.ts";
+import { type IdentityRig, openIdentityRig, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemRandom } from "../system/random.ts";
 import { hashOf } from "./sealing.ts";
 import { createServiceTokens } from "./service-tokens.ts";
 import { makeProof } from "./step-up-proofs.ts";
-import { type IdentityRig, openIdentityRig, person } from "./test-rig.ts";
 
 const duty = person("duty");
 const wish: TokenWish = { name: "acme-oms", operations: ["CheckOrder", "GetEnvelope"], expiresInS: 3_600 };

@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Identity, Sessions } from "../../ports/identity.ts";
+import { type IdentityRig, openIdentityRig, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemRandom } from "../system/random.ts";
 import { savePending } from "./factor-rows.ts";
 import { insertToken } from "./service-token-rows.ts";
 import { createSessions, isSessionRevoked, isSubjectRevoked } from "./sessions.ts";
 import { makeProof } from "./step-up-proofs.ts";
-import { type IdentityRig, openIdentityRig, person } from "./test-rig.ts";
 
 const duty = person("duty");
 let database: TestDatabase;

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Identity, NamedAction } from "../../ports/identity.ts";
+import { type IdentityRig, openIdentityRig, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { systemRandom } from "../system/random.ts";
 import { makeProof, redeemProof } from "./step-up-proofs.ts";
-import { type IdentityRig, openIdentityRig, person } from "./test-rig.ts";
 
 const duty = person("duty");
 const issue: NamedAction = {

@@ -12,12 +12,12 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { RefusedAttempt } from "../../ports/attempts.ts";
 import type { Route } from "../../ports/http.ts";
 import type { RpcService } from "../../ports/rpc.ts";
+import { testClient } from "../../testkit/grpc/test-client.ts";
+import { testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { ask, hello, posted, serve } from "../../testkit/http/test-client.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { describedServices } from "../grpc/definitions.ts";
 import { serveGrpc } from "../grpc/server.ts";
-import { testClient } from "../grpc/test-client.ts";
-import { testVerifier } from "../grpc/test-verifier.ts";
-import { ask, hello, posted, serve } from "../http/test-client.ts";
-import { testPorts } from "../http/test-ports.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 // What of a flood of lines is written: the first of every second, and how many more there were.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { testPorts } from "../http/test-ports.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { sampledLines } from "./sampled-lines.ts";
 
 beforeEach(() => void vi.useFakeTimers());

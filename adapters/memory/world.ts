@@ -6,24 +6,24 @@
 //  3. Nothing in here calls a handler: watchers only take note, and act when their own timers say so.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Outcome } from "../../ports/store.ts";
-import type { AuditAnewWorld } from "./audit-anew.ts";
-import type { AuditStandingWorld } from "./audit-standing.ts";
-import type { ActionWorld } from "./corporate-actions.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
-import type { FirstSeenWorld } from "./first-seen.ts";
-import { type FlattenWorld, flattenWorld } from "./flatten-records.ts";
-import { type HaltWorld, haltWorld } from "./halt-records.ts";
-import { type LedgerWorld, ledgerWorld } from "./ledger-records.ts";
 import { type RowLocks, rowLocks } from "./locks.ts";
-import { type LossWorld, lossWorld } from "./loss-records.ts";
-import { type OmsWorld, omsWorld } from "./oms-records.ts";
-import type { WeatherWorld } from "./paper-weather.ts";
 import type { ParkedWorld } from "./parked-events.ts";
-import { type ReconcileWorld, reconcileWorld } from "./reconcile-records.ts";
-import { type ResearchWorld, researchWorld } from "./research-records.ts";
 import { type RiskWorld, riskWorld } from "./risk-world.ts";
-import type { StepUpWorld } from "./step-up-records.ts";
-import type { StopWorld } from "./stop-records.ts";
+import type { AuditAnewWorld } from "./units/audit-anew.ts";
+import type { AuditStandingWorld } from "./units/audit-standing.ts";
+import type { ActionWorld } from "./units/corporate-actions.ts";
+import type { FirstSeenWorld } from "./units/first-seen.ts";
+import { type FlattenWorld, flattenWorld } from "./units/flatten.ts";
+import { type HaltWorld, haltWorld } from "./units/halt.ts";
+import { type LedgerWorld, ledgerWorld } from "./units/ledger.ts";
+import { type LossWorld, lossWorld } from "./units/loss.ts";
+import { type OmsWorld, omsWorld } from "./units/oms.ts";
+import type { WeatherWorld } from "./units/paper-faults.ts";
+import { type ReconcileWorld, reconcileWorld } from "./units/reconcile.ts";
+import { type ResearchWorld, researchWorld } from "./units/research.ts";
+import type { StepUpWorld } from "./units/step-up.ts";
+import type { StopWorld } from "./units/stop.ts";
 
 export interface WrittenEvent {
   readonly id: string;

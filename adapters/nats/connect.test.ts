@@ -8,8 +8,8 @@ import { expect, test } from "vitest";
 import type { Log } from "../../ports/log.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { startNatsServer } from "../../testkit/nats-server.ts";
+import { selfSigned } from "../../testkit/test-certificate.ts";
 import { connectNats, parseTarget, reconnectDelayMs } from "./connect.ts";
-import { selfSigned } from "./test-certificate.ts";
 
 const secret = "s3cr3t-pass";
 

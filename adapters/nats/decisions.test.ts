@@ -14,7 +14,7 @@ import {
   insertDecision,
   insertFill,
   testDecision,
-} from "../transport/test-decisions.ts";
+} from "../../testkit/test-decisions.ts";
 import { relayName } from "./relay.ts";
 
 const real = {};

@@ -2,10 +2,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
-import { exampleDecision, exampleEnvelope } from "../../contracts/src/records/examples.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { orderOf } from "../../testkit/oms-rig.ts";
+import { exampleDecision, exampleEnvelope } from "../../testkit/record-examples.ts";
 import { systemTimers } from "../system/timers.ts";
 import { createInProcessPeers } from "./in-process-peers.ts";
 import type { Peers } from "./peers.ts";

@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { faultOf } from "../../testkit/conformance/secrets.ts";
+import { type FileRig, makeFileRig } from "../../testkit/secrets-file/folders.ts";
 import { openFileLock } from "./file-lock.ts";
 import { formatIdentity, isAlive, type ProcessIdentity, parseIdentity, thisProcess } from "./process-identity.ts";
-import { type FileRig, makeFileRig } from "./test-rig.ts";
 
 let rig: FileRig;
 let file: string;

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FileRig, makeFileRig } from "./test-rig.ts";
+import { type FileRig, makeFileRig } from "../../testkit/secrets-file/folders.ts";
 
 const counter = "secret/portcullis/counter";
 const seed = Number(process.env["PORTCULLIS_TEST_SEED"] ?? randomInt(2 ** 31));
@@ -33,7 +33,7 @@ const children: Child[] = [];
 beforeEach(async () => {
   rig = await makeFileRig();
   program = join(rig.folder, "program", "child.mjs");
-  const source = fileURLToPath(new URL("./test-child.ts", import.meta.url));
+  const source = fileURLToPath(new URL("../../testkit/secrets-file/child.ts", import.meta.url));
   await build({ entryPoints: [source], outfile: program, bundle: true, platform: "node", format: "esm" });
 });
 

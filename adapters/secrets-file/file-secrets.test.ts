@@ -3,8 +3,8 @@ import { chmod, copyFile, readdir, readFile, rm, stat, symlink, writeFile } from
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeSecrets, faultOf, printed } from "../../testkit/conformance/secrets.ts";
+import { type FileRig, makeFileRig } from "../../testkit/secrets-file/folders.ts";
 import type { KeySource } from "./store-key.ts";
-import { type FileRig, makeFileRig } from "./test-rig.ts";
 
 const path = "secret/portcullis/tradingview/alpha";
 const value = "s3cret-value-of-alpha";

@@ -2,11 +2,11 @@
 import { expect, it } from "vitest";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
+import { testDecision } from "../../testkit/test-decisions.ts";
 import { decode } from "../memory/codec.ts";
 import { appendDecisions } from "../memory/decisions.ts";
 import { memoryWorld } from "../memory/world.ts";
 import { decisionSubjects, expandedDecision, messagesPerDecisionMax } from "./decision-messages.ts";
-import { testDecision } from "./test-decisions.ts";
 
 const at = fromMicroseconds(1_700_000_000_000_000);
 

@@ -1,13 +1,13 @@
 // A process publishes what one of its services may and nothing else: in the outbox, on the lossy path, on PostgreSQL and in memory.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Defect } from "../../contracts/src/fault.ts";
-import { exampleMark, exampleNav } from "../../contracts/src/records/examples.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Bus } from "../../ports/bus.ts";
 import { eventually, rejection } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics, noTracer } from "../../testkit/postgres-rig.ts";
+import { exampleMark, exampleNav } from "../../testkit/record-examples.ts";
 import type { Configuration } from "../configuration/schema.ts";
 import { memoryBus } from "../memory/bus.ts";
 import { memoryStore } from "../memory/store.ts";

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Secrets } from "../../ports/secrets.ts";
 import { describeSecrets, faultOf, printed, type SecretsRig } from "../../testkit/conformance/secrets.ts";
+import { type RememberingLog, rememberingLog } from "../../testkit/secrets-file/folders.ts";
 import { startVaultServer, type VaultServer, type VaultServerOptions } from "../../testkit/vault-server.ts";
-import { type RememberingLog, rememberingLog } from "../secrets-file/test-rig.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";

@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { logSigner } from "../../testkit/audit/keys.ts";
-import { decodeUtf8, utf8 } from "./canonical-json.ts";
+import { decodeUtf8, utf8 } from "./canonical/canonical-json.ts";
 import { type ChainCheckOptions, type ChainFault, createChainCheck } from "./chain-check.ts";
 import { type Entry, type EntryFields, hashOfSix, makeEntry, readEntry, withHashes, withoutHashes } from "./entry.ts";
 import { createFrontier } from "./frontier.ts";

@@ -3,8 +3,8 @@
 //
 // What is looked at, in this order: is it an entry at all, is it the next one, does it follow the one before, is its hash that of its content, is
 // it earlier than the one before, and, of entry 0, does it begin a log. The first fault is the answer, now and for whatever comes after.
-import { textBytesMax } from "./canonical-json.ts";
-import { asciiBytes, createScanRoom, fillRoom, type ScanRoom } from "./canonical-scan.ts";
+import { textBytesMax } from "./canonical/canonical-json.ts";
+import { asciiBytes, createScanRoom, fillRoom, type ScanRoom } from "./canonical/canonical-scan.ts";
 import { readEntry } from "./entry.ts";
 import { createEntryLayout, hashRunLength, readEntryLayout } from "./entry-layout.ts";
 import type { AuditFault, AuditFaultCode } from "./fault.ts";

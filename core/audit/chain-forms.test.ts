@@ -1,7 +1,7 @@
 // One entry in every form that says the same and is not it: each has the hash of the canonical form, and each is refused by the chain.
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { decodeUtf8, utf8 } from "./canonical-json.ts";
+import { decodeUtf8, utf8 } from "./canonical/canonical-json.ts";
 import { type ChainFault, createChainCheck } from "./chain-check.ts";
 import { makeEntry, readEntry, withoutHashes } from "./entry.ts";
 import { hashRunLength } from "./entry-layout.ts";

@@ -1,7 +1,7 @@
 // Where things stand in the text of an entry, found in one pass over its bytes that also tells whether it is one: eight fields (or the six that
 // are hashed), in their order, of their types, canonical, within their limits. Nothing is built, so that a verifier can look at every entry
 // of a log this way.
-import { levelsMax, textBytesMax } from "./canonical-json.ts";
+import { levelsMax, textBytesMax } from "./canonical/canonical-json.ts";
 import {
   createScanRoom,
   failedAt,
@@ -12,7 +12,7 @@ import {
   scanString,
   scanWord,
   word,
-} from "./canonical-scan.ts";
+} from "./canonical/canonical-scan.ts";
 import { hexLength } from "./hash.ts";
 import { scanTimestamp } from "./timestamp.ts";
 

@@ -2,8 +2,8 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { decodeUtf8, utf8, ValueRefused } from "./canonical-json.ts";
-import { createScanRoom, fillRoom } from "./canonical-scan.ts";
+import { decodeUtf8, utf8, ValueRefused } from "./canonical/canonical-json.ts";
+import { createScanRoom, fillRoom } from "./canonical/canonical-scan.ts";
 import { type EntryFields, hashOfSix, makeEntry, readEntry, withHashes, withoutHashes } from "./entry.ts";
 import { createFrontier } from "./frontier.ts";
 import { type Genesis, genesisFault, makeGenesis } from "./genesis.ts";

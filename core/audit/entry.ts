@@ -9,8 +9,9 @@ import {
   utf8,
   utf8Into,
   ValueRefused,
-} from "./canonical-json.ts";
-import { asciiBytes } from "./canonical-scan.ts";
+} from "./canonical/canonical-json.ts";
+import { asciiBytes } from "./canonical/canonical-scan.ts";
+import { createPlainWriter, noRoom } from "./canonical/plain-json.ts";
 import {
   actionCharactersMax,
   actorCharactersMax,
@@ -31,7 +32,6 @@ import {
   writeHex,
   zeroHex,
 } from "./hash.ts";
-import { createPlainWriter, noRoom } from "./plain-json.ts";
 import { isTimestamp } from "./timestamp.ts";
 
 /** What the writer decides; the hash follows. */

@@ -1,6 +1,6 @@
 // Entry 0: says whose log this is, under which keys, and by which rules its bytes were made, so that the pieces of two logs can never be put together
 // into one.
-import { ValueRefused } from "./canonical-json.ts";
+import { ValueRefused } from "./canonical/canonical-json.ts";
 import { type Entry, type EntryRecord, makeEntry } from "./entry.ts";
 import { type Sha256OfBytes, zeroHex } from "./hash.ts";
 import { ed25519Type, isKeyName, readVerifierKey } from "./signed-note.ts";

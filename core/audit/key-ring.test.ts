@@ -10,9 +10,9 @@ import {
   type SampleLog,
   sampleLog,
 } from "../../testkit/audit/sample-log.ts";
+import { type BundleReport, verifyBundleFile } from "./bundle/verify-bundle.ts";
 import { keysInForce, readKeyChange, revokeKey, rotateKey, startKeyRing } from "./key-ring.ts";
 import type { VerifierKey } from "./signed-note.ts";
-import { type BundleReport, verifyBundleFile } from "./verify-bundle.ts";
 
 const options = { sha256, verifySignature, nowUs: 1_794_735_000_000_000 };
 const idsAt = (ring: ReturnType<typeof startKeyRing>, size: number) => keysInForce(ring, size).map((key) => key.id);

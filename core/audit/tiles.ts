@@ -1,7 +1,7 @@
 // The tree cut into tiles of 256 hashes, as C2SP tlog-tiles has it: files that never change once they are full, from which anybody computes any proof.
 // Tile n of level l holds the hashes of the perfect subtrees of level 8 l from number 256 n on. Of a tree that is still growing the last tile
 // of a level is partial, and its width stands in its path. Entry bundles hold the texts under the same numbers.
-import { textBytesMax } from "./canonical-json.ts";
+import { textBytesMax } from "./canonical/canonical-json.ts";
 import { asHash, bytesOfHash, type Hash, hashLength, textOfBytes } from "./hash.ts";
 import { type HashAt, isSize, perfectSubtrees, type Span, type TreeHash } from "./merkle.ts";
 import { consistencySpans, inclusionSpans } from "./proof.ts";

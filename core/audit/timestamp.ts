@@ -1,5 +1,5 @@
 // The one form a time has in the log, `2026-11-15T09:30:00.000000Z`, read from bytes. Because every time has it, times compare as their bytes do.
-import { asciiBytes, failedAt, type ScanRoom } from "./canonical-scan.ts";
+import { asciiBytes, failedAt, type ScanRoom } from "./canonical/canonical-scan.ts";
 
 const form = "0000-00-00T00:00:00.000000Z";
 export const timestampLength = form.length;

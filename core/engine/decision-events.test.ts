@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
-import { exampleDecision, exampleOrder } from "../../contracts/src/records/examples.ts";
 import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
+import { exampleDecision, exampleOrder } from "../../testkit/record-examples.ts";
 import { decisionEvents } from "./decision-events.ts";
 import { decisionMadeOf, rejectionOf } from "./rejection.ts";
 

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type RiskEnvelope, riskEnvelope } from "../../contracts/src/records/envelope.ts";
-import { exampleEnvelope } from "../../contracts/src/records/examples.ts";
+import { exampleEnvelope } from "../../testkit/record-examples.ts";
 import { type EnvelopeEffect, loosens } from "./changes.ts";
 import { envelopeChanges } from "./envelope.ts";
 

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
-import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
+import { exampleFill } from "../../testkit/record-examples.ts";
 import { borrowFeeEntry, capitalEntry, dividendEntry, fillEntry, flowEntry, movesOf } from "./ledger.ts";
 import { addUp, correctionsOf, differencesOf, type Sums } from "./ledger-rebuild.ts";
 

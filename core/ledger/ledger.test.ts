@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
-import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
+import { exampleFill } from "../../testkit/record-examples.ts";
 import {
   borrowFeeEntry,
   borrowFeeOfDay,

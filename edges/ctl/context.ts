@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Client } from "../client/src/types.ts";
-import { bearerOf } from "./bearer.ts";
+import { bearerOf } from "./login/bearer.ts";
 import { type Flags, resolveSettings, type Settings } from "./settings.ts";
 import type { Environment, Terminal } from "./terminal.ts";
 import type { Verb } from "./verbs/verb.ts";

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { Refusal } from "./failure.ts";
-import { isAlive } from "./profile-lock.ts";
+import { isAlive } from "./login/profile-lock.ts";
 import type { Environment } from "./terminal.ts";
-import { clean } from "./text.ts";
+import { clean } from "./text/text.ts";
 
 /** What ctl reads of run.json; the platform writes more. */
 export interface RunFacts {

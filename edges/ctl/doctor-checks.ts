@@ -7,8 +7,7 @@ import type { Client } from "../client/src/types.ts";
 import type { Context } from "./context.ts";
 import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "./data-folder.ts";
 import { type Failure, failureOf, Refusal } from "./failure.ts";
-import type { Halt } from "./halt-text.ts";
-import { ensureWritable, exposure, profileOnDisk, removeMade } from "./profile.ts";
+import { ensureWritable, exposure, profileOnDisk, removeMade } from "./login/profile.ts";
 import { fromPortcullis, notPortcullis } from "./reach.ts";
 import {
   configFolder,
@@ -19,7 +18,8 @@ import {
   type Settings,
   tokenVariable,
 } from "./settings.ts";
-import { moment, span } from "./text.ts";
+import type { Halt } from "./text/halt-text.ts";
+import { moment, span } from "./text/text.ts";
 
 export interface Check {
   readonly name: string;
@@ -268,7 +268,7 @@ async function issuer(context: Context): Promise<Check> {
   }
   try {
     const { client_id, audience } = answer.value;
-    const { hasDeviceFlow } = await (await import("./issuer.ts")).lookAt(
+    const { hasDeviceFlow } = await (await import("./login/issuer.ts")).lookAt(
       { issuer: address, client_id, audience },
       checkTimeoutMs,
     );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../adapters/system/clock.ts";
 import { systemTimers } from "../../adapters/system/timers.ts";
-import { type FakeServer, problem, runFake, startFakeServer } from "./fakes.ts";
+import { type FakeServer, problem, runFake, startFakeServer } from "../../testkit/ctl/fakes.ts";
 
 let home = "";
 let server: FakeServer;

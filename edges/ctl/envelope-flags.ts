@@ -7,7 +7,7 @@ import type { AnswerOf, Client } from "../client/src/types.ts";
 import { type EnvelopeField, envelopeFields } from "../envelope-fields.ts";
 import type { Context } from "./context.ts";
 import { isApiError, Refusal, usageRefusal } from "./failure.ts";
-import { amountOf, countOf, fractionOf } from "./numbers.ts";
+import { amountOf, countOf, fractionOf } from "./text/numbers.ts";
 import type { VerbOption } from "./verbs/verb.ts";
 
 export type Envelope = AnswerOf<"getEnvelope">;

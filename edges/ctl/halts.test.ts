@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type FakeServer, runFake, startFakeServer, virtualTime } from "./fakes.ts";
+import { type FakeServer, runFake, startFakeServer, virtualTime } from "../../testkit/ctl/fakes.ts";
 
 let home = "";
 let server: FakeServer;

@@ -6,8 +6,8 @@ import { type Failure, failureOf } from "./failure.ts";
 import { asksForJson, parseCommandLine } from "./program.ts";
 import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
-import { clean, jsonText } from "./text.ts";
-import { inTypedWords } from "./typed-names.ts";
+import { clean, jsonText } from "./text/text.ts";
+import { inTypedWords } from "./text/typed-names.ts";
 import { groups, verbs } from "./verbs/index.ts";
 import type { Answer, Verb } from "./verbs/verb.ts";
 

@@ -9,9 +9,9 @@ import { toUnixMs } from "../../contracts/src/instant.ts";
 import type { Context } from "./context.ts";
 import { dataFolders, dataFolderVariable, operatorAddress, type RunFacts, readRunFacts } from "./data-folder.ts";
 import { interrupted, Refusal } from "./failure.ts";
-import { isAlive } from "./profile-lock.ts";
+import { isAlive } from "./login/profile-lock.ts";
 import { tokenVariable } from "./settings.ts";
-import { clean } from "./text.ts";
+import { clean } from "./text/text.ts";
 
 /** The first start creates a database; nothing else takes this long. */
 const readyPatienceMs = 120_000;

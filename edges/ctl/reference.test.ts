@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { exitCodeRows } from "./pages.ts";
 import { ctlReference } from "./reference.ts";
+import { exitCodeRows } from "./text/pages.ts";
 import { verbs } from "./verbs/index.ts";
 
 it("docs/ctl.md is fresh", () => {

@@ -1,7 +1,7 @@
 // docs/ctl.md, made from the list of verbs: what help says on a terminal, on one page. `npm run gen` writes it.
 import { operations } from "../../contracts/src/authority.ts";
-import { environmentRows, exitCodeRows } from "./pages.ts";
 import { globalOptions } from "./program.ts";
+import { environmentRows, exitCodeRows } from "./text/pages.ts";
 import { groups, verbs } from "./verbs/index.ts";
 import type { Verb, VerbOption } from "./verbs/verb.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeProfile } from "./profile.ts";
+import { writeProfile } from "./login/profile.ts";
 import { configFolder, isLoopback, profilePathOf, resolveSettings } from "./settings.ts";
 
 let home = "";

@@ -3,7 +3,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { Refusal, usageRefusal } from "./failure.ts";
-import { type Profile, profileOnDisk } from "./profile.ts";
+import { type Profile, profileOnDisk } from "./login/profile.ts";
 import type { Environment } from "./terminal.ts";
 
 export const serverVariable = "PORTCULLIS_URL";

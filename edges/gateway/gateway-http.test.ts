@@ -2,12 +2,12 @@
 // answer to the last malformed body, and that nothing secret reaches the log.
 import { afterEach, describe, expect, it } from "vitest";
 import { type HttpServer, serveHttp } from "../../adapters/http/server.ts";
-import { testPorts } from "../../adapters/http/test-ports.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Identity } from "../../ports/identity.ts";
+import { type Behaviour, duty, machine, testParts } from "../../testkit/gateway/parts.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { createClient } from "../client/src/index.ts";
 import { gatewayRoutes } from "./index.ts";
-import { type Behaviour, duty, machine, testParts } from "./test-parts.ts";
 
 const people: Readonly<Record<string, Identity>> = {
   "duty-token": duty,

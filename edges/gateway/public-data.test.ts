@@ -2,14 +2,14 @@
 // and one address may not ask without end.
 import { afterEach, describe, expect, it } from "vitest";
 import { type HttpServer, serveHttp } from "../../adapters/http/server.ts";
-import { testPorts } from "../../adapters/http/test-ports.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { HttpRequest, Route } from "../../ports/http.ts";
+import { type Behaviour, testParts } from "../../testkit/gateway/parts.ts";
+import { testPorts } from "../../testkit/http/test-ports.ts";
 import { publicRequestsPerMinuteMax } from "./public-data.ts";
 import { publicBars } from "./routes/public-bars.ts";
 import { publicFunds } from "./routes/public-funds.ts";
 import { publicQuote } from "./routes/public-quote.ts";
-import { type Behaviour, testParts } from "./test-parts.ts";
 
 const servers: HttpServer[] = [];
 afterEach(async () => {

@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type RestingExit, shrinkExits } from "../../core/orders/reduce-only.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
-import type { Amending } from "./amending.ts";
+import type { Amending } from "./amendments/amending.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { Bells, OmsPorts } from "./oms-parts.ts";
 import { remainingOf } from "./transitions.ts";

@@ -2,10 +2,10 @@
 // falls silent.
 import { afterEach, describe, expect, it } from "vitest";
 import { format, millisecondsBetween, parse, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { exampleQuote } from "../../contracts/src/records/examples.ts";
 import type { Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Quotes } from "../../ports/quotes.ts";
+import { exampleQuote } from "../../testkit/record-examples.ts";
 import { type ServiceRig, serviceRig } from "../../testkit/virtual/service-rig.ts";
 import { paperListings, paperReference } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";

@@ -14,12 +14,12 @@ import {
 } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import { exampleDecision, exampleEnvelope, exampleOrder } from "../../contracts/src/records/examples.ts";
 import { orderRejection } from "../../contracts/src/records/order.ts";
 import { envelopeMessage } from "../../core/envelope/envelope.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
 import type { RefusedOrder, RejectionQuery, RiskQueries, StoredDecision } from "../../ports/risk-queries.ts";
 import type { RpcCall } from "../../ports/rpc.ts";
+import { exampleDecision, exampleEnvelope, exampleOrder } from "../../testkit/record-examples.ts";
 import { riskDesk } from "./risk-desk.ts";
 import type { RiskDeskPorts } from "./risk-desk-arguments.ts";
 import { type ReplayOptions, replayEnvelope, replayOptionsDefault } from "./risk-desk-replay.ts";

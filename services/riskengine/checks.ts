@@ -18,10 +18,10 @@ import type { JournalEntry } from "../../ports/risk-store.ts";
 import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
-import { createRecordPacker } from "./decision-record.ts";
 import type { Figures } from "./figures.ts";
-import type { GroupCommit } from "./group-commit.ts";
 import type { HaltWatch } from "./halt-watch.ts";
+import { createRecordPacker } from "./journal/decision-record.ts";
+import type { GroupCommit } from "./journal/group-commit.ts";
 import type { Lanes } from "./lanes.ts";
 import { type AskRiskOfficer, noVerdict } from "./officer.ts";
 

@@ -1,7 +1,7 @@
 // Limits and throttles on the whole shell: who may change them when, and what is left of every attempt.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { giveProof } from "../../adapters/memory/step-up-records.ts";
+import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import type { Fault } from "../../contracts/src/fault.ts";
 import type { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { Headroom } from "../../contracts/src/generated/svc/v1/riskengine.ts";

@@ -21,10 +21,10 @@ import { setBackSentence, watchClock } from "../shared/clock-steps.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
-import { sentAfterExpiry } from "./approvals.ts";
+import { sentAfterExpiry } from "./approvals/approvals.ts";
 import type { Figures } from "./figures.ts";
-import { watchGaps } from "./gaps.ts";
-import type { GroupCommit } from "./group-commit.ts";
+import type { GroupCommit } from "./journal/group-commit.ts";
+import { watchGaps } from "./losses/gaps.ts";
 
 /** One mark per symbol is kept while the engine is busy. */
 const marksMax = 100_000;

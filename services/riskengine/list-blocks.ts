@@ -9,8 +9,8 @@ import type { Engine } from "../../core/engine/engine.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import type { GroupCommit } from "./group-commit.ts";
 import type { HaltWatch } from "./halt-watch.ts";
+import type { GroupCommit } from "./journal/group-commit.ts";
 
 /** Told in one answer at most. */
 const blocksMax = 2_000;

@@ -11,11 +11,11 @@ import type { JournalRow } from "../../ports/risk-store.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { readHalt } from "../halts/halt-request.ts";
-import { createRecordPacker } from "./decision-record.ts";
-import { watchGaps } from "./gaps.ts";
-import { newestEntry } from "./journal-end.ts";
+import { createRecordPacker } from "./journal/decision-record.ts";
+import { newestEntry } from "./journal/journal-end.ts";
+import { firstDifference } from "./journal/recovery.ts";
 import { createLanes } from "./lanes.ts";
-import { firstDifference } from "./recovery.ts";
+import { watchGaps } from "./losses/gaps.ts";
 
 describe("a decision's record", () => {
   it.each([0, 1, 127, 128, 16_383, 16_384, 100_000])("reads back with inputs of %i bytes", (length) => {

@@ -12,7 +12,7 @@ import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { transactToKnownEnd } from "../shared/unknown-outcome.ts";
 import type { Alarms } from "./alarms.ts";
-import type { GroupCommit } from "./group-commit.ts";
+import type { GroupCommit } from "./journal/group-commit.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
 export interface ThrottlesOptions {

@@ -22,7 +22,7 @@ import {
 } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { canonicalJson } from "../../core/audit/canonical-json.ts";
+import { canonicalJson } from "../../core/audit/canonical/canonical-json.ts";
 import { type BacktestClose, type Backtested, backtest } from "../../core/strategies/backtest.ts";
 import { strategies } from "../../core/strategies/index.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";

@@ -1,5 +1,5 @@
 // Begins a split or a change of symbol: checks that it can be carried out, and announces it in one transaction with its event. From then on nothing is
-// decided and nothing quoted in its symbols; order management carries it out (services/oms/corporate-actions.ts). Asked again with the same id it tells
+// decided and nothing quoted in its symbols; order management carries it out (services/oms/corporate-actions/corporate-actions.ts). Asked again with the same id it tells
 // how far that is, and one that was aborted is announced once more.
 
 import type { Denial } from "../../contracts/src/codes.ts";

@@ -1,14 +1,14 @@
 // Rebuilding a fund's ledger: a random life is what the rebuild makes of it, damage is put right in one transaction with one event, and what must not
 // be rebuilt is refused with nothing changed. The numbers are those of rebuild-ledger.ts.
 import { afterEach, describe, expect, it } from "vitest";
-import { giveProof } from "../../adapters/memory/step-up-records.ts";
+import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { LedgerRebuild } from "../../contracts/src/generated/svc/v1/platform.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
+import { exampleFill } from "../../testkit/record-examples.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService } from "../shared/service.ts";

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { FundReference, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { orderOf } from "../../testkit/oms-rig.ts";
+import { exampleFill } from "../../testkit/record-examples.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService, ServicePorts } from "../shared/service.ts";
 

@@ -1,7 +1,7 @@
 // What risk officers book: deposits and withdrawals, corporate actions; and what a reconciler that is wrong would adjust. Keys come again, with the
 // same body and with another.
 
-import { giveProof } from "../../adapters/memory/step-up-records.ts";
+import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
 import { rebuildAction } from "../../services/treasury/rebuild-ledger.ts";

@@ -3,8 +3,8 @@ import { auditWorld } from "../../adapters/memory/audit-world.ts";
 import { noFaults } from "../../adapters/memory/faults.ts";
 import { memoryWorld } from "../../adapters/memory/world.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { exampleDecision, exampleEnvelope, exampleFill, exampleOrder } from "../../contracts/src/records/examples.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { exampleDecision, exampleEnvelope, exampleFill, exampleOrder } from "../../testkit/record-examples.ts";
 import { fold, type History, history, positionKey, type Told } from "../history.ts";
 
 export const amount = decimal.parse;

@@ -1,9 +1,9 @@
 // Every invariant can fail: each is shown evidence in which it holds, and the same evidence with one thing wrong. An invariant that nobody can make
 // complain is no invariant, so the last test asks that none is left out.
 import { describe, expect, it } from "vitest";
-import { exampleFill, exampleOrder } from "../../contracts/src/records/examples.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { exampleFill, exampleOrder } from "../../testkit/record-examples.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, positionKey, strategyKey } from "../history.ts";
 import { invariants } from "../invariants.ts";

@@ -1,9 +1,9 @@
 // The invariants about what stands in the market or is held can fail, each in every way that it knows.
 import { describe, expect, it } from "vitest";
-import { exampleOrder } from "../../contracts/src/records/examples.ts";
 import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { paperReference } from "../../services/shared/paper-seeds.ts";
+import { exampleOrder } from "../../testkit/record-examples.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, strategyKey } from "../history.ts";
 import {

@@ -1,6 +1,6 @@
 // A small audit log of fixed content for tests: entries, the tree over them, checkpoints and bundles. The same every time, so that golden files can
 // be compared with it.
-import { bundleHead, bundleSpans } from "../../core/audit/bundle.ts";
+import { bundleHead, bundleSpans } from "../../core/audit/bundle/bundle.ts";
 import { signCheckpoint } from "../../core/audit/checkpoint.ts";
 import { type Entry, makeEntry } from "../../core/audit/entry.ts";
 import { createFrontier } from "../../core/audit/frontier.ts";

@@ -3,13 +3,13 @@
 import { expect } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { parse as instantOf, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { movesOf } from "../../core/ledger/ledger.ts";
 import { addUp, correctionsOf, differencesOf } from "../../core/ledger/ledger-rebuild.ts";
 import type { LedgerSums, NavEvery, NavPoint } from "../../ports/ledger-records.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
+import { exampleFill } from "../record-examples.ts";
 import { range } from "./bus-kit.ts";
 import type { StoreCheck } from "./store-rig.ts";
 import { rejection, transactPatiently } from "./waiting.ts";

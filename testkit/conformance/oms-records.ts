@@ -2,10 +2,10 @@
 import { expect } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
 import { orderOf } from "../oms-rig.ts";
+import { exampleFill } from "../record-examples.ts";
 import { range } from "./bus-kit.ts";
 import type { StoreCheck } from "./store-rig.ts";
 import { rejection, transactPatiently } from "./waiting.ts";

@@ -1,9 +1,10 @@
 // The load of the audit log's crash rounds: programs that append over gRPC and send whatever got no answer again with the same key, and programs that
 // publish into the outbox. Both swear to what was acknowledged; neither stops because something is dead.
-import { testClient } from "../../adapters/grpc/test-client.ts";
+
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { AuditEntry } from "../../contracts/src/generated/svc/v1/audit.ts";
 import type { Store } from "../../ports/store.ts";
+import { testClient } from "../grpc/test-client.ts";
 import { pause } from "../platform.ts";
 import type { Dice } from "../virtual/dice.ts";
 import { publishSource } from "./load.ts";

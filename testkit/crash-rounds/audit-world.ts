@@ -5,7 +5,6 @@ import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
-import { testClient } from "../../adapters/grpc/test-client.ts";
 import { addressOfSocket, openPool } from "../../adapters/postgres/connection.ts";
 import { ownerRoleName } from "../../adapters/postgres/embedded/cluster.ts";
 import { auditActions } from "../../contracts/src/audit-actions.ts";
@@ -13,6 +12,7 @@ import type { AuditInspection } from "../../contracts/src/generated/svc/v1/audit
 import { subjects } from "../../contracts/src/subjects.ts";
 import { removeAbandoned } from "../abandoned.ts";
 import { quietLog } from "../global-setup.ts";
+import { testClient } from "../grpc/test-client.ts";
 import { issueServiceToken, logInAs } from "../login.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../platform.ts";
 import { openPeer } from "../postgres-rig.ts";

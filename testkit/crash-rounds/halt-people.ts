@@ -1,8 +1,8 @@
 // The people of the halts' crash rounds: they log in, raise halts, lift them and sign for each other through either service, and write down what they
 // were told. Whoever gets no answer writes down that it does not know.
 import { TOTP } from "otpauth";
-import { testClient } from "../../adapters/grpc/test-client.ts";
 import type { ActiveHalts, HaltResponse, HaltStatus } from "../../contracts/src/generated/svc/v1/halt.ts";
+import { testClient } from "../grpc/test-client.ts";
 import { developmentOperator, logInAs } from "../login.ts";
 import type { Dice } from "../virtual/dice.ts";
 import type { EngineWorld } from "./engine-world.ts";

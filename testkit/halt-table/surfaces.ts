@@ -1,5 +1,5 @@
 // The four ways to ask: both gRPC services, REST and ctl. Each puts the same wish into its own words and gives back what was answered.
-import { testClient } from "../../adapters/grpc/test-client.ts";
+import { testClient } from "../grpc/test-client.ts";
 import type { HaltGround, TableCaller } from "./ground.ts";
 import type { Level, Verb } from "./rows.ts";
 

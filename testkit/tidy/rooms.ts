@@ -65,7 +65,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     instead: "the attacks on the audit log serve tests only",
   },
   testkit: {
-    rooms: ["testkit", "adapters", "ports", "contracts", "core", "services", "composition", "sim"],
+    rooms: ["testkit", "adapters", "ports", "contracts", "core", "services", "edges", "composition", "sim"],
     packages: "all",
     node: true,
     instead: "the testkit serves tests only",

@@ -1,6 +1,5 @@
 // A treasury in virtual time over the memory world, for tests: started and started again, told fills and prices, and its books read past it.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { exampleFill } from "../../contracts/src/records/examples.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
@@ -10,6 +9,7 @@ import { type ReferenceView, referenceReader } from "../../services/treasury/ref
 import { seedTreasury } from "../../services/treasury/seed-treasury.ts";
 import { treasury } from "../../services/treasury/treasury.ts";
 import type { Price } from "../../services/treasury/valuation.ts";
+import { exampleFill } from "../record-examples.ts";
 import { type ServiceRig, serviceRig } from "./service-rig.ts";
 
 export interface TestBooks {

@@ -1,10 +1,10 @@
 // The core's verifier behind the same face as the offline one, so that one table of attacks and one dice can ask both.
 import { readUtf8 } from "../../core/audit/base64.ts";
+import { type BundleOptions, verifyBundleFile } from "../../core/audit/bundle/verify-bundle.ts";
 import type { Refused } from "../../core/audit/fault.ts";
 import { type Policy, readPolicy } from "../../core/audit/policy.ts";
 import { readVerifierKey, type VerifierKey } from "../../core/audit/signed-note.ts";
 import { verifyTlogProof } from "../../core/audit/tlog-proof.ts";
-import { type BundleOptions, verifyBundleFile } from "../../core/audit/verify-bundle.ts";
 import { sha256, verifySignature } from "../../testkit/audit/keys.ts";
 import { nowS, type Trust, type Verdict } from "../test-log.ts";
 

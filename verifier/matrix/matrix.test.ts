@@ -17,7 +17,7 @@ const witnessOnly = "It is between a log and its witness: adapters/witness/witne
 const elsewhere: Readonly<Record<string, Partial<Record<Target, string>>>> = {
   A1: {
     database: "verifier/matrix/table.long.test.ts",
-    core: "core/audit/verify-bundle.long.test.ts",
+    core: "core/audit/bundle/verify-bundle.long.test.ts",
     offline: "verifier/audit-verify.long.test.ts",
   },
   A17: { database: "adapters/witness/witness.test.ts" },

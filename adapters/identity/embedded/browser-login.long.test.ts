@@ -7,9 +7,9 @@ import { decodeJwt } from "jose";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../../../testkit/chromium.ts";
+import { type Answer, openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
-import { type Answer, openProviderRig, type ProviderRig } from "./test-rig.ts";
 
 let database: TestDatabase;
 let peer: PostgresPeer;

@@ -3,10 +3,10 @@ import { createHash, randomBytes } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
+import { openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
 import type { Shown, TestBrowser } from "./test-browser.ts";
-import { openProviderRig, type ProviderRig } from "./test-rig.ts";
 
 let database: TestDatabase;
 let peer: PostgresPeer;

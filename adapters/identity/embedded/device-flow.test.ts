@@ -2,10 +2,10 @@
 // may end differently.
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { type Answer, openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
 import type { Shown, TestBrowser } from "./test-browser.ts";
-import { type Answer, openProviderRig, type ProviderRig } from "./test-rig.ts";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 const scope = "openid profile offline_access";

@@ -1,7 +1,7 @@
 // Whose address the provider takes a caller to have, behind a real listener: what a trusted proxy says, and nobody else.
 import { expect, it } from "vitest";
+import { ask, serve } from "../../../testkit/http/test-client.ts";
 import type { HttpMount } from "../../http/mount.ts";
-import { ask, serve } from "../../http/test-client.ts";
 import { asSentTo, remoteAddressOf } from "./request-scope.ts";
 
 const issuer = new URL("http://127.0.0.1:8080/oidc");

@@ -1,12 +1,12 @@
 // Signing keys from outside: published, replaced by age and on demand, kept over restarts, refused when they must be, and told of.
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { admin, openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
 import { systemClock } from "../../system/clock.ts";
 import { memorySecrets } from "../test-secrets.ts";
 import { openSigningKeys } from "./signing-keys.ts";
-import { admin, openProviderRig, type ProviderRig } from "./test-rig.ts";
 
 let database: TestDatabase;
 let peer: PostgresPeer;

@@ -2,9 +2,9 @@
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
+import { type Answer, openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
-import { type Answer, openProviderRig, type ProviderRig } from "./test-rig.ts";
 
 const developmentGrant = "urn:portcullis:params:oauth:grant-type:development";
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";

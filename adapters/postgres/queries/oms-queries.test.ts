@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
-import { exampleFill } from "../../../contracts/src/records/examples.ts";
 import { transactPatiently } from "../../../testkit/conformance/waiting.ts";
 import { orderOf } from "../../../testkit/oms-rig.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { exampleFill } from "../../../testkit/record-examples.ts";
 import { columnOfText } from "../exact-text.ts";
 import { createOmsQueries } from "./oms-queries.ts";
 

@@ -12,15 +12,15 @@ import { eventually } from "../../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { noMetrics, openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
-import { systemClock } from "../../system/clock.ts";
-import { systemTimers } from "../../system/timers.ts";
 import {
   heardOfApproved,
   heardOfDenied,
   insertDecision,
   insertFill,
   testDecision,
-} from "../../transport/test-decisions.ts";
+} from "../../../testkit/test-decisions.ts";
+import { systemClock } from "../../system/clock.ts";
+import { systemTimers } from "../../system/timers.ts";
 import { createOutboxReader, pageBytesMax } from "../bus/outbox-reader.ts";
 import { startTrim } from "../bus/trim.ts";
 import { openClient, openPool } from "../connection.ts";

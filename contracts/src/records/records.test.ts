@@ -1,8 +1,8 @@
 // Every record against its example, its unknown keys and bad input of every kind.
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
+import * as examples from "../../../testkit/record-examples.ts";
 import { envelopeRequest, riskEnvelope } from "./envelope.ts";
-import * as examples from "./examples.ts";
 import { fundStatus, navUpdated } from "./fund.ts";
 import { haltRequest, haltResponse, haltStatus, resumeRequest } from "./halt.ts";
 import { bar, instrument, mark, quote } from "./market.ts";

@@ -1,8 +1,8 @@
 // Calendars travel as reference data and come back as the definitions that the platform computes with.
 import { describe, expect, it } from "vitest";
+import { exampleInstrument } from "../../../testkit/record-examples.ts";
 import { tradingCalendar } from "../calendar.ts";
 import { alwaysOpen, usEquities } from "../calendars.ts";
-import { exampleInstrument } from "./examples.ts";
 import { calendarDefinition, calendarReference, calendarReferenceOf, referenceContents } from "./reference.ts";
 
 describe("a calendar as reference data", () => {

@@ -4,9 +4,9 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { isApiError } from "../failure.ts";
-import { factorOptions, type ShownCode, shownCode, sixDigits } from "../one-time-code.ts";
+import { factorOptions, type ShownCode, shownCode, sixDigits } from "../login/one-time-code.ts";
 import { wantsColour } from "../terminal.ts";
-import { clean } from "../text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const authEnrolTotp: Verb = {
@@ -51,7 +51,7 @@ async function run(context: Context): Promise<Answer> {
       next: ["ctl auth enrol-totp --code CODE   confirm with the first code"],
     };
   }
-  const [{ encode }, { qrLines }] = await Promise.all([import("uqr"), import("../qr-code.ts")]);
+  const [{ encode }, { qrLines }] = await Promise.all([import("uqr"), import("../text/qr-code.ts")]);
   // The secret first: on a small screen it is the code that must be in sight when the question stands.
   terminal.say(`Scan this with your authenticator, or type its secret:\n${terminal.paint.bold(clean(begun.secret))}`);
   terminal.say(qrLines(encode(begun.uri), wantsColour(context.environment, true)));

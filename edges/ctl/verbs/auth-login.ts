@@ -3,15 +3,15 @@
 import { dirname } from "node:path";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { OpenBrowser } from "../browser.ts";
 import type { Context } from "../context.ts";
 import { interrupted, Refusal } from "../failure.ts";
-import type { DeviceCode, IssuerFacts, Tokens } from "../issuer.ts";
-import { ensureWritable, removeMade, writeProfile } from "../profile.ts";
-import { lockPathOf, underLock } from "../profile-lock.ts";
+import type { OpenBrowser } from "../login/browser.ts";
+import type { DeviceCode, IssuerFacts, Tokens } from "../login/issuer.ts";
+import { ensureWritable, removeMade, writeProfile } from "../login/profile.ts";
+import { lockPathOf, underLock } from "../login/profile-lock.ts";
 import { fromPortcullis, notPortcullis } from "../reach.ts";
 import type { Settings } from "../settings.ts";
-import { clean, moment, pairs } from "../text.ts";
+import { clean, moment, pairs } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 type LoginConfiguration = AnswerOf<"getLoginConfiguration">;
@@ -123,7 +123,10 @@ function factsOf(configuration: LoginConfiguration, server: string): IssuerFacts
 }
 
 async function withBrowser(context: Context, facts: IssuerFacts, configuration: LoginConfiguration): Promise<Tokens> {
-  const [{ deviceLogin }, { openBrowser }] = await Promise.all([import("../issuer.ts"), import("../browser.ts")]);
+  const [{ deviceLogin }, { openBrowser }] = await Promise.all([
+    import("../login/issuer.ts"),
+    import("../login/browser.ts"),
+  ]);
   const { clock, timers, signal } = context;
   return deviceLogin(facts, {
     scope: configuration.scopes,
@@ -161,7 +164,7 @@ async function asDeveloper(
   }
   const { developmentCredentials } = await import("../data-folder.ts");
   const password = developmentCredentials(context, name);
-  const { developmentLogin } = await import("../issuer.ts");
+  const { developmentLogin } = await import("../login/issuer.ts");
   return developmentLogin(facts, { name, password, scope: configuration.scopes }, context.clock.now());
 }
 
@@ -171,7 +174,7 @@ async function accepted(context: Context, facts: IssuerFacts, tokens: Tokens): P
     return await (await context.clientWith(tokens.token)).getIdentity();
   } catch (error) {
     if (tokens.refresh_token !== undefined) {
-      const { revoke } = await import("../issuer.ts");
+      const { revoke } = await import("../login/issuer.ts");
       await revoke(facts, tokens.refresh_token).catch(() => {
         // What failed first is what the caller hears; the token is forgotten here and runs out there.
         context.terminal.say("The login at the issuer could not be ended; it runs out by itself.");

@@ -1,13 +1,13 @@
 // `ctl auth logout`: ends the login on the server and at its issuer, then forgets it here. It says truthfully which of these happened: a
 // token that only this machine forgot still works for whoever copied it.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import { ownProfile } from "../bearer.ts";
 import type { Context } from "../context.ts";
 import { failureOf, Refusal } from "../failure.ts";
-import { type Profile, readProfile, removeProfile } from "../profile.ts";
-import { lockPathOf, underLock } from "../profile-lock.ts";
+import { ownProfile } from "../login/bearer.ts";
+import { type Profile, readProfile, removeProfile } from "../login/profile.ts";
+import { lockPathOf, underLock } from "../login/profile-lock.ts";
 import { tokenVariable } from "../settings.ts";
-import { clean } from "../text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const authLogout: Verb = {
@@ -104,7 +104,7 @@ async function attempt(context: Context, step: () => Promise<Attempt>): Promise<
 async function atIssuer(path: string, before: Profile): Promise<Attempt> {
   const { refresh_token, ...facts } = readProfile(path) ?? before;
   if (refresh_token === undefined) return { done: true, said: "there was nothing to end" };
-  const { revoke } = await import("../issuer.ts");
+  const { revoke } = await import("../login/issuer.ts");
   const outcome = await revoke(facts, refresh_token);
   if (outcome === "revoked") return { done: true, said: "the refresh token is revoked" };
   return { done: false, said: "NOT ended: it has no way to revoke a refresh token" };

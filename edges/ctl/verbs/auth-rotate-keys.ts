@@ -2,7 +2,7 @@
 import { confirmed } from "../confirm.ts";
 import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const authRotateKeys: Verb = {

@@ -2,9 +2,9 @@
 import type { Client } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
-import { factorOptions, stepUpProof } from "../one-time-code.ts";
+import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { clean, moment, secondsOf } from "../text.ts";
+import { clean, moment, secondsOf } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const authTokensIssue: Verb = {

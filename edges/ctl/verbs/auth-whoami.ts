@@ -3,7 +3,7 @@
 import type { Context } from "../context.ts";
 import { isApiError } from "../failure.ts";
 import { hintFor, tokenVariable } from "../settings.ts";
-import { leftMs, moment, pairs } from "../text.ts";
+import { leftMs, moment, pairs } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const authWhoami: Verb = {

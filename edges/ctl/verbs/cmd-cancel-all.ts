@@ -4,11 +4,11 @@ import { confirmed, confirmOption } from "../confirm.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { fundModes } from "../fund-modes.ts";
-import { formatOption, isForPeople, listing } from "../listing.ts";
-import { countOf } from "../numbers.ts";
-import { type OrderStatus, orderColumns } from "../order-text.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { formatOption, isForPeople, listing } from "../text/listing.ts";
+import { countOf } from "../text/numbers.ts";
+import { type OrderStatus, orderColumns } from "../text/order-text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 const lookEveryMs = 500;

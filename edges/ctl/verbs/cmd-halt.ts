@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { failureOf, Refusal } from "../failure.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { scopeArgument } from "../scope-argument.ts";
-import { clean, pairs } from "../text.ts";
+import { clean, pairs } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const cmdHalt: Verb = {

@@ -2,9 +2,9 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
-import { type Column, formatOption, listing } from "../listing.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { type Column, formatOption, listing } from "../text/listing.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 /** The server itself waits a little less. */

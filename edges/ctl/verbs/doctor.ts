@@ -2,7 +2,7 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
 import type { BlocksSeen, Check, HaltsSeen } from "../doctor-checks.ts";
-import { clean } from "../text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const doctor: Verb = {

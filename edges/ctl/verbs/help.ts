@@ -2,9 +2,9 @@
 
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
-import { environmentPage, exitCodePage } from "../pages.ts";
 import { helpPage } from "../program.ts";
 import { suggestions } from "../suggest.ts";
+import { environmentPage, exitCodePage } from "../text/pages.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const help: Verb = {

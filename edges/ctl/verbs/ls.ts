@@ -2,10 +2,10 @@
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
-import { type Column, formatOption, isForPeople, listing } from "../listing.ts";
-import { money, sum } from "../money.ts";
-import { type Position, positionColumns } from "../position-text.ts";
-import { moment } from "../text.ts";
+import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
+import { money, sum } from "../text/money.ts";
+import { type Position, positionColumns } from "../text/position-text.ts";
+import { moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const ls: Verb = {

@@ -1,7 +1,7 @@
 // `ctl oms orders cancel`: wants one order gone, and says whether it is.
 import type { Context } from "../context.ts";
-import { exitOf, outcomeText } from "../order-text.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
+import { exitOf, outcomeText } from "../text/order-text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const omsOrdersCancel: Verb = {

@@ -2,9 +2,9 @@
 import type { Context } from "../context.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
-import { formatOption, listing } from "../listing.ts";
-import { countOf } from "../numbers.ts";
-import { type OrderStatus, orderColumns } from "../order-text.ts";
+import { formatOption, listing } from "../text/listing.ts";
+import { countOf } from "../text/numbers.ts";
+import { type OrderStatus, orderColumns } from "../text/order-text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const omsOrdersList: Verb = {

@@ -1,7 +1,7 @@
 // `ctl oms orders show`: one order, how far it came and why.
 import type { Context } from "../context.ts";
 import { fundModes } from "../fund-modes.ts";
-import { orderText } from "../order-text.ts";
+import { orderText } from "../text/order-text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const omsOrdersShow: Verb = {

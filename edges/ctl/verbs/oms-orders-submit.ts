@@ -6,10 +6,10 @@ import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { fundModes } from "../fund-modes.ts";
-import { isForPeople } from "../listing.ts";
-import { exitOf, type OrderStatus, outcomeText, termsText } from "../order-text.ts";
 import { reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { isForPeople } from "../text/listing.ts";
+import { exitOf, type OrderStatus, outcomeText, termsText } from "../text/order-text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 type Order = Parameters<Client["submitOrder"]>[0];

@@ -2,8 +2,8 @@
 import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { fundModes } from "../fund-modes.ts";
-import { formatOption, listing } from "../listing.ts";
-import { positionColumns } from "../position-text.ts";
+import { formatOption, listing } from "../text/listing.ts";
+import { positionColumns } from "../text/position-text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const omsPositionsList: Verb = {

@@ -2,9 +2,9 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { factorOptions, permittedStepUpProof } from "../one-time-code.ts";
+import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { clean, moment, pairs } from "../text.ts";
+import { clean, moment, pairs } from "../text/text.ts";
 import { tellWitnesses } from "./operations-audit-key-rotate.ts";
 import type { Answer, Verb } from "./verb.ts";
 

@@ -1,10 +1,10 @@
 // `ctl operations audit consistency`: the proof that the log only grew between two sizes, for whoever kept the smaller checkpoint.
 import type { AnswerOf } from "../../client/src/types.ts";
-import { entries } from "../audit-pages.ts";
+import { entries } from "../audit/audit-pages.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
-import { countOf } from "../numbers.ts";
-import { clean, pairs } from "../text.ts";
+import { countOf } from "../text/numbers.ts";
+import { clean, pairs } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const operationsAuditConsistency: Verb = {

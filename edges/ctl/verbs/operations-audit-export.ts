@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
-import { type WriteText, writeWhole } from "../audit-file.ts";
+import { type WriteText, writeWhole } from "../audit/audit-file.ts";
 import {
   brokenAt,
   entries,
@@ -15,12 +15,12 @@ import {
   pageSize,
   pagesOf,
   sizeOf,
-} from "../audit-pages.ts";
-import { type BundleCheck, type BundleHeader, checkBundle } from "../bundle-check.ts";
+} from "../audit/audit-pages.ts";
+import { type BundleCheck, type BundleHeader, checkBundle } from "../audit/bundle-check.ts";
 import type { Context } from "../context.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
-import { countOf } from "../numbers.ts";
-import { clean } from "../text.ts";
+import { countOf } from "../text/numbers.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const operationsAuditExport: Verb = {

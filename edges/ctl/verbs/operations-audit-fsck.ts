@@ -1,10 +1,10 @@
 // `ctl operations audit fsck`: derives chain, tree, tiles and index anew and compares, and writes what is derived when asked to.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import { brokenAt, entries, orBrokenChain, verdictLines } from "../audit-pages.ts";
-import { watched } from "../audit-runs.ts";
+import { brokenAt, entries, orBrokenChain, verdictLines } from "../audit/audit-pages.ts";
+import { watched } from "../audit/audit-runs.ts";
 import type { Context } from "../context.ts";
 import { Refusal } from "../failure.ts";
-import { clean, pairs } from "../text.ts";
+import { clean, pairs } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const operationsAuditFsck: Verb = {

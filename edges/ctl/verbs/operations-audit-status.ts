@@ -1,9 +1,9 @@
 // `ctl operations audit status`: how far the audit chain reaches and who vouches for it.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import { closedLine, entries } from "../audit-pages.ts";
+import { closedLine, entries } from "../audit/audit-pages.ts";
 import type { Context } from "../context.ts";
-import { clean, moment, pairs, span } from "../text.ts";
+import { clean, moment, pairs, span } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const operationsAuditStatus: Verb = {

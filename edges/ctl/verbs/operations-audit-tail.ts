@@ -2,11 +2,11 @@
 // and says from where to go on when it is stopped.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
-import { entries, entryLine, entryOf, type Page, pageSize, pagesOf, sizeOf } from "../audit-pages.ts";
+import { entries, entryLine, entryOf, type Page, pageSize, pagesOf, sizeOf } from "../audit/audit-pages.ts";
 import type { Context } from "../context.ts";
 import { failureOf, interruptedExit, Refusal, usageRefusal } from "../failure.ts";
-import { countOf } from "../numbers.ts";
-import { clean, jsonText } from "../text.ts";
+import { countOf } from "../text/numbers.ts";
+import { clean, jsonText } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 const countDefault = 20;

@@ -1,11 +1,11 @@
 // `ctl operations audit verify`: whether the chain is whole; a broken one is shown with its place and exit code 10.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import { closedLine, entries, logOf, logOption, orBrokenChain, verdictLines } from "../audit-pages.ts";
-import { watched } from "../audit-runs.ts";
+import { closedLine, entries, logOf, logOption, orBrokenChain, verdictLines } from "../audit/audit-pages.ts";
+import { watched } from "../audit/audit-runs.ts";
 import type { Context } from "../context.ts";
 import { Refusal } from "../failure.ts";
-import { countOf } from "../numbers.ts";
-import { pairs } from "../text.ts";
+import { countOf } from "../text/numbers.ts";
+import { pairs } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const operationsAuditVerify: Verb = {

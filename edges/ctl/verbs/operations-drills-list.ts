@@ -1,9 +1,9 @@
 // `ctl operations drills list`: what drills measured.
 import type { Context } from "../context.ts";
-import { type Drill, tookText } from "../drill-text.ts";
-import { type Column, formatOption, listing } from "../listing.ts";
-import { countOf } from "../numbers.ts";
-import { moment } from "../text.ts";
+import { type Drill, tookText } from "../text/drill-text.ts";
+import { type Column, formatOption, listing } from "../text/listing.ts";
+import { countOf } from "../text/numbers.ts";
+import { moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const operationsDrillsList: Verb = {

@@ -2,9 +2,9 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
 import { Refusal } from "../failure.ts";
-import { factorOptions, permittedStepUpProof } from "../one-time-code.ts";
+import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { clean } from "../text/text.ts";
 import { consumerOption } from "./operations-parked-retry.ts";
 import type { Answer, Verb } from "./verb.ts";
 

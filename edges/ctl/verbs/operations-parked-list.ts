@@ -2,9 +2,9 @@
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { limitOption } from "../follow-pages.ts";
-import { type Column, formatOption, listing } from "../listing.ts";
-import { countOf } from "../numbers.ts";
-import { moment } from "../text.ts";
+import { type Column, formatOption, listing } from "../text/listing.ts";
+import { countOf } from "../text/numbers.ts";
+import { moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const operationsParkedList: Verb = {

@@ -3,7 +3,7 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const consumerOption = {

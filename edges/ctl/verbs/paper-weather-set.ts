@@ -3,10 +3,10 @@ import { format, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Client } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
-import { fractionOf } from "../numbers.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { secondsOf } from "../text.ts";
-import { isSilent, type Weather, weatherText } from "../weather-text.ts";
+import { isSilent, type Weather, weatherText } from "../text/fault-text.ts";
+import { fractionOf } from "../text/numbers.ts";
+import { secondsOf } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const paperWeatherSet: Verb = {

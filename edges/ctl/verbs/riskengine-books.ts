@@ -2,8 +2,8 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
-import { type Column, formatOption, listing } from "../listing.ts";
-import { moment } from "../text.ts";
+import { type Column, formatOption, listing } from "../text/listing.ts";
+import { moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineBooks: Verb = {

@@ -1,9 +1,9 @@
 // `ctl riskengine differences list`: where our positions and the broker's differ or did.
 import type { Context } from "../context.ts";
-import { differenceColumns } from "../difference-text.ts";
 import { usageRefusal } from "../failure.ts";
-import { formatOption, listing } from "../listing.ts";
-import { countOf } from "../numbers.ts";
+import { differenceColumns } from "../text/difference-text.ts";
+import { formatOption, listing } from "../text/listing.ts";
+import { countOf } from "../text/numbers.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 const limitMax = 1_000;

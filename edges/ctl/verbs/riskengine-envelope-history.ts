@@ -2,9 +2,9 @@
 import { envelopeFields } from "../../envelope-fields.ts";
 import type { Context } from "../context.ts";
 import { type Envelope, fundOption } from "../envelope-flags.ts";
-import { type Column, formatOption, listing } from "../listing.ts";
-import { countOf } from "../numbers.ts";
-import { moment } from "../text.ts";
+import { type Column, formatOption, listing } from "../text/listing.ts";
+import { countOf } from "../text/numbers.ts";
+import { moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeHistory: Verb = {

@@ -3,9 +3,9 @@ import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { envelopeOptions, fundOption, proposedEnvelope } from "../envelope-flags.ts";
-import { type Column, formatOption, listing } from "../listing.ts";
-import { hoursOf } from "../numbers.ts";
-import { moment } from "../text.ts";
+import { type Column, formatOption, listing } from "../text/listing.ts";
+import { hoursOf } from "../text/numbers.ts";
+import { moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeReplay: Verb = {

@@ -12,11 +12,11 @@ import {
   type Proposed,
   proposedEnvelope,
 } from "../envelope-flags.ts";
-import { type Change, changeColumns, comparedOrListed } from "../envelope-text.ts";
 import { isApiError, Refusal } from "../failure.ts";
-import { formatOption, listing } from "../listing.ts";
-import { factorOptions, stepUpProof } from "../one-time-code.ts";
+import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
+import { type Change, changeColumns, comparedOrListed } from "../text/envelope-text.ts";
+import { formatOption, listing } from "../text/listing.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeSet: Verb = {

@@ -2,9 +2,9 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
-import { envelopeText } from "../envelope-text.ts";
 import { Refusal } from "../failure.ts";
-import { countOf } from "../numbers.ts";
+import { envelopeText } from "../text/envelope-text.ts";
+import { countOf } from "../text/numbers.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeShow: Verb = {

@@ -3,7 +3,7 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineFlatProve: Verb = {

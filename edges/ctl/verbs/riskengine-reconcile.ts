@@ -2,9 +2,9 @@
 import { type ExitCode, exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
-import { differenceColumns } from "../difference-text.ts";
-import { formatOption, listing } from "../listing.ts";
-import { clean } from "../text.ts";
+import { differenceColumns } from "../text/difference-text.ts";
+import { formatOption, listing } from "../text/listing.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineReconcile: Verb = {

@@ -2,10 +2,10 @@
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
-import { type Column, formatOption, isForPeople, listing } from "../listing.ts";
-import { price } from "../money.ts";
-import { hoursOf } from "../numbers.ts";
-import { moment } from "../text.ts";
+import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
+import { price } from "../text/money.ts";
+import { hoursOf } from "../text/numbers.ts";
+import { moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const riskengineStopsList: Verb = {

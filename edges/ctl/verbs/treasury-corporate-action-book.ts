@@ -3,9 +3,9 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { tryParse } from "../../../contracts/src/decimal.ts";
 import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
-import { countOf } from "../numbers.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { clean } from "../text.ts";
+import { countOf } from "../text/numbers.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const treasuryCorporateActionBook: Verb = {

@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { clean, moment } from "../text.ts";
+import { clean, moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const treasuryFlowBook: Verb = {

@@ -4,10 +4,10 @@ import type { AnswerOf } from "../../client/src/types.ts";
 import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { fundModes } from "../fund-modes.ts";
-import { type Column, formatOption, isForPeople, listing } from "../listing.ts";
-import { money } from "../money.ts";
-import { countOf, hoursOf } from "../numbers.ts";
-import { moment, span } from "../text.ts";
+import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
+import { money } from "../text/money.ts";
+import { countOf, hoursOf } from "../text/numbers.ts";
+import { moment, span } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 const steps = ["second", "minute", "hour", "day"] as const;

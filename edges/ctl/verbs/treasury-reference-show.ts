@@ -1,7 +1,7 @@
 // `ctl treasury reference show`: one kind of reference data, in the form that `reference set` takes back.
 import type { Context } from "../context.ts";
 import { kindOf, kindOption } from "../reference-kinds.ts";
-import { clean, jsonText, moment } from "../text.ts";
+import { clean, jsonText, moment } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const treasuryReferenceShow: Verb = {

@@ -2,7 +2,7 @@
 import type { ExitCode } from "../../../contracts/src/codes/shape.ts";
 import type { Context } from "../context.ts";
 import { operatorAddress, type RunFacts, runningPlatform } from "../data-folder.ts";
-import { pairs } from "../text.ts";
+import { pairs } from "../text/text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const up: Verb = {

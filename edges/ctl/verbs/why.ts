@@ -1,6 +1,6 @@
 // `ctl why`: the whole record of the decisions about an order, to be read.
 import type { Context } from "../context.ts";
-import { decisionsText } from "../decision-text.ts";
+import { decisionsText } from "../text/decision-text.ts";
 import type { Answer, Verb } from "./verb.ts";
 
 export const why: Verb = {

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { HttpRequest, HttpStream } from "../../../ports/http.ts";
+import { duty } from "../../../testkit/gateway/parts.ts";
 import type { GatewayParts } from "../parts.ts";
-import { duty } from "../test-parts.ts";
 import { auditTail, followersMax } from "./audit-tail.ts";
 
 const texts = ["zero", "one", "two"].map((text) => JSON.stringify({ text }));

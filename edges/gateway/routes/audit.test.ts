@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, duty, machine, testParts } from "../test-parts.ts";
+import { ask, type Behaviour, duty, machine, testParts } from "../../../testkit/gateway/parts.ts";
 import { auditAnew } from "./audit-anew.ts";
 import { auditAnewCosign } from "./audit-anew-cosign.ts";
 import { auditAppend } from "./audit-append.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { DenialCode } from "../../../contracts/src/codes.ts";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, duty, machine, nowForTests, testParts } from "../test-parts.ts";
+import { ask, type Behaviour, duty, machine, nowForTests, testParts } from "../../../testkit/gateway/parts.ts";
 import { identity } from "./identity.ts";
 import { logOut } from "./log-out.ts";
 import { loginConfiguration } from "./login-configuration.ts";

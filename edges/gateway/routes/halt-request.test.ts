@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import type { DenialCode } from "../../../contracts/src/codes.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { HaltRequest } from "../../../contracts/src/generated/svc/v1/halt.ts";
+import { ask } from "../../../testkit/gateway/parts.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
-import { ask } from "../test-parts.ts";
 import { haltRequest } from "./halt-request.ts";
 
 const response = { halt_id: "h-1", epoch: 3, since: "2026-11-16T08:00:00.000000Z", acknowledged: true };

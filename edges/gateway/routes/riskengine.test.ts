@@ -2,7 +2,7 @@
 // becomes of every kind of no.
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, testParts } from "../test-parts.ts";
+import { ask, type Behaviour, testParts } from "../../../testkit/gateway/parts.ts";
 import { decisions } from "./decisions.ts";
 import { envelope } from "./envelope.ts";
 import { envelopeDiff } from "./envelope-diff.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { DenialCode } from "../../../contracts/src/codes.ts";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, duty, nowForTests, testParts, token } from "../test-parts.ts";
+import { ask, type Behaviour, duty, nowForTests, testParts, token } from "../../../testkit/gateway/parts.ts";
 import { serviceTokenIssue } from "./service-token-issue.ts";
 import { serviceTokenRevoke } from "./service-token-revoke.ts";
 import { serviceTokenRotate } from "./service-token-rotate.ts";

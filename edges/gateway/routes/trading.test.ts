@@ -2,7 +2,7 @@
 // is told, and what never gets that far.
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, testParts } from "../test-parts.ts";
+import { ask, type Behaviour, testParts } from "../../../testkit/gateway/parts.ts";
 import { backtest } from "./backtest.ts";
 import { barsList } from "./bars-list.ts";
 import { books } from "./books.ts";

@@ -1,7 +1,7 @@
 // The routes of funds, instruments and reference data.
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, testParts } from "../test-parts.ts";
+import { ask, type Behaviour, testParts } from "../../../testkit/gateway/parts.ts";
 import { fundsList } from "./funds-list.ts";
 import { instrumentsList } from "./instruments-list.ts";
 import { referenceData } from "./reference-data.ts";

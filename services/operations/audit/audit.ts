@@ -2,7 +2,7 @@
 // what may be asked about it all. One process has it at a time.
 import { type Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { format } from "../../../contracts/src/instant.ts";
-import { canonicalJson, ValueRefused } from "../../../core/audit/canonical-json.ts";
+import { canonicalJson, ValueRefused } from "../../../core/audit/canonical/canonical-json.ts";
 import { readEntry } from "../../../core/audit/entry.ts";
 import type { AuditFault } from "../../../core/audit/fault.ts";
 import { type Policy, readPolicy } from "../../../core/audit/policy.ts";

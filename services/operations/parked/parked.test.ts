@@ -2,14 +2,14 @@
 // stands until nothing is left. The numbers are those of parked.ts.
 import { afterEach, describe, expect, it } from "vitest";
 import { encode } from "../../../adapters/memory/codec.ts";
-import { giveProof } from "../../../adapters/memory/step-up-records.ts";
+import { giveProof } from "../../../adapters/memory/units/step-up.ts";
 import type { ParkedEvent, ParkedEvents, ParkedRetry } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
-import { exampleFill } from "../../../contracts/src/records/examples.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BusEvent, Subscription } from "../../../ports/bus.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../../ports/rpc.ts";
 import type { Store } from "../../../ports/store.ts";
+import { exampleFill } from "../../../testkit/record-examples.ts";
 import { type ServiceRig, serviceRig } from "../../../testkit/virtual/service-rig.ts";
 import { fundLane } from "../../shared/fund-lane.ts";
 import { discardAction, type RunningParked, startParked } from "./parked.ts";

@@ -14,10 +14,9 @@ import type {
   AuditPage,
   AuditStatus,
 } from "../../../../contracts/src/generated/svc/v1/auditdesk.ts";
-import { exampleOrder } from "../../../../contracts/src/records/examples.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
+import { verifyBundleFile } from "../../../../core/audit/bundle/verify-bundle.ts";
 import { readVerifierKey } from "../../../../core/audit/signed-note.ts";
-import { verifyBundleFile } from "../../../../core/audit/verify-bundle.ts";
 import type { Identity } from "../../../../ports/identity.ts";
 import type { RpcCall } from "../../../../ports/rpc.ts";
 import { sha256, verifySignature } from "../../../../testkit/audit/keys.ts";
@@ -30,6 +29,7 @@ import {
   rewriteAndRechain,
   truncate,
 } from "../../../../testkit/audit/service-rig.ts";
+import { exampleOrder } from "../../../../testkit/record-examples.ts";
 import { auditDesk } from "../desks/audit-desk.ts";
 
 const person = (name: string, roles: readonly string[], subject = `x|${name}`): Identity =>

@@ -2,7 +2,6 @@
 // again when they are back, and silent when nobody writes the log.
 import { describe, expect, test } from "vitest";
 import { fromMicroseconds, millisecondsBetween } from "../../../../contracts/src/instant.ts";
-import { exampleOrder } from "../../../../contracts/src/records/examples.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
 import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
 import {
@@ -13,6 +12,7 @@ import {
   rewriteAndRechain,
   truncate,
 } from "../../../../testkit/audit/service-rig.ts";
+import { exampleOrder } from "../../../../testkit/record-examples.ts";
 import { readRows } from "./tail-check.ts";
 
 let rig: AuditRig;

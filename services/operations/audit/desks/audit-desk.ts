@@ -17,7 +17,7 @@ import type {
 } from "../../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import * as instant from "../../../../contracts/src/instant.ts";
 import { utf8Of } from "../../../../core/audit/base64.ts";
-import { bundleHead, bundleSpans } from "../../../../core/audit/bundle.ts";
+import { bundleHead, bundleSpans } from "../../../../core/audit/bundle/bundle.ts";
 import { createTreeHash, type perfectSubtrees, type TreeHash } from "../../../../core/audit/merkle.ts";
 import { encodeEntries, readTilePath, tileOf, tileWidthMax } from "../../../../core/audit/tiles.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";

@@ -3,7 +3,7 @@ import { auditRuleOf } from "../../../../contracts/src/audit-actions.ts";
 import { Defect } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
 import { parseJson } from "../../../../contracts/src/parse-json.ts";
-import { canonicalJson } from "../../../../core/audit/canonical-json.ts";
+import { canonicalJson } from "../../../../core/audit/canonical/canonical-json.ts";
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
 import { asHash, hexOfHash, type Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import type { BusEvent, Claimed, Unread } from "../../../../ports/bus.ts";

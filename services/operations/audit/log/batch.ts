@@ -2,7 +2,7 @@
 // What stands in the log already gets no second entry. Nothing here asks anybody or waits.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
-import { ValueRefused } from "../../../../core/audit/canonical-json.ts";
+import { ValueRefused } from "../../../../core/audit/canonical/canonical-json.ts";
 import { dataText, type Entry, type EntryMaker } from "../../../../core/audit/entry.ts";
 import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
 import { hasFixedData, subjectPrevious } from "./reserved.ts";

@@ -1,7 +1,7 @@
 // Payloads made fit for an entry: always accepted by the encoder, always the same, and recognisable.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson } from "../../../../core/audit/canonical-json.ts";
+import { canonicalJson } from "../../../../core/audit/canonical/canonical-json.ts";
 import { makeEntry, readEntry } from "../../../../core/audit/entry.ts";
 import { sha256 } from "../../../../testkit/audit/keys.ts";
 import { fitActor, fitPayload, fitSubjectId } from "./event-data.ts";

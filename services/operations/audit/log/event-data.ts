@@ -5,7 +5,7 @@
 //  - half of a surrogate pair becomes its escape as text, `\ud800`; in the name of a subject or an actor so does every character that cannot be seen;
 //  - a text of more than 8,192 units, whatever lies deeper than 24 levels, and a payload that would make the entry longer than allowed, are cut:
 //    `{"cut": the first part, "length": bytes, "sha256": hex}` over the UTF-8 of the text, or of the JSON of what was cut.
-import { canonicalJson } from "../../../../core/audit/canonical-json.ts";
+import { canonicalJson } from "../../../../core/audit/canonical/canonical-json.ts";
 import { actorCharactersMax, subjectCharactersMax } from "../../../../core/audit/entry-layout.ts";
 import { asHash, hexOfHash, type Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import { unseenCharacters } from "./reserved.ts";

@@ -7,7 +7,7 @@ import { auditActions } from "../../../../contracts/src/audit-actions.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import type { AuditTrail } from "../../../../contracts/src/generated/svc/v1/audit.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
-import type { JsonObject } from "../../../../core/audit/canonical-json.ts";
+import type { JsonObject } from "../../../../core/audit/canonical/canonical-json.ts";
 import type { Secrets } from "../../../../ports/secrets.ts";
 import type { SubjectKeys } from "../../../../ports/subject-keys.ts";
 import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";

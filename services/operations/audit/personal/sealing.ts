@@ -9,7 +9,7 @@
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { parseJson } from "../../../../contracts/src/parse-json.ts";
 import { decodeBase64, decodeBase64Of, encodeBase64, utf8Of } from "../../../../core/audit/base64.ts";
-import { canonicalJson, type JsonObject } from "../../../../core/audit/canonical-json.ts";
+import { canonicalJson, type JsonObject } from "../../../../core/audit/canonical/canonical-json.ts";
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
 import { boundedMap } from "../../../../core/engine/fast/bounded-map.ts";
 import type { Random } from "../../../../ports/random.ts";

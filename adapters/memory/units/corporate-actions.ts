@@ -1,0 +1,43 @@
+// Corporate actions, in a transaction of the memory store.
+import type { CorporateActionRecords, StoredAction } from "../../../ports/corporate-actions.ts";
+import { layeredMap, type RecordTools } from "../layered-map.ts";
+
+export type ActionWorld = Map<string, StoredAction>;
+
+export function actionChanges(
+  world: ActionWorld,
+  { inTurn, lock }: RecordTools,
+): { readonly records: CorporateActionRecords; apply(): void } {
+  const actions = layeredMap(world);
+  return {
+    records: {
+      lock: (actionId) =>
+        inTurn(async () => {
+          await lock(`corporate action ${actionId}`);
+          return actions.get(actionId);
+        }),
+      put: (action) =>
+        inTurn(async () => {
+          await lock(`corporate action ${action.actionId}`);
+          actions.set(action.actionId, action);
+        }),
+      underWay: () => inTurn(async () => underWay(actions.filter(() => true))),
+      applied: () => inTurn(async () => applied(actions.filter(() => true))),
+    },
+    apply: () => actions.apply(),
+  };
+}
+
+const byId = (one: StoredAction, other: StoredAction): number => (one.actionId < other.actionId ? -1 : 1);
+
+export function underWay(actions: readonly StoredAction[]): readonly StoredAction[] {
+  return actions
+    .filter(({ state }) => state === "ANNOUNCED" || state === "APPLIED")
+    .sort((one, other) => one.announcedAt - other.announcedAt || byId(one, other));
+}
+
+export function applied(actions: readonly StoredAction[]): readonly StoredAction[] {
+  return actions
+    .filter(({ appliedAt }) => appliedAt !== undefined)
+    .sort((one, other) => (one.appliedAt ?? 0) - (other.appliedAt ?? 0) || byId(one, other));
+}

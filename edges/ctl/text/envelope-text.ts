@@ -1,0 +1,90 @@
+// A fund's limits and their changes as a person reads them: fractions with their percentage beside them, changes with what they do to risk.
+
+import type { AnswerOf, Client } from "../../client/src/types.ts";
+import { type EnvelopeField, envelopeFields } from "../../envelope-fields.ts";
+import type { Context } from "../context.ts";
+import type { Envelope } from "../envelope-flags.ts";
+import { isApiError } from "../failure.ts";
+import type { Column } from "./listing.ts";
+import { moment, pairs } from "./text.ts";
+
+type Diff = AnswerOf<"diffEnvelopes">;
+export interface Change {
+  readonly field: string;
+  readonly before: string;
+  readonly after: string;
+  readonly effect: string;
+}
+
+const fields: readonly EnvelopeField[] = envelopeFields;
+
+export function percent(fraction: number): string {
+  return `${Number((fraction * 100).toPrecision(6))} %`;
+}
+
+/** For tables, where figures stand below each other. */
+export function percentInTable(fraction: number): string {
+  return `${(fraction * 100).toFixed(2)} %`;
+}
+
+function fractionText(value: number): string {
+  return `${value} (${percent(value)})`;
+}
+
+function valueText(field: EnvelopeField, value: unknown): string {
+  if (value === undefined) return field.absent === undefined ? "not set" : `${field.absent} (not set)`;
+  if (field.kind === "fraction" && typeof value === "number") return fractionText(value);
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.join(", ");
+  if (field.kind === "fractions") {
+    const shares = Object.entries(value as Record<string, number>).map(
+      ([name, share]) => `${name} ${fractionText(share)}`,
+    );
+    return shares.length === 0 ? "none" : shares.join(", ");
+  }
+  return String(value);
+}
+
+export function envelopeText(envelope: Envelope, context: Context): string {
+  const of = envelope as unknown as Readonly<Record<string, unknown>>;
+  return pairs([
+    ["fund_id", envelope.fund_id],
+    ["version", String(envelope.version)],
+    ["updated_by", envelope.updated_by],
+    ["updated_at", envelope.updated_at === undefined ? undefined : moment(envelope.updated_at, context.clock.now())],
+    ["reason", envelope.reason],
+    ...fields.map((field) => [field.name, valueText(field, of[field.name])] as const),
+    ["hash", envelope.hash],
+  ]);
+}
+
+export const changeColumns: readonly Column<Change>[] = [
+  { name: "field", of: ({ field }) => field },
+  { name: "before", of: ({ before }) => before, shown: ({ before }) => before || "not set" },
+  { name: "after", of: ({ after }) => after, shown: ({ after }) => after || "not set" },
+  { name: "effect", of: ({ effect }) => effect },
+];
+
+/** Who compares lives beside the engine; limits can be tightened without it, so its absence only costs the words. */
+export async function comparedOrListed(
+  client: Client,
+  context: Context,
+  fundId: string,
+  current: Envelope,
+  proposed: NonNullable<Parameters<Client["diffEnvelopes"]>[0]["proposed"]>,
+): Promise<Pick<Diff, "changes" | "loosens"> | { readonly changes: readonly Change[]; readonly loosens: null }> {
+  try {
+    return await client.diffEnvelopes({ fundId, proposed });
+  } catch (thrown) {
+    if (!isApiError(thrown) || thrown.status !== 503) throw thrown;
+    context.terminal.say(`What loosens and what tightens cannot be told now: ${thrown.message}`);
+    return { changes: listed(current, proposed), loosens: null };
+  }
+}
+
+function listed(current: object, proposed: object): readonly Change[] {
+  const [before, after] = [current as Record<string, unknown>, proposed as Record<string, unknown>];
+  const written = (value: unknown): string => (value === undefined ? "" : JSON.stringify(value));
+  return fields
+    .map(({ name }) => ({ field: name, before: written(before[name]), after: written(after[name]), effect: "" }))
+    .filter((change) => change.before !== change.after);
+}

@@ -1,0 +1,30 @@
+// The weather of the paper broker and the paper market as a person reads it.
+import type { Instant } from "../../../contracts/src/instant.ts";
+import type { AnswerOf } from "../../client/src/types.ts";
+import { percent } from "./envelope-text.ts";
+import { leftMs, moment, pairs } from "./text.ts";
+
+export type Weather = AnswerOf<"getPaperWeather">;
+
+/** Whether the broker still answers nobody. */
+export function isSilent({ broker_silent_until }: Pick<Weather, "broker_silent_until">, now: Instant): boolean {
+  return broker_silent_until !== undefined && leftMs(broker_silent_until, now) > 0;
+}
+
+export function weatherText(weather: Weather, now: Instant): string {
+  const { gaps, halted_symbols: halted, report_loss_pct: lost, report_repeat_pct: repeated } = weather;
+  const silent = isSilent(weather, now) ? `silent until ${moment(weather.broker_silent_until ?? "", now)}` : "answers";
+  return pairs([
+    ["Broker", silent],
+    ["Reports lost", lost === undefined || lost === 0 ? "none" : percent(lost)],
+    ["Reports twice", repeated === undefined || repeated === 0 ? "none" : percent(repeated)],
+    ...gaps.map(({ symbol, pct, from }) => {
+      const since = from === undefined ? "" : ` since ${moment(from, now)}`;
+      return ["Gap", `${symbol} ${percent(pct)}${since}`] as const;
+    }),
+    ["Not traded", halted.length === 0 ? "none" : halted.join(", ")],
+    ["Set by", weather.set_by],
+    ["Reason", weather.reason === "" ? undefined : weather.reason],
+    ["Set at", weather.at === undefined ? undefined : moment(weather.at, now)],
+  ]);
+}

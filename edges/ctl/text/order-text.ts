@@ -1,0 +1,115 @@
+// An order and what became of it, as a person reads it. Being accepted is not being filled, and not having heard from the broker is neither: every state has
+// a sentence of its own, and a script gets the difference as the exit code.
+import { type ExitCode, exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { Instant } from "../../../contracts/src/instant.ts";
+import type { AnswerOf } from "../../client/src/types.ts";
+import type { ModeOf } from "../fund-modes.ts";
+import type { Column } from "./listing.ts";
+import { price } from "./money.ts";
+import { clean, moment, pairs } from "./text.ts";
+
+export type OrderStatus = AnswerOf<"getOrder">;
+
+const sentences: Readonly<Record<OrderStatus["state"], (status: OrderStatus) => string>> = {
+  PENDING_CHECK: () => "The risk engine has not answered yet; nothing was sent to the broker.",
+  REJECTED: () => "It was rejected and does not trade.",
+  ACCEPTED: () => "It is approved and not with the broker yet; nothing is filled.",
+  ROUTED: () => "It was sent to the broker, which has not confirmed it yet; nothing is filled.",
+  WORKING: () => "It is working at the broker; nothing is filled yet.",
+  PARTIALLY_FILLED: (status) => `${filled(status)}; the rest is working.`,
+  FILLED: (status) => `${filled(status)}.`,
+  CANCEL_PENDING: (status) => `It is to be cancelled, which the broker has not confirmed yet. ${filled(status)}.`,
+  CANCELLED: (status) => `It is cancelled. ${filled(status)}.`,
+  EXPIRED: (status) => `Its time is over. ${filled(status)}.`,
+  UNKNOWN: (status) =>
+    `The broker has not said what became of it: it may trade, or not. ${filled(status)} as far as is known.`,
+};
+
+function filled({ order, filled_quantity, average_price }: OrderStatus): string {
+  if (filled_quantity === "0") return "Nothing is filled";
+  const at = average_price === undefined ? "" : ` at ${price(average_price)} on average`;
+  return `Filled are ${filled_quantity} of ${order.quantity}${at}`;
+}
+
+/** Nothing remains to be filled of an order that trades no more. */
+function hasEnded({ state }: OrderStatus): boolean {
+  return ["REJECTED", "FILLED", "CANCELLED", "EXPIRED"].includes(state);
+}
+
+/** A rejection is a refusal; what nobody knows the end of is pending. */
+export function exitOf({ state }: OrderStatus): ExitCode {
+  if (state === "REJECTED") return exitCodes.refused;
+  return state === "PENDING_CHECK" || state === "UNKNOWN" || state === "CANCEL_PENDING"
+    ? exitCodes.pending
+    : exitCodes.ok;
+}
+
+export function outcomeText(status: OrderStatus): string {
+  const { order, state, code, reason } = status;
+  const lines = [`${order.order_id} is ${state}. ${sentences[state](status)}`];
+  if (code !== undefined) lines.push(`${code}: ${reason ?? ""}`);
+  return lines.map(clean).join("\n");
+}
+
+/** "BUY 10 AAPL LIMIT 187.5 DAY, reduce only". */
+export function termsText({ order }: Pick<OrderStatus, "order">): string {
+  const prices = [order.limit_price, order.stop_price === undefined ? undefined : `stop ${order.stop_price}`];
+  const words = [order.side, order.quantity, order.symbol, order.order_type, ...prices, order.tif];
+  const spoken = words.filter((word) => word !== undefined).join(" ");
+  return order.reduce_only === true ? `${spoken}, reduce only` : spoken;
+}
+
+export function orderText(status: OrderStatus, mode: string, now: Instant): string {
+  const { order, decision } = status;
+  return [
+    outcomeText(status),
+    "",
+    pairs([
+      ["Order", termsText(status)],
+      ["Fund", `${order.fund_id} (${mode}), strategy ${order.strategy_id}`],
+      ["Broker", status.broker_order_id === undefined ? order.broker : `${order.broker}, as ${status.broker_order_id}`],
+      [
+        "Filled",
+        hasEnded(status) ? status.filled_quantity : `${status.filled_quantity}, remaining ${status.remaining_quantity}`,
+      ],
+      ["Average", status.average_price],
+      ["Slice of", status.parent_order_id],
+      ["Submitted by", status.submitted_by],
+      ["Actor, claimed", order.actor],
+      ["Thesis", order.thesis],
+      ["Decision", decision?.decision_id],
+      ["Created", moment(status.created_at, now)],
+      ["Updated", moment(status.updated_at, now)],
+    ]),
+  ].join("\n");
+}
+
+export function orderColumns(modeOf: ModeOf, now: Instant): readonly Column<OrderStatus>[] {
+  return [
+    { name: "created_at", of: (one) => one.created_at, shown: (one) => moment(one.created_at, now) },
+    { name: "order_id", of: ({ order }) => order.order_id },
+    { name: "fund_id", of: ({ order }) => order.fund_id },
+    { name: "mode", of: ({ order }) => modeOf(order.fund_id) },
+    { name: "strategy_id", of: ({ order }) => order.strategy_id },
+    { name: "symbol", of: ({ order }) => order.symbol },
+    { name: "side", of: ({ order }) => order.side },
+    { name: "quantity", of: ({ order }) => order.quantity, number: true },
+    { name: "order_type", of: ({ order }) => order.order_type },
+    { name: "limit_price", of: ({ order }) => order.limit_price, number: true },
+    { name: "state", of: (one) => one.state },
+    { name: "filled_quantity", of: (one) => one.filled_quantity, number: true },
+    { name: "average_price", of: (one) => one.average_price, shown: (one) => price(one.average_price), number: true },
+    { name: "code", of: (one) => one.code },
+    { name: "submitted_by", of: (one) => one.submitted_by },
+    { name: "stop_price", of: ({ order }) => order.stop_price, onlyCsv: true },
+    { name: "tif", of: ({ order }) => order.tif, onlyCsv: true },
+    { name: "remaining_quantity", of: (one) => one.remaining_quantity, onlyCsv: true },
+    { name: "reduce_only", of: ({ order }) => order.reduce_only === true, onlyCsv: true },
+    { name: "broker", of: ({ order }) => order.broker, onlyCsv: true },
+    { name: "broker_order_id", of: (one) => one.broker_order_id, onlyCsv: true },
+    { name: "parent_order_id", of: (one) => one.parent_order_id, onlyCsv: true },
+    { name: "actor", of: ({ order }) => order.actor, onlyCsv: true },
+    { name: "reason", of: (one) => one.reason, onlyCsv: true },
+    { name: "updated_at", of: (one) => one.updated_at, onlyCsv: true },
+  ];
+}

@@ -1,0 +1,333 @@
+// Approvals that nobody sends, on the running engine in virtual time: they run out, once and audited, also across restarts and outages; and what
+// an owner or an operator says of one.
+import { describe, expect, it } from "vitest";
+import type { Fault } from "../../../contracts/src/fault.ts";
+import type { Approval, Approvals, Exposures } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
+import { format, millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
+import type { Fill, OrderTransition } from "../../../contracts/src/records/order.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { DeniedAnswer } from "../../../ports/rpc.ts";
+import {
+  type EngineLife,
+  machine,
+  operator,
+  type RiskEngineRig,
+  riskEngineRig,
+} from "../../../testkit/riskengine-rig.ts";
+
+const seed = 22;
+/** The rig's approvals are good for 5 s; 30 s later they run out, and a sweep comes every half second. */
+const validMs = 5_000;
+const goneMs = validMs + 30_000 + 2_000;
+
+async function begin(): Promise<[RiskEngineRig, EngineLife]> {
+  const rig = await riskEngineRig({ seed });
+  return [rig, await rig.start()];
+}
+
+async function approve(rig: RiskEngineRig, life: EngineLife, order: object): Promise<void> {
+  const decision = await rig.finish(life.check(order));
+  expect(decision.code).toBe("");
+}
+
+async function line(rig: RiskEngineRig, life: EngineLife): Promise<readonly string[]> {
+  const { lines } = (await rig.finish(life.call("ListExposures", {}))) as Exposures;
+  const found = lines.find(({ fund_id, symbol }) => fund_id === "alpha" && symbol === "AAPL");
+  return [found?.quantity ?? "0", found?.pending_buy ?? "0", found?.pending_sell ?? "0"];
+}
+
+const listed = async (rig: RiskEngineRig, life: EngineLife, question: object): Promise<readonly Approval[]> =>
+  ((await rig.finish(life.call("ListApprovals", question, machine))) as Approvals).approvals;
+const confirm = (rig: RiskEngineRig, life: EngineLife, order_id: string) =>
+  rig.finish(life.call("ConfirmSent", { order_id }, machine)) as Promise<Approval>;
+const release = (rig: RiskEngineRig, life: EngineLife, order_id: string, reason = "nobody sends it") =>
+  rig.finish(life.call("ReleaseApproval", { order_id, reason }, operator)) as Promise<Approval & DeniedAnswer>;
+const alarmsOf = (rig: RiskEngineRig, code: string) =>
+  rig.published(subjects.alarmRaised).filter((alarm) => alarm.code === code);
+
+const stepOf = (rig: RiskEngineRig, order_id: string, different: Partial<OrderTransition> = {}): OrderTransition => ({
+  order_id,
+  fund_id: "alpha",
+  strategy_id: "alpha-momentum",
+  symbol: "AAPL",
+  from: "ACCEPTED",
+  to: "WORKING",
+  filled_quantity: "0",
+  remaining_quantity: "100",
+  at: format(rig.time.clock.now()),
+  ...different,
+});
+const fillOf = (rig: RiskEngineRig, order_id: string, different: Partial<Fill> = {}): Fill => ({
+  fill_id: `fill-of-${order_id}`,
+  order_id,
+  fund_id: "alpha",
+  strategy_id: "alpha-momentum",
+  symbol: "AAPL",
+  side: "BUY",
+  quantity: "40",
+  price: "232.5",
+  filled_at: format(rig.time.clock.now()),
+  ...different,
+});
+
+describe("22.2: an approval that nobody sends", () => {
+  it("is listed as unsent, holds its exposure through the grace, and then is gone: recorded and told once", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "a" });
+    await rig.pass(validMs + 29_000);
+    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
+    expect(await listed(rig, life, { fund_id: "", unsent: true })).toMatchObject([{ order_id: "a", state: "UNSENT" }]);
+    expect(await listed(rig, life, { fund_id: "beta", unsent: false })).toEqual([]);
+    await rig.pass(3_000);
+    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
+    expect(await listed(rig, life, { fund_id: "alpha", unsent: false })).toEqual([]);
+    const told = { order_id: "a", what: "ORDER", released_quantity: "100" };
+    expect(rig.published(subjects.approvalExpired)).toMatchObject([told]);
+    expect(rig.world.risk.journal.filter(({ kind }) => kind === "expiry").length).toBe(1);
+    await rig.pass(60_000);
+    expect(rig.published(subjects.approvalExpired).length).toBe(1);
+    await rig.finish(life.service.stop());
+  });
+
+  it("of an option, whose symbol has a space, runs out or is released like any other, and the engine starts on its journal", async () => {
+    const [rig, life] = await begin();
+    const option = "SPY 281215C00650000";
+    const order = { fund_id: "gamma", strategy_id: "gamma-income", symbol: option, asset_class: "OPTION" };
+    for (const order_id of ["left", "released"]) {
+      await approve(rig, life, { ...order, order_id, quantity: "1", limit_price: "12.5" });
+    }
+    expect(await release(rig, life, "released")).toMatchObject({ state: "RELEASED" });
+    await rig.pass(goneMs);
+    expect(rig.published(subjects.approvalExpired).map(({ symbol }) => symbol)).toEqual([option, option]);
+    await rig.finish(life.service.stop());
+    const next = await rig.start();
+    expect(await listed(rig, next, { fund_id: "gamma", unsent: true })).toEqual([]);
+    expect([...life.deaths, ...next.deaths]).toEqual([]);
+    await rig.finish(next.service.stop());
+  });
+
+  it("a hundred times, as by a client that crashes between approval and sending, leaves no exposure", async () => {
+    const [rig, life] = await begin();
+    for (let number = 0; number < 100; number += 1) {
+      await approve(rig, life, { order_id: `crash-${number}`, quantity: "1" });
+      await rig.pass(700);
+    }
+    await rig.pass(goneMs);
+    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
+    expect(rig.published(subjects.approvalExpired).length).toBe(100);
+    await rig.finish(life.service.stop());
+  });
+
+  it("is held when something showed that it was sent, however long that rests", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "told" });
+    await approve(rig, life, { order_id: "confirmed" });
+    await rig.publish(subjects.ordersUpdated, stepOf(rig, "told"));
+    expect(await confirm(rig, life, "confirmed")).toMatchObject({ order_id: "confirmed", state: "SENT" });
+    expect(await confirm(rig, life, "confirmed")).toMatchObject({ state: "SENT" });
+    await rig.pass(600_000);
+    expect(await line(rig, life)).toEqual(["0", "200", "0"]);
+    expect(rig.published(subjects.approvalSent)).toMatchObject([
+      { order_id: "confirmed", confirmed_by: "service:oms" },
+    ]);
+    await expect(confirm(rig, life, "nobody's")).rejects.toMatchObject({ code: "NOT_FOUND" } satisfies Partial<Fault>);
+    await rig.finish(life.service.stop());
+  });
+
+  it("counts again when something shows later that it was sent, and a late fill is booked once; both alarm", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "late" });
+    await approve(rig, life, { order_id: "traded" });
+    await rig.pass(goneMs);
+    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
+    await rig.publish(subjects.ordersUpdated, stepOf(rig, "late"));
+    const fill = fillOf(rig, "traded");
+    await rig.publish(subjects.fillsCreated, fill);
+    await rig.publish(subjects.fillsCreated, fill);
+    await rig.pass(1_000);
+    expect(await line(rig, life)).toEqual(["40", "160", "0"]);
+    expect(alarmsOf(rig, "SENT_AFTER_EXPIRY").length).toBe(2);
+    expect(alarmsOf(rig, "FILL_AFTER_EXPIRY").length).toBe(1);
+    await rig.pass(goneMs);
+    expect(await line(rig, life)).toEqual(["40", "160", "0"]);
+    await rig.finish(life.service.stop());
+  });
+
+  it("stays gone after a kill and is told once, and one that was under way runs out after the restart", async () => {
+    const [rig, first] = await begin();
+    await approve(rig, first, { order_id: "early" });
+    await rig.pass(20_000);
+    await approve(rig, first, { order_id: "later" });
+    await rig.pass(goneMs - 20_000);
+    expect(await line(rig, first)).toEqual(["0", "100", "0"]);
+    first.process.kill();
+    const second = await rig.start();
+    expect(await line(rig, second)).toEqual(["0", "100", "0"]);
+    await rig.pass(goneMs);
+    expect(await line(rig, second)).toEqual(["0", "0", "0"]);
+    const told = rig.published(subjects.approvalExpired).map(({ order_id }) => order_id);
+    expect(told).toEqual(["early", "later"]);
+    await rig.finish(second.service.stop());
+  });
+
+  it("is told after a restart when a crash came between the journal and the event", async () => {
+    const [rig, first] = await begin();
+    await approve(rig, first, { order_id: "a" });
+    rig.fates.set(
+      "risk.approval",
+      Array.from({ length: 100 }, () => "failed" as const),
+    );
+    await rig.pass(goneMs + 5_000);
+    expect(await line(rig, first)).toEqual(["0", "0", "0"]);
+    expect(rig.published(subjects.approvalExpired)).toEqual([]);
+    first.process.kill();
+    rig.fates.clear();
+    const second = await rig.start();
+    await rig.pass(2_000);
+    expect(rig.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a" }]);
+    await rig.finish(second.service.stop());
+  });
+
+  it("is freed by nothing while the journal does not take it", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "a" });
+    await rig.pass(validMs + 29_000);
+    rig.fates.set(
+      "risk.append",
+      Array.from({ length: 4 }, () => "failed" as const),
+    );
+    await rig.pass(1_500);
+    expect(rig.fates.get("risk.append")?.length).toBeLessThan(4);
+    expect(rig.published(subjects.approvalExpired)).toEqual([]);
+    await rig.pass(20_000);
+    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
+    expect(rig.published(subjects.approvalExpired).length).toBe(1);
+    await rig.finish(life.service.stop());
+  });
+});
+
+describe("22.2: a bus that is away", () => {
+  it.each([
+    ["before", 1_000],
+    ["after", 10_000],
+  ])("for two minutes from %s valid_until frees nothing, and what it brings afterwards is evidence", async (_, ms) => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "sent" });
+    await approve(rig, life, { order_id: "unsent" });
+    await rig.pass(ms);
+    const away = takeAway(rig);
+    await rig.publish(subjects.ordersUpdated, stepOf(rig, "sent"));
+    await rig.pass(120_000);
+    expect(await line(rig, life)).toEqual(["0", "200", "0"]);
+    // Its time stands still, and says so.
+    const [waiting] = await listed(rig, life, { fund_id: "alpha", unsent: true });
+    expect(millisecondsBetween(rig.time.clock.now(), parse(waiting?.expires_at ?? ""))).toBeGreaterThan(20_000);
+    away.end();
+    await rig.pass(20_000);
+    expect(await line(rig, life)).toEqual(["0", "200", "0"]);
+    await rig.pass(goneMs);
+    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
+    expect(alarmsOf(rig, "SENT_AFTER_EXPIRY")).toEqual([]);
+    await rig.finish(life.service.stop());
+  });
+});
+
+describe("23.3: an exit that competes with a sale of which the engine did not hear that it was sent", () => {
+  const sale = { side: "SELL", quantity: "100", reduce_only: true };
+
+  it("is not proven while the bus is away, and is once the engine has heard everything and nothing was sent", async () => {
+    const [rig, life] = await begin();
+    await rig.publish(subjects.fillsCreated, fillOf(rig, "opening", { quantity: "100" }));
+    await rig.pass(500);
+    await approve(rig, life, { order_id: "sent", ...sale });
+    const away = takeAway(rig);
+    await rig.publish(subjects.ordersUpdated, stepOf(rig, "sent", { to: "ROUTED" }));
+    await rig.pass(validMs + 2_000);
+    const unproven = { approved: false, code: "SCHEMA_REDUCE_ONLY_UNPROVEN" };
+    expect(await rig.finish(life.check({ order_id: "second", ...sale }))).toMatchObject(unproven);
+    away.end();
+    await rig.pass(2_000);
+    expect(await rig.finish(life.check({ order_id: "third", ...sale }))).toMatchObject(unproven);
+    await rig.publish(subjects.ordersCancelled, stepOf(rig, "sent", { to: "CANCELLED", remaining_quantity: "0" }));
+    await rig.pass(500);
+    await approve(rig, life, { order_id: "unsent", ...sale });
+    await rig.pass(validMs + 1_500);
+    await approve(rig, life, { order_id: "exit", ...sale });
+    await rig.finish(life.service.stop());
+  });
+});
+
+/** Nobody hears of orders: another holds the subscription and does nothing with it. */
+function takeAway(rig: RiskEngineRig): { end: () => void } {
+  const durable = rig.world.durables.get("riskengine.orders");
+  if (durable === undefined) throw new Error("nobody subscribed to orders");
+  const { holder } = durable;
+  durable.holder = {};
+  return {
+    end: () => {
+      durable.holder = holder;
+      for (const watcher of rig.world.watchers) watcher.stirred();
+    },
+  };
+}
+
+describe("22.2: an approval that is released", () => {
+  it("is free at once, recorded with who and why, and may be released again", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "a" });
+    expect(await release(rig, life, "a")).toMatchObject({ order_id: "a", state: "RELEASED", reserved_quantity: "0" });
+    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
+    const told = { order_id: "a", state: "RELEASED", released_by: operator.actor, reason: "nobody sends it" };
+    expect(rig.published(subjects.approvalExpired)).toMatchObject([told]);
+    expect(await release(rig, life, "a")).toMatchObject({ state: "RELEASED" });
+    expect(rig.published(subjects.approvalExpired).length).toBe(1);
+    life.process.kill();
+    const next = await rig.start();
+    expect(await release(rig, next, "a")).toMatchObject({ state: "RELEASED" });
+    await rig.finish(next.service.stop());
+  });
+
+  it("of one that had run out before says so", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "a" });
+    await rig.pass(goneMs);
+    expect(rig.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a", state: "EXPIRED" }]);
+    expect(await release(rig, life, "a")).toMatchObject({ state: "EXPIRED" });
+    await rig.finish(life.service.stop());
+  });
+
+  it("is refused when something shows that it was sent, without a reason, and for an order that nobody knows", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "a" });
+    expect(await release(rig, life, "a", " \n ")).toMatchObject({ denial: { code: "REASON_MISSING" } });
+    await rig.publish(subjects.ordersUpdated, stepOf(rig, "a", { to: "UNKNOWN" }));
+    await rig.pass(500);
+    expect(await release(rig, life, "a")).toMatchObject({ denial: { code: "APPROVAL_SENT" } });
+    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
+    await expect(release(rig, life, "b")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await rig.finish(life.service.stop());
+  });
+});
+
+describe("23.11: an amendment that was dropped", () => {
+  it("gives its larger reservation back at once, and one that was approved since stays", async () => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "a" });
+    await rig.publish(subjects.ordersUpdated, stepOf(rig, "a"));
+    await rig.pass(500);
+    await approve(rig, life, { order_id: "a", quantity: "250", idempotency_key: "more" });
+    expect(await line(rig, life)).toEqual(["0", "250", "0"]);
+    const dropped = stepOf(rig, "a", { from: "WORKING", dropped_amendment_key: "more" });
+    await approve(rig, life, { order_id: "a", quantity: "150", idempotency_key: "less" });
+    await rig.publish(subjects.ordersUpdated, dropped);
+    await rig.pass(500);
+    expect(await line(rig, life)).toEqual(["0", "150", "0"]);
+    await rig.publish(subjects.ordersUpdated, { ...dropped, dropped_amendment_key: "less" });
+    await rig.pass(500);
+    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
+    life.process.kill();
+    const second = await rig.start();
+    expect(await line(rig, second)).toEqual(["0", "100", "0"]);
+    await rig.finish(second.service.stop());
+  });
+});

@@ -1,0 +1,260 @@
+// Approvals that nobody sent, in time: they run out so long after their `valid_until`, and their owners or an operator may say earlier what became
+// of them.
+//
+//  1. Nothing expires, and nothing is left out of the proof that an exit reduces, before everything that was said of orders until its `valid_until`
+//     was heard: the time is that of heard-time.ts, and a start begins it anew.
+//  2. An expiry moves the books in the step in which it goes to the journal, and is taken back when the journal did not take it.
+//  3. Each is told once, after the journal has it (approval-events.ts).
+//  4. A sweep goes over all open orders in short stretches, between which checks are decided.
+
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
+import type {
+  Approval,
+  Approvals as ApprovalList,
+  ConfirmSentRequest,
+  ListApprovalsRequest,
+  ReleaseApprovalRequest,
+} from "../../../contracts/src/generated/svc/v1/riskengine.ts";
+import { format, fromMicroseconds, type Instant, parse, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import { approvalExpired } from "../../../contracts/src/records/order.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
+import { toDecimal } from "../../../core/money/amount.ts";
+import { approvalGraceMs } from "../../../core/orders/approval-list.ts";
+import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
+import type { Attempt, Attempts } from "../../shared/attempts.ts";
+import { line } from "../../shared/one-line.ts";
+import type { ServicePorts } from "../../shared/service.ts";
+import type { Alarms } from "../alarms.ts";
+import type { GroupCommit } from "../journal/group-commit.ts";
+import { type ApprovalEvent, type ApprovalEvents, payloadOf } from "./approval-events.ts";
+import type { HeardTime } from "./heard-time.ts";
+
+export interface ApprovalsOptions {
+  readonly ports: Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "settings">;
+  readonly engine: Engine;
+  readonly commit: GroupCommit;
+  readonly attempts: Attempts;
+  readonly alarms: Pick<Alarms, "raise">;
+  readonly events: ApprovalEvents;
+  readonly heard: HeardTime;
+}
+
+export interface RunningApprovals {
+  confirmSent(request: ConfirmSentRequest, call: RpcCall): Promise<Approval>;
+  releaseApproval(request: ReleaseApprovalRequest, call: RpcCall): Promise<Approval | DeniedAnswer>;
+  listApprovals(request: ListApprovalsRequest): Promise<ApprovalList>;
+  /** What moved the books and is not in the journal. */
+  unwritten(): number;
+  stop(): Promise<void>;
+}
+
+const everyMs = 500;
+const stretchMax = 4_096;
+const listMax = 5_000;
+/** Before every approval: as long as nobody can say up to when everything was heard, nothing has run out. */
+const never = fromMicroseconds(0);
+/** At most so many expire in one sweep: each of them is an entry of the journal. */
+const expiriesMax = 1_000;
+
+export function startApprovals(options: ApprovalsOptions): RunningApprovals {
+  const { ports, engine, commit, attempts, alarms, events, heard } = options;
+  const { clock, timers, log } = ports;
+  const graceMs = ports.settings.risk.approvalGraceMs ?? approvalGraceMs;
+  const ending = new AbortController();
+  /** Orders whose owners' word is not in the journal. */
+  const unwritten = new Set<string>();
+  /** Of unsent approvals past their time: what the heard time was when that was seen first. */
+  let lapsedSince: ReadonlyMap<string, number> = new Map();
+
+  async function sweep(): Promise<void> {
+    const heardUntil = heard.advance();
+    const seen = new Map<string, number>();
+    let expired = 0;
+    for (let from = 0; ; ) {
+      const { unsent, next } = engine.sweepUnsent(heardUntil ?? never, from, stretchMax);
+      for (const { orderId, validUntil } of unsent) {
+        const name = nameOf(orderId, validUntil);
+        const since = lapsedSince.get(name) ?? heard.elapsedMs();
+        const isDue = heard.elapsedMs() - since >= graceMs && expired < expiriesMax;
+        // Also of one that expires now: when the journal does not take it, its time is not counted again.
+        seen.set(name, since);
+        if (!isDue || commit.complaint() !== undefined) continue;
+        expired += 1;
+        expire(orderId, validUntil);
+      }
+      if (next === 0) break;
+      from = next;
+      await timers.sleep(0, ending.signal);
+      if (ending.signal.aborted) return;
+    }
+    lapsedSince = seen;
+  }
+
+  /** Invariant 2. */
+  function expire(orderId: string, through: Instant): void {
+    const told = expiryOf(orderId, through, "Nothing showed within its time that it was sent.");
+    if (told === undefined) return;
+    log.info("an approval ran out unsent", { order_id: orderId, released: told.event.payload.released_quantity });
+    told.durable.then(
+      () => events.tellInTime(told.event),
+      (thrown: unknown) =>
+        log.warn("an approval could not expire yet", { order_id: orderId, reason: messageOf(thrown) }),
+    );
+  }
+
+  function expiryOf(orderId: string, through: Instant, reason: string, releasedBy?: string) {
+    const state = releasedBy === undefined ? "EXPIRED" : "RELEASED";
+    const expiry = engine.expire(orderId, through, state);
+    if (expiry === undefined) return undefined;
+    const { order, what, released } = expiry;
+    const now = clock.now();
+    const event = {
+      kind: "expiry",
+      payload: {
+        order_id: order.id,
+        fund_id: order.fund.id,
+        strategy_id: order.strategyId,
+        symbol: order.book.symbol,
+        side: order.side,
+        what,
+        released_quantity: decimal.format(toDecimal(released)),
+        valid_until: format(through),
+        state,
+        ...(releasedBy !== undefined && { released_by: releasedBy }),
+        reason,
+        at: format(now),
+      },
+    } as const satisfies ApprovalEvent;
+    // Nothing goes into the journal that could not be read back from it: the books would not stand up again.
+    const read = approvalExpired.safeParse(event.payload);
+    if (!read.success) {
+      engine.unexpire(expiry);
+      const at = read.error.issues.map(({ path }) => path.join(".")).join(", ");
+      log.error("an approval cannot be recorded as expired and stays reserved", { order_id: orderId, at });
+      return undefined;
+    }
+    const entry = { kind: event.kind, at: now, fundId: order.fund.id, orderId: order.id, payload: payloadOf(event) };
+    return { event, durable: commit.add(entry, () => engine.unexpire(expiry)) };
+  }
+
+  async function confirmSent({ order_id: orderId }: ConfirmSentRequest, { identity }: RpcCall): Promise<Approval> {
+    mustBeOpen();
+    const before = engine.approval(orderId);
+    const confirmed = engine.confirmSent(orderId);
+    if (confirmed === undefined) throw notFound(orderId);
+    if (confirmed === "ended") return endedApproval(orderId);
+    const after = engine.approval(orderId) ?? before;
+    if (after === undefined) throw notFound(orderId);
+    if (confirmed === "known" && !unwritten.has(orderId)) return after;
+    const now = clock.now();
+    const isAgain = confirmed === "reserved again";
+    const event = {
+      kind: "sent",
+      payload: {
+        order_id: orderId,
+        fund_id: after.fund_id,
+        confirmed_by: identity.actor,
+        after_expiry: isAgain,
+        at: format(now),
+      },
+    } as const satisfies ApprovalEvent;
+    if (isAgain) sentAfterExpiry(alarms, orderId, after.fund_id);
+    // It is a fact, whether the journal took it or not: the owner asks again, and then it is written.
+    unwritten.add(orderId);
+    await commit.add({ kind: "sent", at: now, fundId: after.fund_id, orderId, payload: payloadOf(event) });
+    unwritten.delete(orderId);
+    await events.tell(event);
+    return after;
+  }
+
+  async function releaseApproval(
+    { order_id: orderId, reason }: ReleaseApprovalRequest,
+    { identity }: RpcCall,
+  ): Promise<Approval | DeniedAnswer> {
+    const attempt: Attempt = { identity, verb: "ReleaseApproval", target: orderId, reason };
+    const approval = engine.approval(orderId);
+    if (approval === undefined) throw notFound(orderId);
+    if (line(reason, 2_000).trim() === "") {
+      const missing = "An approval is not released without a reason.";
+      return attempts.refused(attempt, { code: "REASON_MISSING", reason: missing });
+    }
+    if (approval.state === "EXPIRED" || approval.state === "RELEASED") return approval;
+    if (approval.valid_until === undefined) {
+      const sent = `Order ${orderId} was sent: what is reserved for it stays until it ends.`;
+      return attempts.refused(attempt, { code: "APPROVAL_SENT", reason: sent });
+    }
+    mustBeOpen();
+    const told = expiryOf(orderId, latest(), line(reason, 2_000), identity.actor);
+    if (told === undefined) throw notFound(orderId);
+    await told.durable;
+    await events.tell(told.event, (unit) => attempts.allowed(unit, attempt));
+    return engine.approval(orderId) ?? approval;
+  }
+
+  /** With when it runs out as the time stands: it may have stood still. */
+  function inTime(approval: Approval): Approval {
+    const { order_id: orderId, valid_until: until } = approval;
+    if (until === undefined) return approval;
+    const validUntil = parse(until);
+    const since = lapsedSince.get(nameOf(orderId, validUntil));
+    const leftMs = since === undefined ? graceMs : since + graceMs - heard.elapsedMs();
+    const now = clock.now();
+    const from = since === undefined && validUntil > now ? validUntil : now;
+    return { ...approval, expires_at: format(plusMilliseconds(from, Math.max(leftMs, 0))) };
+  }
+
+  /** Every approval that there is has run out by then. */
+  const latest = (): Instant => plusMilliseconds(clock.now(), 86_400_000);
+
+  function mustBeOpen(): void {
+    const complaint = commit.complaint();
+    if (complaint !== undefined) throw complaint;
+  }
+
+  async function run(): Promise<void> {
+    while (!ending.signal.aborted) {
+      try {
+        await sweep();
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        log.warn("unsent approvals could not be looked through", { reason: messageOf(thrown) });
+      }
+      await timers.sleep(everyMs, ending.signal);
+    }
+  }
+
+  const running = run();
+  return {
+    confirmSent,
+    releaseApproval,
+    async listApprovals({ fund_id: fundId, unsent }) {
+      return { approvals: engine.approvals({ fundId: fundId || undefined, unsent, countMax: listMax }).map(inTime) };
+    },
+    unwritten: () => unwritten.size,
+    stop: async () => {
+      ending.abort();
+      await running;
+      await events.stop();
+    },
+  };
+}
+
+const nameOf = (orderId: string, validUntil: Instant): string => `${orderId} ${validUntil}`;
+
+/** Something shows that an order was sent whose approval had run out or was released. */
+export function sentAfterExpiry(alarms: Pick<Alarms, "raise">, orderId: string, fundId: string): void {
+  const sentence = `Order ${orderId} of ${fundId} was sent although its approval had expired or was released; it is reserved again.`;
+  alarms.raise("SENT_AFTER_EXPIRY", orderId, sentence);
+}
+
+function notFound(orderId: string): Fault {
+  const shown = JSON.stringify(line(orderId, 128));
+  return new Fault("NOT_FOUND", `Nothing is reserved for an order ${shown}.`, { retry: "never" });
+}
+
+function endedApproval(orderId: string): Approval {
+  const nothing = { fund_id: "", strategy_id: "", symbol: "", side: "" };
+  const amounts = { quantity: "0", filled_quantity: "0", reserved_quantity: "0" };
+  return { order_id: orderId, ...nothing, ...amounts, state: "ENDED" };
+}

@@ -1,0 +1,78 @@
+// The journal, folded into an engine's books: what is done live when an entry becomes durable, done again from what was written.
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
+import { parse } from "../../../contracts/src/instant.ts";
+import type { ApprovalExpired } from "../../../contracts/src/records/order.ts";
+import {
+  approvalExpired,
+  approvalSent,
+  fill,
+  orderTransition,
+  throttleReleased,
+  unsentEndOf,
+} from "../../../contracts/src/records/order.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
+import type { JournalRow, RiskStore } from "../../../ports/risk-store.ts";
+
+const decoder = new TextDecoder();
+
+export interface FoldOptions {
+  readonly after: bigint;
+  /** Stop after this entry; undefined reads to the end. */
+  readonly through?: bigint;
+  readonly pageMax: number;
+  /** Runs after each page; false stops. */
+  readonly betweenPages: () => Promise<boolean>;
+  /** Shown every entry after it was applied. */
+  readonly onRow?: (row: JournalRow) => void;
+}
+
+export interface Folded {
+  readonly entryCount: number;
+  readonly last: bigint;
+  readonly isWhole: boolean;
+}
+
+export async function foldJournal(riskStore: RiskStore, engine: Engine, options: FoldOptions): Promise<Folded> {
+  const { through, pageMax } = options;
+  let last = options.after;
+  let entryCount = 0;
+  for (;;) {
+    const page = await riskStore.entries(last, pageMax);
+    for (const row of page) {
+      if (through !== undefined && row.id > through) return { entryCount, last, isWhole: true };
+      applyRow(engine, row);
+      options.onRow?.(row);
+      last = row.id;
+      entryCount += 1;
+    }
+    if (page.length < pageMax) return { entryCount, last, isWhole: true };
+    if (!(await options.betweenPages())) return { entryCount, last, isWhole: false };
+  }
+}
+
+function foldExpiry(engine: Engine, expired: ApprovalExpired): void {
+  const { order_id: orderId, valid_until: until } = expired;
+  engine.expire(orderId, parse(until), unsentEndOf(expired));
+}
+
+/** An entry that cannot be read is a Defect: going on without it would be trading on wrong books. */
+function applyRow(engine: Engine, row: JournalRow): void {
+  try {
+    if (row.kind === "decision") {
+      const { order, decision } = DecisionRecord.decode(row.payload);
+      if (order !== undefined && decision !== undefined) engine.adoptDecision(order, decision, row.at);
+      return;
+    }
+    const heard: unknown = JSON.parse(decoder.decode(row.payload));
+    if (row.kind === "fill") engine.applyFill(fill.parse(heard));
+    else if (row.kind === "transition") engine.applyTransition(orderTransition.parse(heard));
+    else if (row.kind === "expiry") foldExpiry(engine, approvalExpired.parse(heard));
+    else if (row.kind === "sent") engine.confirmSent(approvalSent.parse(heard).order_id);
+    else engine.releaseThrottle(throttleReleased.parse(heard).strategy_id);
+  } catch (thrown) {
+    throw new Defect(`the journal's entry ${row.id} (${row.kind}) cannot be applied: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
+}

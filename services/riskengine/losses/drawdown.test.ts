@@ -1,0 +1,252 @@
+// Losses in the running engine: judged with the valuation that is kept, latched with it, and as they were after a restart.
+import { expect, test } from "vitest";
+import type { Losses } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
+import {
+  format,
+  millisecondsBetween,
+  minusMilliseconds,
+  parse,
+  plusMilliseconds,
+} from "../../../contracts/src/instant.ts";
+import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import {
+  type EngineLife,
+  type RiskEngineRig,
+  type RiskEngineRigOptions,
+  riskEngineRig,
+} from "../../../testkit/riskengine-rig.ts";
+import { rebaseLosses } from "../../shared/rebase-losses.ts";
+
+const seed = 21;
+const coins = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "0.1", limit_price: "91000" };
+const coin = { ...coins, asset_class: "CRYPTO" };
+
+async function begin(options: Partial<RiskEngineRigOptions> = {}): Promise<[RiskEngineRig, EngineLife]> {
+  const rig = await riskEngineRig({ seed, ...options });
+  return [rig, await rig.start()];
+}
+
+const endOf = async (rig: RiskEngineRig, life: EngineLife, order: object = {}): Promise<string> => {
+  const { approved, code } = await rig.finish(life.check(order));
+  return approved ? "approved" : code;
+};
+
+async function value(rig: RiskEngineRig, nav: string, differs: Partial<NavUpdated> = {}): Promise<void> {
+  const as_of = format(rig.time.clock.now());
+  const usual = { fund_id: "alpha", nav, currency: "USD", strategy_pnl: {}, as_of };
+  await rig.publish(subjects.navUpdated, { ...usual, ...differs });
+  await rig.pass(50);
+}
+
+const halts = (rig: RiskEngineRig) => rig.published(subjects.riskHaltRequested);
+
+test("a loss waits for its confirmation, denies new risk meanwhile, then halts with its figures", async () => {
+  const [rig, life] = await begin();
+  await value(rig, "9800000");
+  expect(await endOf(rig, life)).toBe("LOSS_CONFIRMATION_PENDING");
+  expect(await endOf(rig, life, coin)).toBe("approved");
+  expect(halts(rig)).toEqual([]);
+  await value(rig, "9790000", { net_flows: "0" });
+  expect(await endOf(rig, life)).toBe("FUND_HALTED");
+  expect(rig.world.risk.halts).toMatchObject([{ severity: "FUND_HALT", fund_id: "alpha", requested_by: "riskengine" }]);
+  expect(halts(rig)).toMatchObject([
+    {
+      reason: "The loss of the day is 210000 USD, 2.1 % of 10000000 USD; the limit is 2 %.",
+      evidence: {
+        limit: "daily",
+        baseline: "10000000",
+        value: "9790000",
+        loss: "210000",
+        loss_pct: 0.021,
+        limit_pct: 0.02,
+      },
+    },
+  ]);
+  await value(rig, "9700000");
+  await rig.pass(10_000);
+  expect(halts(rig)).toHaveLength(1);
+});
+
+test("one bad mark halts nobody; a lone one that nobody contradicts does, when its time is over", async () => {
+  const [rig, life] = await begin();
+  await value(rig, "5000000");
+  expect(await endOf(rig, life)).toBe("LOSS_CONFIRMATION_PENDING");
+  await value(rig, "10000000");
+  expect(await endOf(rig, life)).toBe("approved");
+  await value(rig, "9000000");
+  await rig.pass(4_000);
+  expect(halts(rig)).toEqual([]);
+  await rig.pass(1_500);
+  // Daily, weekly and monthly each have a halt of their own.
+  expect(halts(rig).map(({ evidence }) => evidence?.["limit"])).toEqual(["daily", "weekly", "monthly"]);
+  expect(await endOf(rig, life)).toBe("FUND_HALTED");
+});
+
+test("a restart keeps baselines and what waits, and gives valuations on their way the time to contradict", async () => {
+  const [rig, life] = await begin();
+  await value(rig, "9790000");
+  const written = rig.published(subjects.lossBaseline).length;
+  life.process.kill();
+  await rig.pass(60_000);
+  const next = await rig.start({ inSilence: true });
+  rig.outside.bus.broadcast(subjects.marketMarks, {
+    ...{ symbol: "AAPL", price: "232.5", source: "rig", at: format(rig.time.clock.now()) },
+  });
+  await rig.pass(100);
+  expect(await endOf(rig, next)).toBe("LOSS_CONFIRMATION_PENDING");
+  expect(halts(rig)).toEqual([]);
+  await value(rig, "9790000");
+  expect(await endOf(rig, next)).toBe("FUND_HALTED");
+  expect(rig.published(subjects.lossBaseline)).toHaveLength(written);
+  next.process.kill();
+  const third = await rig.start({ inSilence: true });
+  await value(rig, "9780000");
+  expect(halts(rig)).toHaveLength(1);
+  expect(third.deaths).toEqual([]);
+});
+
+test("a day begins with the last value before it, written before its first order; without it new risk is denied", async () => {
+  const midnight = parse("2026-11-19T00:00:00Z");
+  const [rig, life] = await begin({ startAt: minusMilliseconds(midnight, 10_000) });
+  await value(rig, "1999000", { fund_id: "beta" });
+  rig.fates.set("risk.roll", ["failed", "failed", "failed"]);
+  await rig.pass(millisecondsBetween(rig.time.clock.now(), midnight));
+  expect(rig.time.clock.now()).toBe(midnight);
+  expect(await endOf(rig, life, coin)).toBe("LOSS_NOT_JUDGED");
+  await rig.pass(5_000);
+  expect(await endOf(rig, life, coin)).toBe("approved");
+  const day = format(rig.time.clock.now()).slice(0, 10);
+  const daily = rig.published(subjects.lossBaseline).filter((one) => one.fund_id === "beta" && one.limit === "daily");
+  expect(daily.at(-1)).toMatchObject({ period: day, value: "1999000", version: 0, set_by: "riskengine" });
+  // A restart right after midnight finds it, and writes no other.
+  life.process.kill();
+  await rig.start({ inSilence: true });
+  await rig.pass(3_000);
+  expect(rig.published(subjects.lossBaseline).filter((one) => one.fund_id === "beta" && one.limit === "daily")).toEqual(
+    daily,
+  );
+});
+
+test("a restart exactly at midnight, before anything of the day was written, counts from the last value before it", async () => {
+  const midnight = parse("2026-12-01T00:00:00Z");
+  const [rig, life] = await begin({ startAt: minusMilliseconds(midnight, 10_000) });
+  await value(rig, "1999000", { fund_id: "beta" });
+  rig.fates.set("risk.roll", ["failed", "failed", "failed"]);
+  await rig.pass(millisecondsBetween(rig.time.clock.now(), midnight));
+  life.process.kill();
+  rig.fates.clear();
+  expect(rig.time.clock.now()).toBe(midnight);
+  const next = await rig.start({ inSilence: true });
+  await value(rig, "1998000", { fund_id: "beta" });
+  const written = rig.published(subjects.lossBaseline).filter((one) => one.fund_id === "beta" && one.set_by !== "");
+  for (const [limit, period] of [
+    ["daily", "2026-12-01"],
+    ["monthly", "2026-12-01"],
+  ]) {
+    const of = written.filter((one) => one.limit === limit && one.period === period);
+    expect(of.map((one) => one.value)).toEqual(["1999000"]);
+  }
+  expect(next.deaths).toEqual([]);
+});
+
+test("a value dated ahead is not believed: it begins no day, shuts out nothing that is true, and alarms", async () => {
+  const [rig, life] = await begin();
+  const written = rig.published(subjects.lossBaseline).length;
+  const as_of = format(plusMilliseconds(rig.time.clock.now(), 40 * 86_400_000));
+  await value(rig, "1", { as_of });
+  expect(rig.published(subjects.alarmRaised).map(({ code }) => code)).toContain("INPUT_DATED_AHEAD");
+  expect(await endOf(rig, life)).toBe("approved");
+  await value(rig, "9800000");
+  expect(await endOf(rig, life)).toBe("LOSS_CONFIRMATION_PENDING");
+  await value(rig, "9800000");
+  expect(halts(rig)).toHaveLength(1);
+  expect(rig.published(subjects.lossBaseline)).toHaveLength(written);
+});
+
+test("23.10: after the clock was set back values count again at once, somebody is told, and a restart changes nothing", async () => {
+  const [rig, life] = await begin({ settings: { navAgeMsMax: 60_000 } });
+  await value(rig, "10000000", { sequence: 1 });
+  expect(await endOf(rig, life)).toBe("approved");
+  rig.time.stepClock(-3_600_000);
+  await rig.putPrices();
+  await value(rig, "1000", { sequence: 2 });
+  expect(await endOf(rig, life)).not.toBe("approved");
+  expect(rig.world.risk.navs.get("alpha")).toMatchObject({ nav: "1000", sequence: 2 });
+  await value(rig, "10000000", { sequence: 3 });
+  const stepped = rig.published(subjects.alarmRaised).filter(({ code }) => code === "CLOCK_STEPPED");
+  expect(stepped).toMatchObject([{ service: "riskengine", sentence: expect.stringContaining("set back by 3599.9 s") }]);
+  // A value of before the step is none after a restart.
+  rig.time.stepClock(-3_600_000);
+  life.process.kill();
+  const next = await rig.start();
+  await rig.putPrices();
+  expect(await endOf(rig, next)).not.toBe("approved");
+  await value(rig, "10000000", { sequence: 4 });
+  expect(rig.world.risk.navs.get("alpha")).toMatchObject({ sequence: 4 });
+});
+
+test("a deposit or a withdrawal after a loss changes nothing of it", async () => {
+  const [rig, life] = await begin();
+  await value(rig, "9900000", { net_flows: "0" });
+  for (const [nav, net_flows] of [
+    ["990000", "-8910000"],
+    ["99000000", "89100000"],
+  ] as const) {
+    await value(rig, nav, { net_flows });
+    expect(await endOf(rig, life, coin)).toBe("approved");
+    const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
+    expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({ loss_pct: 0.01, state: "JUDGED" });
+  }
+  await value(rig, "98000000", { net_flows: "89100000" });
+  await value(rig, "98000000", { net_flows: "89100000" });
+  expect(halts(rig)).toMatchObject([{ evidence: { loss: "2000000", baseline: "100000000", loss_pct: 0.02 } }]);
+});
+
+test("a strategy's own loss halts the strategy alone", async () => {
+  const [rig, life] = await begin();
+  const profits = (of: string) => ({ strategy_pnl: { "alpha-momentum": of, "alpha-meanrev": "0" } });
+  await value(rig, "10000000", profits("100000"));
+  // It had made nothing before it was named.
+  await value(rig, "9990000", profits("-150000"));
+  await value(rig, "9990000", profits("-150000"));
+  expect(halts(rig)).toMatchObject([{ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" }]);
+  expect(await endOf(rig, life)).toBe("STRATEGY_HALTED");
+  expect(await endOf(rig, life, { strategy_id: "alpha-meanrev" })).toBe("approved");
+});
+
+test("a person's rebase counts anew, from the next valuation on, and the list says who chose it", async () => {
+  const [rig, life] = await begin({ settings: { lossConfirmations: 1 } });
+  await value(rig, "9850000");
+  await rig.finish(
+    rig.outside.store.transact("test", (unit) =>
+      rebaseLosses(unit, { fundIds: ["alpha"], setBy: "operator:duty", reason: "agreed", at: rig.time.clock.now() }),
+    ),
+  );
+  await value(rig, "9700000");
+  expect(halts(rig)).toEqual([]);
+  const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
+  expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({
+    ...{ fund_id: "alpha", baseline: "9850000", value: "9700000", loss: "150000", state: "JUDGED" },
+    ...{ rebased_by: "operator:duty", limit_pct: 0.02 },
+  });
+  expect(losses.map(({ limit }) => limit)).toEqual(["daily", "weekly", "monthly", "high_water"]);
+  await value(rig, "9653000");
+  expect(halts(rig)).toHaveLength(1);
+  const breached = (await rig.finish(life.call("ListLosses", {}))) as Losses;
+  expect(
+    breached.losses.filter(({ state }) => state === "BREACHED").map(({ fund_id, limit }) => [fund_id, limit]),
+  ).toEqual([["alpha", "daily"]]);
+  expect(parse(breached.losses[0]?.as_of ?? "")).toBeLessThanOrEqual(rig.time.clock.now());
+});
+
+test("a commit that fails or loses its answer loses neither the halt nor its valuation", async () => {
+  const [rig, life] = await begin();
+  rig.fates.set("risk.nav", ["committed", "failed", "lost, committed"]);
+  await value(rig, "9700000");
+  await value(rig, "9700000");
+  await rig.pass(5_000);
+  expect(halts(rig)).toHaveLength(1);
+  expect(await endOf(rig, life)).toBe("FUND_HALTED");
+  expect(life.deaths).toEqual([]);
+});
