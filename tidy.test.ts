@@ -2,10 +2,11 @@
 // testkit/tidy; here they are held against the repository, and against planted violations that they must catch.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
+import { circlesOf } from "./testkit/tidy/circles.ts";
 import { judge } from "./testkit/tidy/rules.ts";
-import { parseSource } from "./testkit/tidy/source.ts";
+import { importsOf, parseSource } from "./testkit/tidy/source.ts";
 
 const root = import.meta.dirname;
 const skipped = new Set(["node_modules", "dist", ".cache", ".portcullis", ".git", "coverage"]);
@@ -53,6 +54,26 @@ describe("the repository is tidy", () => {
     }
   });
 
+  test("no files import each other in a circle", () => {
+    const sources = files.filter((path) => /\.(ts|js)$/.test(path));
+    const imports = sources.map((path) => {
+      const targets = importsOf(parseSource(path, read(path))).filter(({ target }) => target.startsWith("."));
+      return [path, targets.map(({ target }) => normalize(join(dirname(path), target)))] as const;
+    });
+    expect(circlesOf(new Map(imports))).toEqual([]);
+  });
+
+  test("no folder of product code holds more files than a reader takes in, nor does the root", () => {
+    const product = /^(contracts|core|reports|ports|adapters|services|edges|compose|supervisor|verifier)(\/|$)/;
+    const counts = new Map<string, string[]>();
+    for (const path of files) counts.set(dirname(path), [...(counts.get(dirname(path)) ?? []), path]);
+    const crowded = [...counts]
+      .filter(([folder, inside]) => product.test(folder) && !listFolders.has(folder) && inside.length > 40)
+      .map(([folder, inside]) => `${folder} has ${inside.length} files: give what belongs together a folder`);
+    expect(crowded).toEqual([]);
+    expect(counts.get(".")?.filter((path) => !path.startsWith("."))?.length).toBeLessThanOrEqual(25);
+  });
+
   test("the lock file names no host", () => {
     const lock = JSON.parse(read("package-lock.json")) as { packages: Record<string, { resolved?: string }> };
     const hosts = Object.values(lock.packages).filter((entry) => entry.resolved?.includes("://"));
@@ -78,6 +99,9 @@ describe("the repository is tidy", () => {
   });
 });
 
+/** Lists of one shape, one file an entry: they may be as long as the list is. */
+const listFolders = new Set(["ports", "adapters/postgres/migrations", "edges/ctl/verbs", "edges/gateway/routes"]);
+
 /** Folders in which every file must stand in one list. */
 function registries(): readonly (readonly [string, string])[] {
   return [
@@ -89,6 +113,11 @@ function registries(): readonly (readonly [string, string])[] {
 }
 
 describe("planted violations are caught", () => {
+  test("a circle of files", () => {
+    const imports = { "a.ts": ["b.ts"], "b.ts": ["c.ts", "d.ts"], "c.ts": ["a.ts"], "d.ts": ["e.ts"], "e.ts": [] };
+    expect(circlesOf(new Map(Object.entries(imports)))).toEqual([["a.ts", "b.ts", "c.ts"]]);
+  });
+
   const header = "// A planted file.\n";
   const planted: readonly (readonly [string, string, string, RegExp])[] = [
     [

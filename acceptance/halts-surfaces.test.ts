@@ -14,7 +14,8 @@ import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import type { Standing, TableCaller } from "../testkit/halt-table/ground.ts";
 import { type MemoryGround, memoryGround } from "../testkit/halt-table/memory-ground.ts";
-import { grpcSurface, postJson, restSurface, type Surface, type Wish } from "../testkit/halt-table/surfaces.ts";
+import type { Wish } from "../testkit/halt-table/surface-answer.ts";
+import { grpcSurface, postJson, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
 
 let folder = "";
 let ground: MemoryGround;

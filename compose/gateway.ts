@@ -25,7 +25,8 @@ import type { Health } from "../ports/health.ts";
 import type { Route } from "../ports/http.ts";
 import type { Log } from "../ports/log.ts";
 import { services } from "../services/index.ts";
-import { type Lease, takeLease } from "../services/shared/lease.ts";
+import { takeLease } from "../services/shared/lease.ts";
+import type { Lease } from "../services/shared/service.ts";
 import { restartsOf } from "./restarts.ts";
 import {
   type AskRunner,

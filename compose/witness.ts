@@ -6,7 +6,7 @@ import { openWitnessFolder } from "../adapters/witness/witness-folder.ts";
 import { serveWitness } from "../adapters/witness/witness-server.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { readVerifierKey, type VerifierKey } from "../core/audit/signed-note.ts";
-import type { WitnessWish } from "../edges/ctl/context.ts";
+import type { WitnessWish } from "../edges/ctl/verbs/verb.ts";
 import type { Log } from "../ports/log.ts";
 
 /** Runs until the signal aborts. */

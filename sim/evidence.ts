@@ -5,9 +5,10 @@ import type { LogEntry } from "../adapters/memory/world.ts";
 import { systemSha256OfBytes } from "../adapters/system/signing.ts";
 import type { ApprovalExpired, OrderTransition } from "../contracts/src/records/order.ts";
 import { type ChainCheck, createChainCheck } from "../core/audit/chain-check.ts";
-import { fold, type History, history, isOver, readTold, type Told } from "./history.ts";
-import { audited } from "./invariants/audit.ts";
+import { audited } from "./audited-subjects.ts";
+import { fold, type History, history, isOver, readTold } from "./history.ts";
 import type { Platform } from "./platform.ts";
+import type { Told } from "./told.ts";
 
 /** What somebody was told by an answer, and may rely on from then on. */
 export interface Promises {

@@ -15,7 +15,7 @@ import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
 import { testSettings } from "../testkit/virtual/service-rig.ts";
 import { firstHoldings } from "./outside.ts";
-import type { Plant } from "./plants.ts";
+import type { Plant } from "./plant.ts";
 import { operatorIdentity, platform, serviceIdentity } from "./platform.ts";
 import { weather } from "./weather.ts";
 

@@ -11,7 +11,7 @@ import type {
 } from "../contracts/src/records/halt.ts";
 import type { OperatorAttempted, StepUpEvent } from "../contracts/src/records/platform.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import type { Told } from "./history.ts";
+import type { Told } from "./told.ts";
 
 export interface ToldHalt extends ActiveHalt {
   /** When it was told first, in microseconds. */

@@ -24,15 +24,7 @@ import type { OrderState } from "../contracts/src/records/values.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { paperReference } from "../services/shared/paper-seeds.ts";
 import { type HaltHistory, haltFolds, haltHistory, isOfOneResume } from "./halt-history.ts";
-
-/** One message of the log, read. */
-export interface Told {
-  readonly id: string;
-  readonly subject: string;
-  readonly at: number;
-  readonly position: number;
-  readonly payload: unknown;
-}
+import type { Told } from "./told.ts";
 
 export interface ToldOrder {
   readonly order: OrderCreated;

@@ -1,6 +1,6 @@
 // The mistake that is built in about options: the product knows nothing of it, and it must be found.
 import type { Bus } from "../ports/bus.ts";
-import type { Plant } from "./plants.ts";
+import type { Plant } from "./plant.ts";
 
 export const blindToDelta: Plant = {
   name: "blind-to-delta",

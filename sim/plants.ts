@@ -1,36 +1,16 @@
 // Mistakes that can be built in beside the product, each through a port or through the memory world as the simulator puts them together: the
 // product knows nothing of them. Every one must be found.
-import type { MemoryWorld } from "../adapters/memory/world.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Fill, Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Bus, BusEvent, Handler } from "../ports/bus.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { OrderDesk } from "../ports/peers.ts";
 import type { ReferenceData } from "../ports/reference-data.ts";
 import type { Store, UnitOfWork } from "../ports/store.ts";
-import type { ServiceName } from "../services/shared/service.ts";
-import type { Dice } from "../testkit/virtual/dice.ts";
 import { buys } from "./history.ts";
 import { blindToDelta } from "./option-plant.ts";
-
-interface PlantedPorts {
-  readonly clock: Clock;
-  readonly referenceData: ReferenceData;
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly orderDesk: OrderDesk;
-}
-
-export interface Plant {
-  readonly name: string;
-  readonly sentence: string;
-  /** Changes the world before anybody lives in it. */
-  world?(world: MemoryWorld, dice: Dice): void;
-  /** Gives a service other ports than it would have. */
-  ports?<Ports extends PlantedPorts>(service: ServiceName, ports: Ports): Ports;
-}
+import type { Plant } from "./plant.ts";
 
 /** What a durable subscription is handed goes through here first. */
 function overheard(bus: Bus, name: string, hand: (event: BusEvent, handler: Handler) => Promise<void>): Bus {

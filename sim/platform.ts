@@ -34,7 +34,7 @@ import { untoldInPlatform } from "../testkit/told-changes.ts";
 import { type Incarnation, incarnation } from "../testkit/virtual/incarnation.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import { type Outside, outside } from "./outside.ts";
-import type { Plant } from "./plants.ts";
+import type { Plant } from "./plant.ts";
 import { lossyAsk, lossyBroker, patienceMs } from "./roads.ts";
 import { notHere, silentChat, silentLog, silentMetrics, silentTracer } from "./silent-ports.ts";
 import type { Weather } from "./weather.ts";

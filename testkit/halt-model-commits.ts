@@ -2,7 +2,7 @@
 import type { ActiveHalt, HaltLifted, ResumeEnded, ResumeRequested } from "../contracts/src/records/halt.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { isDrill, isSameScope } from "../core/halts/halts.ts";
-import { type HaltModel, haltPeople } from "./halt-model.ts";
+import { type HaltModel, haltPeople } from "./halt-model-state.ts";
 
 interface Commit {
   readonly lifted: readonly HaltLifted[];

@@ -6,6 +6,7 @@ import { Fault, messageOf } from "../contracts/src/fault.ts";
 import type { HaltResponse } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Identity } from "../ports/identity.ts";
 import { watchCommits } from "./halt-model-commits.ts";
+import { type HaltModel, haltPeople } from "./halt-model-state.ts";
 import { type HaltRig, type HaltService, haltRig, machine, person } from "./halt-rig.ts";
 import { type Dice, dice } from "./virtual/dice.ts";
 import { ignoreEndedIncarnations } from "./virtual/incarnation.ts";
@@ -25,7 +26,6 @@ export type HaltPlant = (rig: HaltRig) => void;
 
 const actions = 70;
 const lookEveryMs = 250;
-export const haltPeople = ["duty", "relief", "third"] as const;
 const services: readonly HaltService[] = ["operations", "riskengine"];
 const scopes = [
   { severity: "FIRM_HALT", fund_id: "" },
@@ -40,20 +40,6 @@ const targets = [
   { strategy_id: "alpha-momentum" },
   { strategy_id: "beta-trend" },
 ];
-
-export interface HaltModel {
-  readonly rig: HaltRig;
-  readonly throws: Dice;
-  readonly complaints: string[];
-  readonly counts: { halts: number; lifts: number; liftsOfAll: number; refusals: number; kills: number };
-  /** Ids that somebody has asked with. */
-  readonly asked: string[];
-  readonly requests: string[];
-  /** Halts of which somebody was told that they block. */
-  readonly acknowledged: Set<string>;
-  /** When the engine lost sight of the store. */
-  cutAtMs: number | undefined;
-}
 
 export async function runHaltModel(seed: number, plant?: HaltPlant): Promise<HaltModelRun> {
   const stopIgnoring = ignoreEndedIncarnations();

@@ -1,6 +1,6 @@
 // What the audit log costs: durable appends beside the raw limit of the same bytes, verification beside raw hashing and beside a plain read, and proofs.
 import { cpus, loadavg } from "node:os";
-import type { RunningAudit } from "../../services/operations/audit/audit.ts";
+import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { type DatabasePlace, openDatabasePlace } from "../bus/place.ts";
 import { openAudit } from "./ground.ts";

@@ -9,7 +9,8 @@ import { systemCipher } from "../../adapters/system/cipher.ts";
 import { systemSha256OfBytes, systemSigning } from "../../adapters/system/signing.ts";
 import type { AuditLog } from "../../ports/audit-log.ts";
 import type { Bus, Subscription } from "../../ports/bus.ts";
-import { type RunningAudit, startAudit } from "../../services/operations/audit/audit.ts";
+import { startAudit } from "../../services/operations/audit/audit.ts";
+import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import { plainSecrets } from "../../testkit/plain-secrets.ts";
 import { benchTools } from "../bus/ticket.ts";
 

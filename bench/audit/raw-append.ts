@@ -5,7 +5,7 @@ import { hash } from "node:crypto";
 import { type DatabaseAddress, openClient } from "../../adapters/postgres/connection.ts";
 import { systemSha256OfBytes } from "../../adapters/system/signing.ts";
 import { makeEntry, withoutHashes } from "../../core/audit/entry.ts";
-import type { AuditWish } from "../../services/operations/audit/log/sequencer.ts";
+import type { AuditWish } from "../../services/operations/audit/log/append-request.ts";
 import { quietLog } from "../bus/ticket.ts";
 import { wishOf } from "./wishes.ts";
 

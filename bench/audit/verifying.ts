@@ -13,7 +13,7 @@ import { type Entry, makeEntry, withoutHashes } from "../../core/audit/entry.ts"
 import { createFrontier } from "../../core/audit/frontier.ts";
 import { makeGenesis } from "../../core/audit/genesis.ts";
 import { createTreeHash } from "../../core/audit/merkle.ts";
-import type { RunningAudit } from "../../services/operations/audit/audit.ts";
+import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import { logSigner } from "../../testkit/audit/keys.ts";
 import { quietLog } from "../bus/ticket.ts";
 import { wishOf } from "./wishes.ts";

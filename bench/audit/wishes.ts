@@ -2,7 +2,7 @@
 // four steps (0.7 KB each). Nothing about an order is remembered from the one before.
 import { randomUUID } from "node:crypto";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { AuditWish } from "../../services/operations/audit/log/sequencer.ts";
+import type { AuditWish } from "../../services/operations/audit/log/append-request.ts";
 
 const gates = ["idempotency", "schema", "static", "position_risk", "drawdown_halt", "short_side", "cro_veto"];
 const results = gates.map((gate) => ({ facts: { limit: "250000.00", value: "18725.00" }, gate, passed: true }));

@@ -15,8 +15,9 @@ import type { Classification, GateName } from "../../contracts/src/records/value
 import type { Envelope } from "../envelope/envelope.ts";
 import { type Amount, toDecimal } from "../money/amount.ts";
 import { type Exact, toExact, type Worth } from "../money/exact.ts";
+import type { OpenOrder } from "../orders/open-order.ts";
 import type { CountedOrder } from "../orders/order-rate.ts";
-import type { Amendment, OpenOrder } from "../orders/reservations.ts";
+import type { Amendment } from "../orders/reservations.ts";
 import type { CountedApproval } from "../orders/throttle.ts";
 import type { Hash } from "./fast/order-hash.ts";
 import { joinViews, type ViewPacker } from "./fast/view-bytes.ts";

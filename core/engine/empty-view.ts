@@ -1,9 +1,9 @@
 // The one view that every gate looks at, before anything was filled in.
 
-import { type InputAges, inputAgesDefault } from "../gates/gate.ts";
 import * as amounts from "../money/amount.ts";
 import { worthless } from "../money/exact.ts";
 import { noTerms } from "../orders/terms.ts";
+import { type InputAges, inputAgesDefault } from "./input-ages.ts";
 import type { FundView, Verdict } from "./view.ts";
 
 export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };

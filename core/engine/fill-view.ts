@@ -8,14 +8,14 @@ import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "../exposur
 import { type LineValue, lineValue } from "../exposure/line-value.ts";
 import { leaveOutPlainly } from "../exposure/plain-exposure.ts";
 import { tableOf } from "../exposure/value-tables.ts";
-import type { InputAges } from "../gates/gate.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { worthless } from "../money/exact.ts";
 import { fillOptions } from "../options/option-view.ts";
 import { heldAt } from "../orders/broker-holdings.ts";
+import type { OpenOrder } from "../orders/open-order.ts";
 import { ordersInSecond } from "../orders/order-rate.ts";
-import { amendRefusal, isLowered, type OpenOrder, type OrderBook } from "../orders/reservations.ts";
+import { amendRefusal, isLowered, type OrderBook } from "../orders/reservations.ts";
 import { strategyPositionOf } from "../orders/strategy-positions.ts";
 import { readTerms } from "../orders/terms.ts";
 import { repeatsWithin } from "../orders/throttle.ts";
@@ -26,6 +26,7 @@ import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } 
 import type { Hash, NameHashes } from "./fast/order-hash.ts";
 import type { SeenKeys } from "./fast/seen-keys.ts";
 import { touch } from "./fast/touch.ts";
+import type { InputAges } from "./input-ages.ts";
 import type { Books, FundBook, StrategyBook, SymbolBook } from "./records.ts";
 import type { FundView } from "./view.ts";
 

@@ -5,17 +5,14 @@
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
-import type { NavLimits } from "../envelope/nav-limits.ts";
 import type { Amount } from "../money/amount.ts";
 import type { Exact, Worth } from "../money/exact.ts";
-import type { Losses } from "../options/option-stress.ts";
-import type { BrokerHoldings } from "../orders/broker-holdings.ts";
 import type { StrategyPositions } from "../orders/strategy-positions.ts";
 import { type CellArena, createCellArena } from "./fast/cell-arena.ts";
 import { createFundSheet, type FundSheet, noSheetPlace, type SheetPlace } from "./fast/fund-state.ts";
 import { createIdMap, type IdMap } from "./fast/id-table.ts";
 import { createInstantRing, type InstantRing } from "./fast/instant-ring.ts";
-import type { InstrumentFacts } from "./view.ts";
+import type { InstrumentFacts, Losses, NavLimits } from "./view.ts";
 
 /** A symbol, whoever holds it. Moments are instants, NaN when there is nothing. */
 export interface SymbolBook {
@@ -332,3 +329,8 @@ export function strategyBookOf(books: Books, strategyId: string): StrategyBook {
   }
   return strategy;
 }
+
+export type Place = { readonly fund_id: string; readonly symbol: string; readonly broker: string };
+
+/** Negative when short; what is nothing is not kept. */
+export type BrokerHoldings = Map<string, { readonly place: Place; readonly quantity: Amount }>;

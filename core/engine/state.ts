@@ -10,7 +10,6 @@ import { forgetLimits, setNavOf } from "../envelope/nav-limits.ts";
 import { createSharedParts, type SharedParts, shareParts } from "../envelope/shared-envelope.ts";
 import { highestPrice } from "../exposure/valuation.ts";
 import { noteChange, noteEveryChange } from "../exposure/value-tables.ts";
-import type { InputAges } from "../gates/gate.ts";
 import { isAhead } from "../losses/dated.ts";
 import { type Amount, isEqual, parseAmount } from "../money/amount.ts";
 import { endOfDate } from "../options/option-expiry.ts";
@@ -22,6 +21,7 @@ import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
 import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
 import { createViewPacker, type ViewPacker } from "./fast/view-bytes.ts";
 import { type AuditStanding, createHaltBook, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
+import type { InputAges } from "./input-ages.ts";
 import { createNoteBook, type NoteBook } from "./notes.ts";
 import {
   type Books,

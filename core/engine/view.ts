@@ -3,13 +3,13 @@
 //
 // Conventions: quantities and prices are amounts in the instrument's terms; values are exact products, in the fund's currency. "Others" leaves
 // out the symbol that the order is about. Ages are in milliseconds, counted to the moment of the check; NaN when there is nothing.
+
+import type { Decimal } from "../../contracts/src/decimal.ts";
 import type { Classification, Severity } from "../../contracts/src/records/values.ts";
 import type { Envelope } from "../envelope/envelope.ts";
-import type { NavLimits } from "../envelope/nav-limits.ts";
-import type { InputAges } from "../gates/gate.ts";
 import type { Amount } from "../money/amount.ts";
 import type { Exact, Worth } from "../money/exact.ts";
-import type { Losses, UnitStress } from "../options/option-stress.ts";
+import type { InputAges } from "./input-ages.ts";
 
 /** What is known about an order's numbers before it is known to be an order; undefined is what could not be read. */
 export interface Terms {
@@ -211,4 +211,24 @@ export interface FundView {
 
   // The risk officer.
   verdict: Verdict;
+}
+
+export interface NavLimits {
+  readonly envelope: Envelope | undefined;
+  readonly nav: Amount;
+  readonly position: Worth;
+  readonly gross: Worth;
+  readonly net: Worth;
+  readonly notional: Worth;
+}
+
+/** What one unit gains (above zero) or loses in each case, in the fund's currency. */
+export interface UnitStress {
+  readonly up: Decimal;
+  readonly down: Decimal;
+}
+
+export interface Losses {
+  readonly up: Exact;
+  readonly down: Exact;
 }

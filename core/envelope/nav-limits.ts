@@ -4,19 +4,11 @@
 import * as sheets from "../engine/fast/fund-state.ts";
 import { headOf, setHead } from "../engine/fast/fund-state.ts";
 import type { FundBook } from "../engine/records.ts";
+import type { NavLimits } from "../engine/view.ts";
 import { type Amount, isIdentical, oneUnit } from "../money/amount.ts";
-import { inCents, product, type Worth } from "../money/exact.ts";
+import { inCents, product } from "../money/exact.ts";
 import type { Plain } from "../money/plain.ts";
 import type { Envelope } from "./envelope.ts";
-
-export interface NavLimits {
-  readonly envelope: Envelope | undefined;
-  readonly nav: Amount;
-  readonly position: Worth;
-  readonly gross: Worth;
-  readonly net: Worth;
-  readonly notional: Worth;
-}
 
 /** Those that are known already, if they are of that envelope and that NAV. */
 export function navLimits(known: NavLimits | undefined, envelope: Envelope, nav: Amount): NavLimits {

@@ -4,6 +4,7 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { GateName } from "../../contracts/src/records/values.ts";
+import type { InputAges } from "../engine/input-ages.ts";
 import type { FundView } from "../engine/view.ts";
 import type { Amount } from "../money/amount.ts";
 import type { Worth } from "../money/exact.ts";
@@ -28,13 +29,3 @@ export interface Gate {
   /** Undefined lets the order pass. */
   decide(order: Order, view: FundView, at: Instant, notes: Notes): Denial | undefined;
 }
-
-/** How old an input may be before new risk is denied because of it, in milliseconds. */
-export interface InputAges {
-  readonly mark: number;
-  readonly nav: number;
-  readonly fx: number;
-  readonly borrow: number;
-}
-
-export const inputAgesDefault: InputAges = { mark: 10_000, nav: 60_000, fx: 3_600_000, borrow: 86_400_000 };

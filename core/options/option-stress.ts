@@ -7,19 +7,9 @@
 //  2. An underlying that would gain in both cases loses nothing, and makes up for no other.
 import { type Decimal, one } from "../../contracts/src/decimal.ts";
 import type { SymbolBook } from "../engine/records.ts";
+import type { Losses, UnitStress } from "../engine/view.ts";
 import { type Amount, minus, plus, toDecimal } from "../money/amount.ts";
 import type { Exact } from "../money/exact.ts";
-
-/** What one unit gains (above zero) or loses in each case, in the fund's currency. */
-export interface UnitStress {
-  readonly up: Decimal;
-  readonly down: Decimal;
-}
-
-export interface Losses {
-  readonly up: Exact;
-  readonly down: Exact;
-}
 
 export const noLosses: Losses = { up: 0n as Exact, down: 0n as Exact };
 /** A fifth. */

@@ -20,12 +20,13 @@ import {
   sumOf,
 } from "../engine/fast/fund-state.ts";
 import type { Books, FundBook, OptionGroup, SymbolBook } from "../engine/records.ts";
+import type { Losses } from "../engine/view.ts";
 import { type LineValue, lineValue } from "../exposure/line-value.ts";
 import { tableOf } from "../exposure/value-tables.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { type Exact, type Worth, worthless } from "../money/exact.ts";
-import { type Losses, lineLosses, noLosses, plusLosses, unitStress, worstLoss } from "./option-stress.ts";
+import { lineLosses, noLosses, plusLosses, unitStress, worstLoss } from "./option-stress.ts";
 
 const line: LineValue = { high: worthless, low: worthless, gross: worthless };
 

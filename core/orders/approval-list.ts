@@ -3,7 +3,8 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Approval } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { type Amount, toDecimal } from "../money/amount.ts";
-import type { OpenOrder, OrderBook } from "./reservations.ts";
+import type { OpenOrder } from "./open-order.ts";
+import type { OrderBook } from "./reservations.ts";
 
 export interface ApprovalsQuestion {
   /** Undefined means every fund. */

@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import { hashOfId } from "../engine/fast/id-table.ts";
 import { createBooks, fundBookOf, symbolBookOf } from "../engine/records.ts";
 import { parseAmount } from "../money/amount.ts";
+import type { OpenOrder } from "./open-order.ts";
 import { createOpenOrders } from "./open-orders.ts";
-import { createOrderBook, type OpenOrder, reserve } from "./reservations.ts";
+import { createOrderBook, reserve } from "./reservations.ts";
 
 const books = createBooks();
 

@@ -15,7 +15,7 @@ import {
   removePlace,
   searchMaxDefault,
 } from "../engine/fast/id-table.ts";
-import type { OpenOrder } from "./reservations.ts";
+import type { OpenOrder } from "./open-order.ts";
 
 export interface OpenOrders {
   count(): number;

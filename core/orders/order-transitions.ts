@@ -5,15 +5,8 @@ import type { OrderTransition } from "../../contracts/src/records/order.ts";
 import type { Books } from "../engine/records.ts";
 import * as amounts from "../money/amount.ts";
 import { type Amount, parseAmount } from "../money/amount.ts";
-import {
-  type Amended,
-  noAmendments,
-  noteSending,
-  type OpenOrder,
-  type OrderBook,
-  reserveAgain,
-  settle,
-} from "./reservations.ts";
+import type { Amended, OpenOrder } from "./open-order.ts";
+import { noAmendments, noteSending, type OrderBook, reserveAgain, settle } from "./reservations.ts";
 
 const endings: ReadonlySet<string> = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
 /** States that only an order has that reached a broker. */

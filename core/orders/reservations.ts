@@ -25,60 +25,11 @@ import { movePending, movePosition } from "../exposure/exposure.ts";
 import * as amounts from "../money/amount.ts";
 import { type Amount, parseAmount, toDecimal } from "../money/amount.ts";
 import { noteBroker } from "./broker-holdings.ts";
+import type { Amended, OpenOrder } from "./open-order.ts";
 import { createOpenOrders, type OpenOrders } from "./open-orders.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
 import { moveStrategyPending, moveStrategyPosition } from "./strategy-positions.ts";
 import { directionOf } from "./terms.ts";
-
-export interface OpenOrder {
-  readonly id: string;
-  readonly fund: FundBook;
-  readonly strategyId: string;
-  readonly side: string;
-  readonly direction: 1 | -1;
-  book: SymbolBook;
-  /** As it was approved first, or as a transition told last. */
-  quantity: Amount;
-  /** Under which it was approved first, or those of the amendment that a transition told last; undefined when they are not known. */
-  terms: OrderTerms | undefined;
-  /** Approved amendments that no transition has told yet, oldest first. */
-  amendments: readonly Amended[];
-  /** Whether a fill or a transition told that it is with a broker. */
-  sent: boolean;
-  /** The newest `valid_until` of its approvals while nothing shows that it was sent; NaN once something does. */
-  unsentUntil: number;
-  /** The newest date of what shows that it was sent; NaN while nothing does. Amendments approved by then count as sent, whatever came first. */
-  evidenceAt: number;
-  /** Its approval ran out unsent, or was released: nothing is held for it. */
-  expired: boolean;
-  /** Whether somebody released it; only of what expired. */
-  released: boolean;
-  /** Whether it ever was. */
-  expiredOnce: boolean;
-  /** Amendments that ran out unsent, newest last: one that is told all the same is recognised. */
-  dropped: readonly Amended[];
-  filled: Amount;
-  ended: boolean;
-  /** What the ending said has filled. */
-  filledTold: Amount;
-  /** When the quantity was told last; NaN while it was not. */
-  termsAt: number;
-  /** Reserved, and not approved before the risk officer has answered. */
-  awaitsVerdict: boolean;
-  /** What may still fill; it is what the line holds for this order. */
-  remaining: Amount;
-}
-
-/** What an amendment asked for. */
-export interface Amended {
-  readonly quantity: Amount;
-  readonly terms: OrderTerms | undefined;
-  /** The idempotency key under which it was asked for; undefined when one stands for two. */
-  readonly key: string | undefined;
-  readonly approvedAt: number;
-  /** Its `valid_until` while nothing shows that it was sent; NaN once something does. */
-  unsentUntil: number;
-}
 
 export interface OrderBook {
   readonly open: OpenOrders;

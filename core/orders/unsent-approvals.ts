@@ -13,7 +13,8 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { Books, FundBook, SymbolBook } from "../engine/records.ts";
 import type { Amount } from "../money/amount.ts";
 import * as amounts from "../money/amount.ts";
-import { type Amended, noAmendments, type OpenOrder, type OrderBook, reserveAgain, settle } from "./reservations.ts";
+import type { Amended, OpenOrder } from "./open-order.ts";
+import { noAmendments, type OrderBook, reserveAgain, settle } from "./reservations.ts";
 
 /** An open order with an approval of which nothing shows that it was sent. */
 export interface UnsentApproval {

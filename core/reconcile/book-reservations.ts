@@ -7,7 +7,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { BelievedApproval, KnownOrder } from "../../contracts/src/records/books.ts";
-import type { BookDifference } from "./books.ts";
+import type { BookDifference } from "./book-difference.ts";
 
 /** A sweep of the engine may be late by so much, and its time may stand still for so long, before it is a difference. */
 const sweepMsMax = 10_000;

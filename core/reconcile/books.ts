@@ -21,6 +21,7 @@ import type {
   MissingFill,
   Summed,
 } from "../../contracts/src/records/books.ts";
+import type { BookDifference } from "./book-difference.ts";
 import { overReserved, unsentTooLong } from "./book-reservations.ts";
 import { compareValues, type ValuesCompared } from "./book-values.ts";
 
@@ -33,12 +34,6 @@ export const bookChecks = {
     "The risk engine holds what order management holds, and reserves what it has in the market and nothing else.",
 } as const;
 export type BookCheckName = keyof typeof bookChecks;
-
-/** What does not agree: what it is about, the same at every look, and the figures. */
-export interface BookDifference {
-  readonly about: string;
-  readonly sentence: string;
-}
 
 export interface BookResult {
   readonly compared: number;

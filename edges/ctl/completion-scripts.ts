@@ -1,6 +1,8 @@
 // Completion scripts for four shells, made from the list of verbs. Each carries one table: after these words come those. A script walks the
 // line, leaves options and their values out, and looks the rest up; it starts no process and asks no server, so Tab is instant.
-import { type Grammar, globalOptions } from "./program.ts";
+
+import type { Grammar } from "./grammar.ts";
+import { globalOptions } from "./program.ts";
 import type { VerbOption } from "./verbs/verb.ts";
 
 export type Shell = "bash" | "zsh" | "fish" | "powershell";

@@ -1,7 +1,6 @@
 // The typed word before something dangerous: given with --confirm, or asked for where a person sits. Whether it is the right one is the server's to say, on every
 // surface: a wish without its word is refused there, and leaves an entry.
-import type { Context } from "./context.ts";
-import type { VerbOption } from "./verbs/verb.ts";
+import type { Context, VerbOption } from "./verbs/verb.ts";
 
 export function confirmOption(word: string): VerbOption {
   return { name: "confirm", value: "WORD", sentence: `The word ${word}, instead of typing it when asked.` };

@@ -1,41 +1,8 @@
 // What a verb is handed: what was typed, who and where the caller is, a client that is ready to call, and the terminal for talk. Nothing of it
 // is made before a verb asks for it, so that a verb which needs no server touches neither files nor network.
-
-import type { Clock } from "../../ports/clock.ts";
-import type { Random } from "../../ports/random.ts";
-import type { Timers } from "../../ports/timers.ts";
-import type { Client } from "../client/src/types.ts";
 import { bearerOf } from "./login/bearer.ts";
 import { type Flags, resolveSettings, type Settings } from "./settings.ts";
-import type { Environment, Terminal } from "./terminal.ts";
-import type { Verb } from "./verbs/verb.ts";
-
-/** What the world outside hands in. */
-export interface World {
-  readonly environment: Environment;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: Random;
-  readonly terminal: Terminal;
-  /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal;
-  readonly folder: string;
-  /** The checkout that this ctl belongs to: where `up` finds the platform. */
-  readonly repository: string;
-  version(): string;
-  readonly verbs: readonly Verb[];
-  /** Runs a witness in this process until the signal aborts. */
-  runWitness(wish: WitnessWish, say: (line: string) => void, signal: AbortSignal): Promise<void>;
-}
-
-export interface WitnessWish {
-  /** The vkeys of the logs it cosigns. */
-  readonly logs: readonly string[];
-  readonly name: string;
-  readonly folder: string;
-  readonly host: string;
-  readonly port: number;
-}
+import type { Context, World } from "./verbs/verb.ts";
 
 export interface Typed {
   readonly arguments: Readonly<Record<string, readonly string[]>>;
@@ -43,21 +10,6 @@ export interface Typed {
   readonly options: Readonly<Record<string, true | readonly string[]>>;
   readonly flags: Flags;
   readonly json: boolean;
-}
-
-export interface Context extends World {
-  readonly json: boolean;
-  readonly flags: Flags;
-  settings(): Settings;
-  argument(name: string): string;
-  argumentsOf(name: string): readonly string[];
-  switched(name: string): boolean;
-  option(name: string): string | undefined;
-  optionsOf(name: string): readonly string[];
-  /** Calls as whoever is logged in. */
-  client(timeoutMs?: number): Promise<Client>;
-  /** Calls as nobody, or with a token that is not kept yet. */
-  clientWith(token: string | undefined, timeoutMs?: number): Promise<Client>;
 }
 
 /** Long enough for a server under load, short enough for a person. */

@@ -4,7 +4,6 @@ import { dirname } from "node:path";
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
 import type { Client } from "../client/src/types.ts";
-import type { Context } from "./context.ts";
 import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "./data-folder.ts";
 import { type Failure, failureOf, Refusal } from "./failure.ts";
 import { ensureWritable, exposure, profileOnDisk, removeMade } from "./login/profile.ts";
@@ -20,6 +19,7 @@ import {
 } from "./settings.ts";
 import type { Halt } from "./text/halt-text.ts";
 import { moment, span } from "./text/text.ts";
+import type { Context } from "./verbs/verb.ts";
 
 export interface Check {
   readonly name: string;

@@ -5,10 +5,9 @@ import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { camelCase } from "../client/src/operation.ts";
 import type { AnswerOf, Client } from "../client/src/types.ts";
 import { type EnvelopeField, envelopeFields } from "../envelope-fields.ts";
-import type { Context } from "./context.ts";
 import { isApiError, Refusal, usageRefusal } from "./failure.ts";
 import { amountOf, countOf, fractionOf } from "./text/numbers.ts";
-import type { VerbOption } from "./verbs/verb.ts";
+import type { Context, VerbOption } from "./verbs/verb.ts";
 
 export type Envelope = AnswerOf<"getEnvelope">;
 export type Proposed = NonNullable<Parameters<Client["diffEnvelopes"]>[0]["proposed"]>;

@@ -1,7 +1,7 @@
 // Whether a fund trades paper or money, said wherever its orders and positions are shown. Whoever cannot say it must not keep the rest back: then it reads "?".
 import type { Client } from "../client/src/types.ts";
-import type { Context } from "./context.ts";
 import { isApiError } from "./failure.ts";
+import type { Context } from "./verbs/verb.ts";
 
 export type ModeOf = (fundId: string) => string;
 

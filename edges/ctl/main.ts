@@ -1,15 +1,16 @@
 // A command line in, an exit code out. stdout gets exactly one answer, or nothing when the command failed; stderr gets the talk and, under
 // --json, one last line with the error as JSON.
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { type Context, createContext, type World } from "./context.ts";
+import { createContext } from "./context.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { asksForJson, parseCommandLine } from "./program.ts";
 import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { clean, jsonText } from "./text/text.ts";
 import { inTypedWords } from "./text/typed-names.ts";
-import { groups, verbs } from "./verbs/index.ts";
-import type { Answer, Verb } from "./verbs/verb.ts";
+import { groups } from "./verb-groups.ts";
+import { verbs } from "./verbs/index.ts";
+import type { Answer, Context, Verb, World } from "./verbs/verb.ts";
 
 export interface CtlWorld extends Omit<World, "terminal" | "verbs"> {
   readonly streams: Streams;

@@ -6,12 +6,12 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { toUnixMs } from "../../contracts/src/instant.ts";
-import type { Context } from "./context.ts";
 import { dataFolders, dataFolderVariable, operatorAddress, type RunFacts, readRunFacts } from "./data-folder.ts";
 import { interrupted, Refusal } from "./failure.ts";
 import { isAlive } from "./login/profile-lock.ts";
 import { tokenVariable } from "./settings.ts";
 import { clean } from "./text/text.ts";
+import type { Context } from "./verbs/verb.ts";
 
 /** The first start creates a database; nothing else takes this long. */
 const readyPatienceMs = 120_000;

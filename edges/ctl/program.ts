@@ -3,20 +3,10 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import type { Typed } from "./context.ts";
 import { type Refusal, usageRefusal } from "./failure.ts";
+import type { Grammar } from "./grammar.ts";
 import { suggestions } from "./suggest.ts";
 import type { Paint } from "./terminal.ts";
 import type { Verb, VerbOption } from "./verbs/verb.ts";
-
-export interface VerbGroup {
-  readonly sentence: string;
-  readonly heading: string;
-}
-
-export interface Grammar {
-  readonly verbs: readonly Verb[];
-  /** The words that only group others, such as "auth tokens". */
-  readonly groups: Readonly<Record<string, VerbGroup>>;
-}
 
 export type Parsed =
   | { readonly kind: "verb"; readonly verb: Verb; readonly typed: Typed }

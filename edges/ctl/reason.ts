@@ -1,8 +1,8 @@
 // Why somebody changes something: an option of every verb that changes the state of the platform. It travels with the request and stands
 // in the record.
-import type { Context } from "./context.ts";
+
 import { usageRefusal } from "./failure.ts";
-import type { VerbOption } from "./verbs/verb.ts";
+import type { Context, VerbOption } from "./verbs/verb.ts";
 
 export const reasonOption: VerbOption = {
   name: "reason",

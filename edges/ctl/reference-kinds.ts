@@ -1,7 +1,6 @@
 // The kinds of reference data as an option of the verbs that show and set them.
 import type { ReferenceKind } from "../../contracts/src/records/reference.ts";
-import type { Context } from "./context.ts";
-import type { VerbOption } from "./verbs/verb.ts";
+import type { Context, VerbOption } from "./verbs/verb.ts";
 
 /** In full, so that the compiler misses none; the schema itself is too heavy to load for a list of words. */
 const kinds: Readonly<Record<ReferenceKind, true>> = {

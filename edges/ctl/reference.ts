@@ -2,7 +2,8 @@
 import { operations } from "../../contracts/src/authority.ts";
 import { globalOptions } from "./program.ts";
 import { environmentRows, exitCodeRows } from "./text/pages.ts";
-import { groups, verbs } from "./verbs/index.ts";
+import { groups } from "./verb-groups.ts";
+import { verbs } from "./verbs/index.ts";
 import type { Verb, VerbOption } from "./verbs/verb.ts";
 
 const introduction = `# ctl

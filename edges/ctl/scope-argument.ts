@@ -1,7 +1,8 @@
 // The fund or strategy that a halt or a resume is for. Without one everything is meant, so one that is there and empty (an unset variable of a script) is a
 // mistake and never everything.
-import type { Context } from "./context.ts";
+
 import { usageRefusal } from "./failure.ts";
+import type { Context } from "./verbs/verb.ts";
 
 /** Empty when none was typed. */
 export function scopeArgument(context: Context): string {

@@ -1,5 +1,5 @@
 // The nearest verbs for a command line that names none: by spelling, and by its last word alone, because people forget the group.
-import type { Grammar } from "./program.ts";
+import type { Grammar } from "./grammar.ts";
 
 /** At most two names, nearest first. */
 export function suggestions(argv: readonly string[], { verbs, groups }: Grammar): readonly string[] {

@@ -6,7 +6,7 @@ import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
 import { startLastingAudit } from "./audit/anew/lasting-audit.ts";
-import type { RunningAudit } from "./audit/audit.ts";
+import type { RunningAudit } from "./audit/audit-ports.ts";
 import { watchCheckpointAge } from "./audit/checking/checkpoint-age.ts";
 import { auditDesk } from "./audit/desks/audit-desk.ts";
 import { startSecretWatch } from "./audit/intake/secret-watch.ts";

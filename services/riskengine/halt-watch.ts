@@ -14,8 +14,7 @@ import { type Instant, millisecondsBetween } from "../../contracts/src/instant.t
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Health } from "../../ports/health.ts";
-import type { Lease } from "../shared/lease.ts";
-import type { ServicePorts } from "../shared/service.ts";
+import type { Lease, ServicePorts } from "../shared/service.ts";
 import { type Unlatched, type UnlatchedHalts, unlatchedHalts } from "./unlatched-halts.ts";
 
 /** Every commit of anybody may be told as a change, so looks that follow a word are at least this far apart. */

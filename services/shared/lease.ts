@@ -5,22 +5,13 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { format, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { Health } from "../../ports/health.ts";
-import type { ServiceName, ServicePorts } from "./service.ts";
+import type { Lease, ServiceName, ServicePorts } from "./service.ts";
 
 /** What a lease needs; the gateway, which is no service, has it as well. */
 export type LeasePorts = Pick<ServicePorts, "clock" | "store" | "log" | "random" | "timers" | "crash">;
 
 const leaseMs = 5_000;
 const renewEveryMs = 1_000;
-
-export interface Lease {
-  health(): Health;
-  /** Since when it has been held without a gap; undefined when it has run out. */
-  heldSince(): Instant | undefined;
-  /** Records a clean end; after a crash the lease simply runs out. */
-  retire(): Promise<void>;
-}
 
 export interface ProcessIdentity {
   readonly host: string;

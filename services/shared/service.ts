@@ -1,5 +1,7 @@
 // The shape of a service: a name, one human sentence, whom it needs, and one function that takes its ports and starts it.
 // A service is a shell: it takes a message, asks the core, commits, answers. It never reaches for the world by itself.
+
+import type { Instant } from "../../contracts/src/instant.ts";
 import type { Anchor } from "../../ports/anchors.ts";
 import type { AuditLog } from "../../ports/audit-log.ts";
 import type { BooksQueries } from "../../ports/books-queries.ts";
@@ -34,7 +36,6 @@ import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import type { TreasuryQueries } from "../../ports/treasury-queries.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
-import type { Lease } from "./lease.ts";
 
 export type ServiceName = "riskengine" | "operations" | "oms" | "treasury" | "research";
 
@@ -108,4 +109,12 @@ export interface Service {
   /** Services that are started before this one and stopped after it. */
   readonly needs: readonly ServiceName[];
   start(ports: ServicePorts): Promise<RunningService>;
+}
+
+export interface Lease {
+  health(): Health;
+  /** Since when it has been held without a gap; undefined when it has run out. */
+  heldSince(): Instant | undefined;
+  /** Records a clean end; after a crash the lease simply runs out. */
+  retire(): Promise<void>;
 }

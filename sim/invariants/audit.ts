@@ -3,15 +3,10 @@ import { auditActions } from "../../contracts/src/audit-actions.ts";
 import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
 import { ownActions } from "../../contracts/src/state-changes.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { audited } from "../audited-subjects.ts";
 import { auditBehindMs } from "../sim-settings.ts";
 import { isLowered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
-
-export const audited: ReadonlySet<string> = new Set(
-  (Object.keys(subjects) as (keyof typeof subjects)[]).flatMap((key) =>
-    "actions" in auditActions[key] ? [subjects[key].name] : [],
-  ),
-);
 
 export const oneEntryPerChange: Invariant = {
   name: "one_entry_per_change",

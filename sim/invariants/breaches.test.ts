@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { fold, history, type Told } from "../history.ts";
+import { fold, history } from "../history.ts";
+import type { Told } from "../told.ts";
 import { breachesAreActedOn, withdrawalsKeepLimits } from "./breaches.ts";
 
 const secondUs = 1_000_000;

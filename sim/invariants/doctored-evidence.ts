@@ -5,7 +5,8 @@ import { memoryWorld } from "../../adapters/memory/world.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { exampleDecision, exampleEnvelope, exampleFill, exampleOrder } from "../../testkit/record-examples.ts";
-import { fold, type History, history, positionKey, type Told } from "../history.ts";
+import { fold, type History, history, positionKey } from "../history.ts";
+import type { Told } from "../told.ts";
 
 export const amount = decimal.parse;
 export const at = "2026-11-15T12:00:00.000000Z";

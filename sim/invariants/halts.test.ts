@@ -6,7 +6,8 @@ import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { paperReference } from "../../services/shared/paper-seeds.ts";
 import type { Evidence } from "../evidence.ts";
-import { fold, history, type Told } from "../history.ts";
+import { fold, history } from "../history.ts";
+import type { Told } from "../told.ts";
 import { noApprovalInAHalt } from "./decisions.ts";
 import { exitsAreProven, haltsLetExitsOut, haltsSpareExits } from "./exits.ts";
 import {

@@ -1,6 +1,6 @@
 // The shape of an invariant of the platform: a name, one sentence with its reason, and one function from the evidence to a complaint or nothing.
 import type { Evidence } from "../evidence.ts";
-import type { Told } from "../history.ts";
+import type { Told } from "../told.ts";
 
 export interface Invariant {
   readonly name: string;

@@ -3,7 +3,7 @@
 import type { GrpcAddress } from "../../adapters/grpc/listener.ts";
 import { readEntry } from "../../core/audit/entry.ts";
 import type { Code, RequestState, Who } from "./rows.ts";
-import type { SurfaceAnswer, Wish } from "./surfaces.ts";
+import type { SurfaceAnswer, Wish } from "./surface-answer.ts";
 
 export interface TableCaller {
   /** Absent: shows nothing. */

@@ -2,7 +2,8 @@
 import { expect } from "vitest";
 import type { FoundEntry, HaltGround, SignedState, Standing, TableCaller } from "./ground.ts";
 import { type Code, type Row, rowText, said, type Verb } from "./rows.ts";
-import type { Surface, SurfaceAnswer, Wish } from "./surfaces.ts";
+import type { SurfaceAnswer, Wish } from "./surface-answer.ts";
+import type { Surface } from "./surfaces.ts";
 
 /** What is asked of a wish that is halted or lifted by itself; the standing halts are of alpha and of the firm. */
 const targets = {

@@ -1,35 +1,10 @@
 // The four ways to ask: both gRPC services, REST and ctl. Each puts the same wish into its own words and gives back what was answered.
 import { testClient } from "../grpc/test-client.ts";
 import type { HaltGround, TableCaller } from "./ground.ts";
-import type { Level, Verb } from "./rows.ts";
+import type { SurfaceAnswer, Wish } from "./surface-answer.ts";
 
 export const surfaceNames = ["Operations", "RiskEngine", "REST", "ctl"] as const;
 export type SurfaceName = (typeof surfaceNames)[number];
-
-/** One wish, as far as it was said; what is absent is not sent. */
-export interface Wish {
-  readonly verb: Verb;
-  readonly level: Level;
-  /** The fund or strategy; empty for everything. */
-  readonly target: string;
-  readonly reason?: string;
-  readonly word?: string;
-  readonly code?: string;
-  readonly requestId?: string;
-  readonly cosignedBy?: string;
-  readonly haltIds?: readonly string[];
-  readonly rebase?: true;
-}
-
-export interface SurfaceAnswer {
-  /** Empty when it was granted. */
-  readonly code: string;
-  /** The gRPC status, the HTTP status or the exit code. */
-  readonly told: string | number;
-  /** What was answered, or the problem. */
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly sentence: string;
-}
 
 export interface Surface {
   readonly name: SurfaceName;

@@ -3,7 +3,7 @@ import { messageOf } from "../../../contracts/src/fault.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Subject } from "../../../contracts/src/subject.ts";
 import type { BusEvent, Unread } from "../../../ports/bus.ts";
-import type { OutboxRow } from "./outbox-reader.ts";
+import type { OutboxRow } from "./outbox-row.ts";
 
 /** Looks a subject up by its exact name. */
 export type SubjectByName = (name: string) => Subject<unknown> | undefined;

@@ -9,7 +9,8 @@ import type { Timers } from "../../../ports/timers.ts";
 import { messagesOf, newestIdText } from "../risk/decision-rows.ts";
 import { decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession } from "./bus-session.ts";
-import { createOutboxReader, type OutboxRow } from "./outbox-reader.ts";
+import { createOutboxReader } from "./outbox-reader.ts";
+import type { OutboxRow } from "./outbox-row.ts";
 import { createBell, hearsFor, type PokeSource } from "./subscription-wake.ts";
 
 export interface Tail {

@@ -6,7 +6,8 @@ import { fromMicroseconds, type Instant } from "../../../contracts/src/instant.t
 import { decisionSource } from "../../transport/decision-messages.ts";
 import { auditRowsAt } from "../audit/audit-rows.ts";
 import { decisionsAt, messagesOf } from "../risk/decision-rows.ts";
-import type { OutboxRow, RunStatement } from "./outbox-reader.ts";
+import type { RunStatement } from "./outbox-reader.ts";
+import type { OutboxRow } from "./outbox-row.ts";
 
 /** What somebody says that the database has. */
 export interface Claim {

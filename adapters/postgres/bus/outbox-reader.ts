@@ -23,22 +23,7 @@ import { decisionSource } from "../../transport/decision-messages.ts";
 import { entriesPart, wantsEntries } from "../audit/audit-rows.ts";
 import { journalHalf, wantsDecisions } from "../risk/decision-rows.ts";
 import { regexOf } from "./outbox-pattern.ts";
-
-export interface OutboxRow {
-  /** Where the row stands; the cursor is the highest id that has been dealt with. */
-  readonly id: bigint;
-  readonly eventId: string;
-  readonly at: Instant;
-  readonly subject: string;
-  readonly key: string;
-  readonly source: string;
-  /** The exact JSON text that was published; empty where `record` stands in its place. */
-  readonly payload: string;
-  /** A decision of the journal, packed; decision-rows.ts tells its messages. */
-  readonly record?: Uint8Array;
-  /** Why nobody may get it, when that is known already. */
-  readonly poison?: string;
-}
+import type { OutboxRow } from "./outbox-row.ts";
 
 export interface OutboxPage {
   /** Rows whose subject matches, in order; decisions if any of their messages may match. */

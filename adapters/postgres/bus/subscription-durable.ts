@@ -26,7 +26,8 @@ import { messagesOf, wantsDecisions } from "../risk/decision-rows.ts";
 import { decodeEveryRow, decodeRow, type SubjectByName } from "./bus-decode.ts";
 import type { BusSession, Leadership } from "./bus-session.ts";
 import { horizonComplaint, horizonMsMax, oldestTransaction } from "./outbox-horizon.ts";
-import { createOutboxReader, type OutboxReader, type OutboxRow } from "./outbox-reader.ts";
+import { createOutboxReader, type OutboxReader } from "./outbox-reader.ts";
+import type { OutboxRow } from "./outbox-row.ts";
 import { createCursorKeeper } from "./subscription-cursor.ts";
 import { createBell, hearsFor, type PokeSource } from "./subscription-wake.ts";
 

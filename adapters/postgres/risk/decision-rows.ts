@@ -3,7 +3,7 @@
 // the journal is a number that has been seen.
 import { matchesAny } from "../../../contracts/src/subjects.ts";
 import { decisionSubjects, expandedDecision } from "../../transport/decision-messages.ts";
-import type { OutboxRow } from "../bus/outbox-reader.ts";
+import type { OutboxRow } from "../bus/outbox-row.ts";
 
 /** Whether any message of a decision can concern who listens to these patterns: decided once, not row by row. */
 export function wantsDecisions(patterns: readonly string[]): boolean {

@@ -1,11 +1,10 @@
 // The audit log as ctl reads it: pages of exact texts, one line per entry for people, and a broken chain told with its place.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { isApiError, Refusal } from "../failure.ts";
 import { countOf } from "../text/numbers.ts";
 import { clean, pairs } from "../text/text.ts";
-import type { Answer, VerbOption } from "../verbs/verb.ts";
+import type { Answer, Context, VerbOption } from "../verbs/verb.ts";
 
 /** What the server takes in one answer. */
 export const pageSize = 500;

@@ -1,7 +1,7 @@
 // A verification or an inspection that may take long: begun, then watched until it has ended. How far it is, is said on stderr.
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../verbs/verb.ts";
 
 export type Run = AnswerOf<"watchAuditRun">;
 

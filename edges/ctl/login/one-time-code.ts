@@ -3,9 +3,8 @@
 import type { Operation } from "../../../contracts/src/authority.ts";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
-import type { VerbOption } from "../verbs/verb.ts";
+import type { Context, VerbOption } from "../verbs/verb.ts";
 
 export const factorOptions: readonly VerbOption[] = [
   { name: "totp", value: "CODE", sentence: "The six digits that your authenticator shows now." },

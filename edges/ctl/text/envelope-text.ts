@@ -2,9 +2,9 @@
 
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { type EnvelopeField, envelopeFields } from "../../envelope-fields.ts";
-import type { Context } from "../context.ts";
 import type { Envelope } from "../envelope-flags.ts";
 import { isApiError } from "../failure.ts";
+import type { Context } from "../verbs/verb.ts";
 import type { Column } from "./listing.ts";
 import { moment, pairs } from "./text.ts";
 

@@ -1,7 +1,6 @@
 // How every list is shown: as a table for people, as CSV for spreadsheets, as JSON for programs, from one description of its columns. The option
 // is the same everywhere, and `--json` is short for `--format json`.
-import type { Context } from "../context.ts";
-import type { Answer, VerbOption } from "../verbs/verb.ts";
+import type { Answer, Context, VerbOption } from "../verbs/verb.ts";
 import { clean, table } from "./text.ts";
 
 export const formatOption: VerbOption = {

@@ -2,12 +2,11 @@
 // once. Without a terminal it takes two calls: the first answers with the secret, the second confirms with --code.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { isApiError } from "../failure.ts";
 import { factorOptions, type ShownCode, shownCode, sixDigits } from "../login/one-time-code.ts";
 import { wantsColour } from "../terminal.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authEnrolTotp: Verb = {
   name: "auth enrol-totp",

@@ -3,7 +3,6 @@
 import { dirname } from "node:path";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { interrupted, Refusal } from "../failure.ts";
 import type { OpenBrowser } from "../login/browser.ts";
 import type { DeviceCode, IssuerFacts, Tokens } from "../login/issuer.ts";
@@ -12,7 +11,7 @@ import { lockPathOf, underLock } from "../login/profile-lock.ts";
 import { fromPortcullis, notPortcullis } from "../reach.ts";
 import type { Settings } from "../settings.ts";
 import { clean, moment, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 type LoginConfiguration = AnswerOf<"getLoginConfiguration">;
 type IdentityAnswer = AnswerOf<"getIdentity">;

@@ -1,14 +1,13 @@
 // `ctl auth logout`: ends the login on the server and at its issuer, then forgets it here. It says truthfully which of these happened: a
 // token that only this machine forgot still works for whoever copied it.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import { failureOf, Refusal } from "../failure.ts";
 import { ownProfile } from "../login/bearer.ts";
 import { type Profile, readProfile, removeProfile } from "../login/profile.ts";
 import { lockPathOf, underLock } from "../login/profile-lock.ts";
 import { tokenVariable } from "../settings.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authLogout: Verb = {
   name: "auth logout",

@@ -1,8 +1,7 @@
 // `ctl auth revoke-sessions`: ends every login of a person, for example when a laptop is lost. It is the safe direction.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authRevokeSessions: Verb = {
   name: "auth revoke-sessions",

@@ -1,9 +1,8 @@
 // `ctl auth rotate-keys`: a new key that signs logins. With --at-once everybody is logged out, which a person has to type out.
 import { confirmed } from "../confirm.ts";
-import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authRotateKeys: Verb = {
   name: "auth rotate-keys",

@@ -1,11 +1,10 @@
 // `ctl auth tokens issue`: a token for a machine, narrowed to named operations and to a time. Its value goes to stdout, once.
 import type { Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean, moment, secondsOf } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authTokensIssue: Verb = {
   name: "auth tokens issue",

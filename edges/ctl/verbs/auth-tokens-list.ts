@@ -1,9 +1,8 @@
 // `ctl auth tokens list`: the tokens of machines, never their values.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { leftMs, moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authTokensList: Verb = {
   name: "auth tokens list",

@@ -1,8 +1,8 @@
 // `ctl auth tokens revoke`: takes a machine's token away. It is the safe direction, so it asks for nothing more.
-import type { Context } from "../context.ts";
+
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authTokensRevoke: Verb = {
   name: "auth tokens revoke",

@@ -1,9 +1,9 @@
 // `ctl auth tokens rotate`: a successor for a machine's token; both work for a while, so that the machine can change over.
-import type { Context } from "../context.ts";
+
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { duration, toldOnce } from "./auth-tokens-issue.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authTokensRotate: Verb = {
   name: "auth tokens rotate",

@@ -1,10 +1,10 @@
 // `ctl auth whoami`: who the server takes you for, until when, and where the token and the server's address came from, because a
 // forgotten variable in a shell is how people act as somebody else.
-import type { Context } from "../context.ts";
+
 import { isApiError } from "../failure.ts";
 import { hintFor, tokenVariable } from "../settings.ts";
 import { leftMs, moment, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authWhoami: Verb = {
   name: "auth whoami",

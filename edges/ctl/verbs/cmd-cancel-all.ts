@@ -1,7 +1,6 @@
 // `ctl cmd cancel-all`: wants every open order gone, and shows each until the broker has confirmed it.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
-import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { fundModes } from "../fund-modes.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
@@ -9,7 +8,7 @@ import { formatOption, isForPeople, listing } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { type OrderStatus, orderColumns } from "../text/order-text.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const lookEveryMs = 500;
 const waitSecondsDefault = 30;

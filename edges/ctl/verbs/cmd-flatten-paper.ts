@@ -3,12 +3,11 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
-import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { clean, moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const lookEveryMs = 500;
 

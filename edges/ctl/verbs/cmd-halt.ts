@@ -1,12 +1,11 @@
 // `ctl cmd halt`: stops everything, a fund or a strategy. A halt is easier than a resume: one person with any role but viewer, one typed word.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
-import type { Context } from "../context.ts";
 import { failureOf, Refusal } from "../failure.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { scopeArgument } from "../scope-argument.ts";
 import { clean, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const cmdHalt: Verb = {
   name: "cmd halt",

@@ -1,11 +1,10 @@
 // `ctl cmd restart-all`: has the five services started anew, and waits until each is healthy.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 /** The server itself waits a little less. */
 const answerMsMax = 40_000;

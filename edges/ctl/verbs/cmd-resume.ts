@@ -2,14 +2,13 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
-import type { Context } from "../context.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { sixDigits } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { scopeArgument } from "../scope-argument.ts";
 import { baselineText, type HaltStatus, haltLine, pendingText } from "../text/halt-text.ts";
 import { clean, moment, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const cmdResume: Verb = {
   name: "cmd resume",

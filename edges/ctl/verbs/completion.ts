@@ -1,7 +1,8 @@
 // `ctl completion`: a script that completes commands and options in a shell. It is made from the list of verbs and asks nobody at Tab.
-import type { Context } from "../context.ts";
+
 import { usageRefusal } from "../failure.ts";
-import type { Answer, Verb } from "./verb.ts";
+import { groups } from "../verb-groups.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const shells = ["bash", "zsh", "fish", "powershell"] as const;
 
@@ -26,7 +27,7 @@ export const completion: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const { completionScript } = await import("../completion-scripts.ts");
-  const { groups } = await import("./index.ts");
+
   const asked = context.argument("shell");
   const shell = shells.find((name) => name === asked);
   if (shell === undefined) throw usageRefusal(`There is no script for "${asked}".`);

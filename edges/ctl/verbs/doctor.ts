@@ -1,9 +1,8 @@
 // `ctl doctor`: everything that must be in order before ctl can work, each with what to do when it is not. A check never ends the others.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import type { BlocksSeen, Check, HaltsSeen } from "../doctor-checks.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const doctor: Verb = {
   name: "doctor",

@@ -1,7 +1,7 @@
 // `ctl down`: stops the platform that run.json names, and waits until it has ended.
-import type { Context } from "../context.ts";
+
 import { dataFolders, runningPlatform } from "../data-folder.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const down: Verb = {
   name: "down",

@@ -1,11 +1,11 @@
 // `ctl help`: the help page of a command, and two pages that belong to none.
 
-import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { helpPage } from "../program.ts";
 import { suggestions } from "../suggest.ts";
 import { environmentPage, exitCodePage } from "../text/pages.ts";
-import type { Answer, Verb } from "./verb.ts";
+import { groups } from "../verb-groups.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const help: Verb = {
   name: "help",
@@ -34,7 +34,7 @@ async function run(context: Context): Promise<Answer> {
   const words = context.argumentsOf("topic");
   if (words.join(" ") === "exit-codes") return exitCodePage();
   if (words.join(" ") === "environment") return environmentPage();
-  const { groups } = await import("./index.ts");
+
   const grammar = { verbs: context.verbs, groups };
   const text = helpPage(words, grammar, context.terminal.paintAnswer);
   if (text !== undefined) return { data: { help: text }, text: text.trimEnd() };

@@ -7,7 +7,8 @@ import { isOperation } from "../../../contracts/src/authority.ts";
 import { globalOptions, helpPage, parseCommandLine } from "../program.ts";
 import { reasonOption } from "../reason.ts";
 import { suggestions } from "../suggest.ts";
-import { groups, verbs } from "./index.ts";
+import { groups } from "../verb-groups.ts";
+import { verbs } from "./index.ts";
 
 const grammar = { verbs, groups };
 const plain = picocolors.createColors(false);

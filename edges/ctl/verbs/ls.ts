@@ -1,12 +1,11 @@
 // `ctl ls`: positions across all funds, with what each fund's are worth together. Paper and money are never summed into one figure, nor are currencies.
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
 import { money, sum } from "../text/money.ts";
 import { type Position, positionColumns } from "../text/position-text.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const ls: Verb = {
   name: "ls",

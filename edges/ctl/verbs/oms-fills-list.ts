@@ -1,13 +1,12 @@
 // `ctl oms fills list`: trades, newest first.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { price } from "../text/money.ts";
 import { countOf } from "../text/numbers.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const omsFillsList: Verb = {
   name: "oms fills list",

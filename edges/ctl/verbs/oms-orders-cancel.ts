@@ -1,8 +1,8 @@
 // `ctl oms orders cancel`: wants one order gone, and says whether it is.
-import type { Context } from "../context.ts";
+
 import { reasonOf, reasonOption } from "../reason.ts";
 import { exitOf, outcomeText } from "../text/order-text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const omsOrdersCancel: Verb = {
   name: "oms orders cancel",

@@ -1,11 +1,11 @@
 // `ctl oms orders list`: orders and what became of them, newest first.
-import type { Context } from "../context.ts";
+
 import { followPages, limitOption } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
 import { formatOption, listing } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { type OrderStatus, orderColumns } from "../text/order-text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const omsOrdersList: Verb = {
   name: "oms orders list",

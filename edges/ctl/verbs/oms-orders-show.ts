@@ -1,8 +1,8 @@
 // `ctl oms orders show`: one order, how far it came and why.
-import type { Context } from "../context.ts";
+
 import { fundModes } from "../fund-modes.ts";
 import { orderText } from "../text/order-text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const omsOrdersShow: Verb = {
   name: "oms orders show",

@@ -2,7 +2,6 @@
 // that, with how to ask again without doing it twice.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { fundModes } from "../fund-modes.ts";
@@ -10,7 +9,7 @@ import { reasonOption } from "../reason.ts";
 import { isForPeople } from "../text/listing.ts";
 import { exitOf, type OrderStatus, outcomeText, termsText } from "../text/order-text.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 type Order = Parameters<Client["submitOrder"]>[0];
 

@@ -1,10 +1,10 @@
 // `ctl oms positions list`: what a fund holds, per strategy and symbol.
-import type { Context } from "../context.ts";
+
 import { fundOption } from "../envelope-flags.ts";
 import { fundModes } from "../fund-modes.ts";
 import { formatOption, listing } from "../text/listing.ts";
 import { positionColumns } from "../text/position-text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const omsPositionsList: Verb = {
   name: "oms positions list",

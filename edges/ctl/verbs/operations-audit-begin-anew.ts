@@ -1,12 +1,11 @@
 // `ctl operations audit begin-anew`: two people close a broken audit log and begin another. What is there stays; the new log names the old one.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
-import type { Context } from "../context.ts";
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean, moment, pairs } from "../text/text.ts";
 import { tellWitnesses } from "./operations-audit-key-rotate.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const confirmationWord = "ANEW";
 

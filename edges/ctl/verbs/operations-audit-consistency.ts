@@ -1,11 +1,10 @@
 // `ctl operations audit consistency`: the proof that the log only grew between two sizes, for whoever kept the smaller checkpoint.
 import type { AnswerOf } from "../../client/src/types.ts";
 import { entries } from "../audit/audit-pages.ts";
-import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { countOf } from "../text/numbers.ts";
 import { clean, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditConsistency: Verb = {
   name: "operations audit consistency",

@@ -1,10 +1,9 @@
 // `ctl operations audit erase`: what the audit log holds sealed about a person can never be read again. There is no way back, so a person types it out.
 import { confirmed, confirmOption } from "../confirm.ts";
-import type { Context } from "../context.ts";
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const confirmationWord = "ERASE";
 

@@ -17,11 +17,10 @@ import {
   sizeOf,
 } from "../audit/audit-pages.ts";
 import { type BundleCheck, type BundleHeader, checkBundle } from "../audit/bundle-check.ts";
-import type { Context } from "../context.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
 import { countOf } from "../text/numbers.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditExport: Verb = {
   name: "operations audit export",

@@ -2,10 +2,9 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { brokenAt, entries, orBrokenChain, verdictLines } from "../audit/audit-pages.ts";
 import { watched } from "../audit/audit-runs.ts";
-import type { Context } from "../context.ts";
 import { Refusal } from "../failure.ts";
 import { clean, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditFsck: Verb = {
   name: "operations audit fsck",

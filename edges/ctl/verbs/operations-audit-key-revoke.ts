@@ -1,11 +1,11 @@
 // `ctl operations audit key revoke`: a key of the audit log that may have leaked counts no further than what it has signed.
-import type { Context } from "../context.ts";
+
 import { usageRefusal } from "../failure.ts";
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean, pairs } from "../text/text.ts";
 import { tellWitnesses } from "./operations-audit-key-rotate.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditKeyRevoke: Verb = {
   name: "operations audit key revoke",

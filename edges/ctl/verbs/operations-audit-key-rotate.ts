@@ -1,9 +1,9 @@
 // `ctl operations audit key rotate`: a new key that signs the audit log's checkpoints. Everybody who verifies must hear of it.
-import type { Context } from "../context.ts";
+
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditKeyRotate: Verb = {
   name: "operations audit key rotate",

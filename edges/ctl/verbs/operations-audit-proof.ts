@@ -1,10 +1,9 @@
 // `ctl operations audit proof`: one entry as a file that verifies without us.
 import { resolve } from "node:path";
 import { writeWhole } from "../audit/audit-file.ts";
-import type { Context } from "../context.ts";
 import { countOf } from "../text/numbers.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditProof: Verb = {
   name: "operations audit proof",

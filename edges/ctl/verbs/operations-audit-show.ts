@@ -1,9 +1,8 @@
 // `ctl operations audit show`: everything that was done to one subject, in the order in which it happened.
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { shortData } from "../audit/audit-pages.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditShow: Verb = {
   name: "operations audit show",

@@ -2,9 +2,8 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { closedLine, entries } from "../audit/audit-pages.ts";
-import type { Context } from "../context.ts";
 import { clean, moment, pairs, span } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditStatus: Verb = {
   name: "operations audit status",

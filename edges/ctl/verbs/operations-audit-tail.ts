@@ -3,11 +3,10 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
 import { entries, entryLine, entryOf, type Page, pageSize, pagesOf, sizeOf } from "../audit/audit-pages.ts";
-import type { Context } from "../context.ts";
 import { failureOf, interruptedExit, Refusal, usageRefusal } from "../failure.ts";
 import { countOf } from "../text/numbers.ts";
 import { clean, jsonText } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const countDefault = 20;
 

@@ -2,11 +2,10 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { closedLine, entries, logOf, logOption, orBrokenChain, verdictLines } from "../audit/audit-pages.ts";
 import { watched } from "../audit/audit-runs.ts";
-import type { Context } from "../context.ts";
 import { Refusal } from "../failure.ts";
 import { countOf } from "../text/numbers.ts";
 import { pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditVerify: Verb = {
   name: "operations audit verify",

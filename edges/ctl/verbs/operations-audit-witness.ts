@@ -1,8 +1,7 @@
 // `ctl operations audit witness`: runs a C2SP witness in the foreground. It needs no platform: it belongs on another machine, in other hands.
 import { resolve } from "node:path";
 import { Fault } from "../../../contracts/src/fault.ts";
-import type { Context } from "../context.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditWitness: Verb = {
   name: "operations audit witness",

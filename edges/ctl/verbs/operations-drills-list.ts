@@ -1,10 +1,10 @@
 // `ctl operations drills list`: what drills measured.
-import type { Context } from "../context.ts";
+
 import { type Drill, tookText } from "../text/drill-text.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsDrillsList: Verb = {
   name: "operations drills list",

@@ -1,9 +1,8 @@
 // `ctl operations drills run`: trips a halt of the drill scope, and tells how long each step took.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { drillText } from "../text/drill-text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const answerMsMax = 40_000;
 

@@ -1,12 +1,11 @@
 // `ctl operations parked discard`: decides that an event that was put aside is never handled. Somebody must say why.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import { Refusal } from "../failure.ts";
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
 import { consumerOption } from "./operations-parked-retry.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsParkedDiscard: Verb = {
   name: "operations parked discard",

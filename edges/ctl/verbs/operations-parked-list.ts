@@ -1,11 +1,10 @@
 // `ctl operations parked list`: events that a subscription could not handle and put aside.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { limitOption } from "../follow-pages.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsParkedList: Verb = {
   name: "operations parked list",

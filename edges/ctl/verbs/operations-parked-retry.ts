@@ -1,10 +1,9 @@
 // `ctl operations parked retry`: has an event that was put aside tried again, and says what came of it.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const consumerOption = {
   name: "consumer",

@@ -1,13 +1,12 @@
 // `ctl paper weather set`: makes the paper broker and the paper market suffer, for a drill. What is not typed stays as it is.
 import { format, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { isSilent, type Weather, weatherText } from "../text/fault-text.ts";
 import { fractionOf } from "../text/numbers.ts";
 import { secondsOf } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const paperWeatherSet: Verb = {
   name: "paper weather set",

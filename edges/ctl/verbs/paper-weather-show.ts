@@ -1,7 +1,7 @@
 // `ctl paper weather show`: what the paper broker and the paper market are made to suffer.
-import type { Context } from "../context.ts";
+
 import { weatherText } from "../text/fault-text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const paperWeatherShow: Verb = {
   name: "paper weather show",

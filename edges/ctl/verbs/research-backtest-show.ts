@@ -1,10 +1,9 @@
 // `ctl research backtest show`: how a strategy would have done, in figures and day by day.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { percent } from "../text/envelope-text.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { clean, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const researchBacktestShow: Verb = {
   name: "research backtest show",

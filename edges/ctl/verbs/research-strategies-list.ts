@@ -1,11 +1,10 @@
 // `ctl research strategies list`: the strategies, what they may work with and what came of it.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { percentInTable } from "../text/envelope-text.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { money } from "../text/money.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const researchStrategiesList: Verb = {
   name: "research strategies list",

@@ -1,11 +1,11 @@
 // `ctl research strategies set`: lets a strategy trade, only compute, or rest, and says how much of the fund it may work with.
-import type { Context } from "../context.ts";
+
 import { usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { percent } from "../text/envelope-text.ts";
 import { fractionOf } from "../text/numbers.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const statuses = ["live", "shadow", "halted"] as const;
 

@@ -1,9 +1,8 @@
 // `ctl riskengine approvals list`: what is reserved, order by order, and what of it nothing shows to have been sent.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineApprovalsList: Verb = {
   name: "riskengine approvals list",

@@ -1,8 +1,8 @@
 // `ctl riskengine approvals release`: frees what is reserved for an approval that nobody sent, without waiting for its time.
-import type { Context } from "../context.ts";
+
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineApprovalsRelease: Verb = {
   name: "riskengine approvals release",

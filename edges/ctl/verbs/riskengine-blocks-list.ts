@@ -1,9 +1,8 @@
 // `ctl riskengine blocks list`: why new risk is denied, where, since when, and what ends it.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineBlocksList: Verb = {
   name: "riskengine blocks list",

@@ -1,10 +1,9 @@
 // `ctl riskengine books`: whether orders, positions, cash, value and exposure agree, as the job that compares them all the time last found.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineBooks: Verb = {
   name: "riskengine books",

@@ -1,10 +1,10 @@
 // `ctl riskengine differences list`: where our positions and the broker's differ or did.
-import type { Context } from "../context.ts";
+
 import { usageRefusal } from "../failure.ts";
 import { differenceColumns } from "../text/difference-text.ts";
 import { formatOption, listing } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const limitMax = 1_000;
 

@@ -1,10 +1,10 @@
 // `ctl riskengine envelope diff`: what changed between two versions of a fund's limits, and what it did to risk.
-import type { Context } from "../context.ts";
+
 import { fundOption } from "../envelope-flags.ts";
 import { changeColumns } from "../text/envelope-text.ts";
 import { formatOption, listing } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeDiff: Verb = {
   name: "riskengine envelope diff",

@@ -1,11 +1,10 @@
 // `ctl riskengine envelope history`: every version of a fund's limits, who set it, when and why.
 import { envelopeFields } from "../../envelope-fields.ts";
-import type { Context } from "../context.ts";
 import { type Envelope, fundOption } from "../envelope-flags.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeHistory: Verb = {
   name: "riskengine envelope history",

@@ -1,12 +1,11 @@
 // `ctl riskengine envelope replay`: which of the recorded decisions would have been others under changed limits. It changes nothing.
 import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { envelopeOptions, fundOption, proposedEnvelope } from "../envelope-flags.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { hoursOf } from "../text/numbers.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeReplay: Verb = {
   name: "riskengine envelope replay",

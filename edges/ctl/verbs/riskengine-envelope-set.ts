@@ -2,7 +2,6 @@
 // tightens, and sends the current version plus 1, so that two people cannot overwrite each other unseen.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import {
   asArguments,
   assertFundExists,
@@ -17,7 +16,7 @@ import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { type Change, changeColumns, comparedOrListed } from "../text/envelope-text.ts";
 import { formatOption, listing } from "../text/listing.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeSet: Verb = {
   name: "riskengine envelope set",

@@ -1,11 +1,10 @@
 // `ctl riskengine envelope show`: a fund's limits, now or as they were in a version.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { Refusal } from "../failure.ts";
 import { envelopeText } from "../text/envelope-text.ts";
 import { countOf } from "../text/numbers.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeShow: Verb = {
   name: "riskengine envelope show",

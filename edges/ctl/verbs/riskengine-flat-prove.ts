@@ -1,10 +1,9 @@
 // `ctl riskengine flat prove`: asks the broker itself whether a fund is flat, and has the answer recorded. Silence proves nothing.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineFlatProve: Verb = {
   name: "riskengine flat prove",

@@ -1,9 +1,8 @@
 // `ctl riskengine halts list`: every halt in force, and what is still to be done about each.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import { haltColumns, haltRows, haltsWithSteps, pendingText } from "../text/halt-text.ts";
 import { formatOption, isForPeople, listing } from "../text/listing.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineHaltsList: Verb = {
   name: "riskengine halts list",

@@ -1,11 +1,10 @@
 // `ctl riskengine headroom`: how much more of a symbol a fund may trade right now, and which limit binds.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { ageText } from "../text/decision-text.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { clean, moment, pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const sides = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"] as const;
 

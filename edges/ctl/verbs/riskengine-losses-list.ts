@@ -1,10 +1,9 @@
 // `ctl riskengine losses list`: what each fund has lost since its baselines, beside the limits that would halt it.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { price } from "../text/money.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineLossesList: Verb = {
   name: "riskengine losses list",

@@ -1,11 +1,10 @@
 // `ctl riskengine reconcile`: our positions beside the broker's, now. A broker that does not answer is told as that, never as flat.
 import { type ExitCode, exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { differenceColumns } from "../text/difference-text.ts";
 import { formatOption, listing } from "../text/listing.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineReconcile: Verb = {
   name: "riskengine reconcile",

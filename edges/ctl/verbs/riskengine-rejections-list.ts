@@ -1,10 +1,9 @@
 // `ctl riskengine rejections list`: which orders were denied, by which gate, and why.
 import type { AnswerOf, Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
 import { countOf, hoursOf } from "../text/numbers.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineRejectionsList: Verb = {
   name: "riskengine rejections list",

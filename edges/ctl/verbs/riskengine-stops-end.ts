@@ -1,8 +1,8 @@
 // `ctl riskengine stops end`: ends a stop that fired, without its exit. The position stays open, so somebody must say why.
-import type { Context } from "../context.ts";
+
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineStopsEnd: Verb = {
   name: "riskengine stops end",

@@ -1,12 +1,11 @@
 // `ctl riskengine stops list`: the synthetic stops, those that rest and those that fired and are owed their exit.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
 import { price } from "../text/money.ts";
 import { hoursOf } from "../text/numbers.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineStopsList: Verb = {
   name: "riskengine stops list",

@@ -1,8 +1,8 @@
 // `ctl riskengine throttle release`: lets a strategy trade again after it repeated itself too often. Somebody should know why it did.
-import type { Context } from "../context.ts";
+
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineThrottleRelease: Verb = {
   name: "riskengine throttle release",

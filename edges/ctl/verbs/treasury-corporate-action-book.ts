@@ -1,12 +1,11 @@
 // `ctl treasury corporate-action book`: a cash dividend, to whoever held the share before its ex-date, or a split or a change of symbol, which it waits for.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { tryParse } from "../../../contracts/src/decimal.ts";
-import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { countOf } from "../text/numbers.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryCorporateActionBook: Verb = {
   name: "treasury corporate-action book",

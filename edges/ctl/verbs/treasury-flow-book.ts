@@ -3,12 +3,11 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { tryParse } from "../../../contracts/src/decimal.ts";
 import type { Client } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean, moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryFlowBook: Verb = {
   name: "treasury flow book",

@@ -1,11 +1,10 @@
 // `ctl treasury funds list`: the funds, what they are worth and since when that is known, and whether they are halted.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { percentInTable } from "../text/envelope-text.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { money } from "../text/money.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryFundsList: Verb = {
   name: "treasury funds list",

@@ -1,8 +1,7 @@
 // `ctl treasury instruments list`: what may be traded, and in which steps of price and quantity.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryInstrumentsList: Verb = {
   name: "treasury instruments list",

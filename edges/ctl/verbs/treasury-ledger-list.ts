@@ -1,13 +1,12 @@
 // `ctl treasury ledger list`: a fund's cash ledger, posting by posting. The postings of an entry sum to zero.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { type Column, formatOption, listing } from "../text/listing.ts";
 import { money } from "../text/money.ts";
 import { countOf } from "../text/numbers.ts";
 import { moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryLedgerList: Verb = {
   name: "treasury ledger list",

@@ -1,14 +1,13 @@
 // `ctl treasury navs list`: what a fund was worth over time.
 import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { fundModes } from "../fund-modes.ts";
 import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
 import { money } from "../text/money.ts";
 import { countOf, hoursOf } from "../text/numbers.ts";
 import { moment, span } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 const steps = ["second", "minute", "hour", "day"] as const;
 

@@ -1,10 +1,9 @@
 // `ctl treasury rebuild`: the repair of a difference in the books. It shows what it corrects.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Context } from "../context.ts";
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryRebuild: Verb = {
   name: "treasury rebuild",

@@ -3,11 +3,10 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf } from "../../../contracts/src/fault.ts";
-import type { Context } from "../context.ts";
 import { usageRefusal } from "../failure.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { kindOf, kindOption } from "../reference-kinds.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryReferenceSet: Verb = {
   name: "treasury reference set",

@@ -1,8 +1,8 @@
 // `ctl treasury reference show`: one kind of reference data, in the form that `reference set` takes back.
-import type { Context } from "../context.ts";
+
 import { kindOf, kindOption } from "../reference-kinds.ts";
 import { clean, jsonText, moment } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryReferenceShow: Verb = {
   name: "treasury reference show",

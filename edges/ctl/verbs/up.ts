@@ -1,9 +1,8 @@
 // `ctl up`: starts the platform of this checkout. In the foreground it is `npm start`; detached it comes back when the platform is healthy.
 import type { ExitCode } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
 import { operatorAddress, type RunFacts, runningPlatform } from "../data-folder.ts";
 import { pairs } from "../text/text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const up: Verb = {
   name: "up",

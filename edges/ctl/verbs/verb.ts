@@ -2,7 +2,12 @@
 // the list of them, and so will the terminal desk and the bots be: a verb says what it did as data and as text, and prints nothing.
 import type { Operation } from "../../../contracts/src/authority.ts";
 import type { ExitCode } from "../../../contracts/src/codes/shape.ts";
-import type { Context } from "../context.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { Timers } from "../../../ports/timers.ts";
+import type { Client } from "../../client/src/types.ts";
+import type { Flags, Settings } from "../settings.ts";
+import type { Environment, Terminal } from "../terminal.ts";
 
 export interface VerbArgument {
   /** Lower case, as it stands in help: `<operator>`. */
@@ -62,4 +67,46 @@ export interface Verb {
   readonly operation?: Operation;
   readonly changesState: boolean;
   run(context: Context): Promise<Answer>;
+}
+
+export interface Context extends World {
+  readonly json: boolean;
+  readonly flags: Flags;
+  settings(): Settings;
+  argument(name: string): string;
+  argumentsOf(name: string): readonly string[];
+  switched(name: string): boolean;
+  option(name: string): string | undefined;
+  optionsOf(name: string): readonly string[];
+  /** Calls as whoever is logged in. */
+  client(timeoutMs?: number): Promise<Client>;
+  /** Calls as nobody, or with a token that is not kept yet. */
+  clientWith(token: string | undefined, timeoutMs?: number): Promise<Client>;
+}
+
+/** What the world outside hands in. */
+export interface World {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly terminal: Terminal;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly folder: string;
+  /** The checkout that this ctl belongs to: where `up` finds the platform. */
+  readonly repository: string;
+  version(): string;
+  readonly verbs: readonly Verb[];
+  /** Runs a witness in this process until the signal aborts. */
+  runWitness(wish: WitnessWish, say: (line: string) => void, signal: AbortSignal): Promise<void>;
+}
+
+export interface WitnessWish {
+  /** The vkeys of the logs it cosigns. */
+  readonly logs: readonly string[];
+  readonly name: string;
+  readonly folder: string;
+  readonly host: string;
+  readonly port: number;
 }

@@ -1,7 +1,7 @@
 // `ctl why`: the whole record of the decisions about an order, to be read.
-import type { Context } from "../context.ts";
+
 import { decisionsText } from "../text/decision-text.ts";
-import type { Answer, Verb } from "./verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
 
 export const why: Verb = {
   name: "why",

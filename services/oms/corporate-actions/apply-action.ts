@@ -3,7 +3,7 @@
 // at the price of the moment.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
-import { format, type Instant, parse } from "../../../contracts/src/instant.ts";
+import { format, parse } from "../../../contracts/src/instant.ts";
 import type { ActionLeg } from "../../../contracts/src/records/corporate-action.ts";
 import type { LedgerPosting } from "../../../contracts/src/records/ledger.ts";
 import type { Instrument } from "../../../contracts/src/records/market.ts";
@@ -12,26 +12,14 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import { type Allotted, allot, pricesAfter, requantified, scaled } from "../../../core/ledger/corporate-actions.ts";
 import { fillEntry, movesOf, positionAccount } from "../../../core/ledger/ledger.ts";
 import { bookTrade } from "../../../core/ledger/position.ts";
-import type { StoredAction } from "../../../ports/corporate-actions.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
-import type { UnitOfWork } from "../../../ports/store.ts";
 import { bookedPosition } from "../booking.ts";
-import type { OmsPorts } from "../oms-parts.ts";
 import { hexOf } from "../slicing.ts";
+import type { Applying } from "./applying.ts";
 import { renameReference } from "./rename-reference.ts";
-
-type ApplyPorts = Pick<OmsPorts, "sha256">;
 
 /** How records name who books. */
 const bookedBy = "service:oms";
-
-export interface Applying {
-  readonly unit: UnitOfWork;
-  readonly ports: ApplyPorts;
-  readonly action: StoredAction;
-  readonly instruments: ReadonlyMap<string, Instrument>;
-  readonly at: Instant;
-}
 
 /** Books it; gives the ids of its fills. */
 export async function applyAction(applying: Applying): Promise<readonly string[]> {

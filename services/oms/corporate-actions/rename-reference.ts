@@ -5,7 +5,7 @@ import type { ReferenceKind } from "../../../contracts/src/records/reference.ts"
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { canonicalText } from "../../../core/envelope/canonical-text.ts";
 import { hexOf } from "../slicing.ts";
-import type { Applying } from "./apply-action.ts";
+import type { Applying } from "./applying.ts";
 
 const kinds = ["instruments", "borrow", "restricted"] as const satisfies readonly ReferenceKind[];
 

@@ -10,7 +10,7 @@ import type { AuditLog, NewAuditRow } from "../../../ports/audit-log.ts";
 import type { Witnesses } from "../../../ports/witnesses.ts";
 import { sha256, verifySignature, witnessSigner } from "../../../testkit/audit/keys.ts";
 import { type AuditRig, auditRig, recordsOf, rewriteAndRechain, truncate } from "../../../testkit/audit/service-rig.ts";
-import type { RunningAudit } from "./audit.ts";
+import type { RunningAudit } from "./audit-ports.ts";
 import { readConsistencyProof } from "./log/growing-tree.ts";
 
 const later = (rig: AuditRig, ms: number): Promise<void> => rig.time.run({ untilMs: rig.time.elapsedMs() + ms });

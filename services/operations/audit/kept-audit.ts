@@ -8,7 +8,8 @@
 //  3. Looks become rarer, up to a bound.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
-import { type AuditPorts, type RunningAudit, startAudit } from "./audit.ts";
+import { startAudit } from "./audit.ts";
+import type { AuditPorts, RunningAudit } from "./audit-ports.ts";
 import { tailFault } from "./checking/tail-check.ts";
 import { keyPathOf } from "./keys/signing-key.ts";
 import { peekLog } from "./log/open-log.ts";

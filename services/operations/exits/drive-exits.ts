@@ -16,14 +16,8 @@ import type { OrderDesk, PositionCross } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { attemptOrderId, crossIdOf, exitOrder, isAttempt } from "./exit-order.ts";
-import {
-  crossedSoFar,
-  type ExitManner,
-  exitedQuantity,
-  lookAtOwed,
-  type OwedExit,
-  type OwedLook,
-} from "./owed-facts.ts";
+import type { OwedExit } from "./owed-exit.ts";
+import { crossedSoFar, type ExitManner, exitedQuantity, lookAtOwed, type OwedLook } from "./owed-facts.ts";
 
 type Work<Value> = (unit: UnitOfWork) => Promise<Value>;
 

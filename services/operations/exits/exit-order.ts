@@ -5,7 +5,7 @@ import type { AssetClass } from "../../../contracts/src/records/values.ts";
 import { closingSide } from "../../../core/stops/synthetic-stops.ts";
 import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
-import type { OwedExit } from "./owed-facts.ts";
+import type { OwedExit } from "./owed-exit.ts";
 
 export function attemptOrderId(exitId: string, number: number): string {
   return `${exitId}-${number}`;

@@ -6,27 +6,10 @@ import type { Instant } from "../../../contracts/src/instant.ts";
 import { signedQuantity } from "../../../core/ledger/position.ts";
 import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { Opposed, OwedFacts } from "../../../core/stops/synthetic-stops.ts";
-import type { ExitAttempt } from "../../../ports/exit-attempt.ts";
 import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { attemptOrderId, crossIdOf, isAttempt } from "./exit-order.ts";
-
-/** A position that must be closed, as every driver of exits sees it. */
-export interface OwedExit {
-  /** Its orders are named after it. */
-  readonly exitId: string;
-  readonly fundId: string;
-  readonly strategyId: string;
-  readonly symbol: string;
-  /** The trade that opened the position. */
-  readonly openedBy: string;
-  /** What was held when the exit became owed; negative when short. */
-  readonly quantity: Decimal;
-  readonly owedSince: Instant;
-  readonly attempt?: ExitAttempt;
-  /** What the attempts before this one have traded, where that is kept; else their orders are asked. */
-  readonly exitedBefore?: Decimal;
-}
+import type { OwedExit } from "./owed-exit.ts";
 
 /** What kind of an exit it is: of whatever the opening has become, or of what was held when the whole fund was to be closed. */
 export type ExitManner = "all of the opening" | "what was held, with the fund";

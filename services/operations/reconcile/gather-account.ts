@@ -11,19 +11,14 @@ import {
   type Mismatch,
   type StrategyHolding,
 } from "../../../core/reconcile/reconcile.ts";
-import type { Broker } from "../../../ports/broker.ts";
-import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
-import type { ServicePorts } from "../../shared/service.ts";
+import type { StoredPosition } from "../../../ports/oms-records.ts";
 import { readReports } from "./broker-reports.ts";
 import { gatherEvidence } from "./gather-evidence.ts";
+import type { GatherPorts, OwnSide } from "./own-side.ts";
 
 /** How long our books may take to reach the report that the broker's answer stands at. */
 const catchUpLooks = 10;
 const catchUpPauseMs = 200;
-
-export interface GatherPorts extends Pick<ServicePorts, "store" | "timers"> {
-  readonly broker: Broker;
-}
 
 export interface AccountFacts {
   readonly asOf: Instant;
@@ -92,15 +87,6 @@ async function gather(ports: GatherPorts, fundId: string): Promise<Gathered> {
       holdingsOf: (symbol) => own.positions.filter((one) => one.symbol === symbol),
     },
   };
-}
-
-export interface OwnSide {
-  /** The broker's report up to which these books were kept. */
-  readonly cursor: number;
-  readonly positions: readonly StoredPosition[];
-  readonly open: readonly StoredOrder[];
-  /** The report up to which both sides last agreed. */
-  readonly agreedCursor: number;
 }
 
 const readsMax = 3;

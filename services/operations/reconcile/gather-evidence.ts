@@ -8,7 +8,7 @@ import type { BookedTrade, Evidence, Mismatch, OrderGap } from "../../../core/re
 import type { BrokerOrderStatus, BrokerReport } from "../../../ports/broker.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
 import { readReports, reportsMax } from "./broker-reports.ts";
-import type { GatherPorts, OwnSide } from "./gather-account.ts";
+import type { GatherPorts, OwnSide } from "./own-side.ts";
 
 /** Orders that the broker is asked about, newest first. */
 const ordersMax = 200;

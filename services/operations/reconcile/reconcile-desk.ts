@@ -13,7 +13,7 @@ import type { RpcCall } from "../../../ports/rpc.ts";
 import { mustKnowFund as mustBeFund } from "../../shared/must-know-fund.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { tellAttempt } from "../worker-verbs.ts";
-import type { Looked } from "./reconcile.ts";
+import type { Looked } from "./looked.ts";
 
 const countDefault = 100;
 const countMaxMax = 1_000;

@@ -13,6 +13,7 @@ import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { correct } from "./correct.ts";
 import { type AccountFacts, gatherAccount } from "./gather-account.ts";
+import type { Looked } from "./looked.ts";
 import { createProveFlat } from "./prove-flat.ts";
 import { reconcileDesk } from "./reconcile-desk.ts";
 import { recordLook } from "./record-look.ts";
@@ -34,16 +35,6 @@ export interface ReconcileOptions {
   readonly broker: Broker;
   readonly desk: OrderDesk;
   readonly alarms: WorkerAlarms;
-}
-
-/** What a look over some accounts gave. */
-export interface Looked {
-  readonly compared: readonly string[];
-  readonly unanswered: readonly { readonly account: string; readonly why: string }[];
-  readonly symbols: number;
-  readonly differences: readonly StoredDifference[];
-  /** Something waits for another look soon. */
-  readonly isUnsettled: boolean;
 }
 
 export interface RunningReconciler {

@@ -9,7 +9,7 @@ import type { StoredStop } from "../../../ports/stop-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { createExitDriver, type ExitBook, type ExitDriver } from "../exits/drive-exits.ts";
-import type { OwedExit } from "../exits/owed-facts.ts";
+import type { OwedExit } from "../exits/owed-exit.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import type { QuoteBoard } from "./quote-board.ts";
 

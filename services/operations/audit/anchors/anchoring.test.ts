@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Anchor, AnchoredCheckpoint } from "../../../../ports/anchors.ts";
 import { type AuditRig, auditRig, rewriteAndRechain, truncate } from "../../../../testkit/audit/service-rig.ts";
 import { scheduler } from "../../../../testkit/virtual/scheduler.ts";
-import type { RunningAudit } from "../audit.ts";
+import type { RunningAudit } from "../audit-ports.ts";
 import { startAnchoring } from "./anchoring.ts";
 
 type Kept = Map<string, AnchoredCheckpoint>;

@@ -1,7 +1,7 @@
 // Everybody outside the store who is shown the log's checkpoints, put together: the anchors that keep them and the witnesses that cosign them.
 import type { Defect } from "../../../../contracts/src/fault.ts";
 import type { Policy } from "../../../../core/audit/policy.ts";
-import type { AuditPorts } from "../audit.ts";
+import type { AuditPorts } from "../audit-ports.ts";
 import type { AuditAlarms } from "../checking/alarms.ts";
 import type { Findings } from "../checking/findings.ts";
 import { type LogKey, ringOf } from "../keys/signing-key.ts";

@@ -10,7 +10,7 @@ import { type AuditRig, auditRig, recordsOf, rewriteAndRechain } from "../../../
 import { quietLog } from "../../../../testkit/global-setup.ts";
 import { scheduler } from "../../../../testkit/virtual/scheduler.ts";
 import { healthOf } from "../../operations.ts";
-import type { RunningAudit } from "../audit.ts";
+import type { RunningAudit } from "../audit-ports.ts";
 import type { Contradiction } from "../checking/findings.ts";
 import { startWitnessing } from "./witnessing.ts";
 

@@ -12,7 +12,7 @@ import { makeEntry } from "../../../../core/audit/entry.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
 import { genesisAction, makeGenesis } from "../../../../core/audit/genesis.ts";
 import type { AuditHead, NewAuditRow, StoredCheckpoint } from "../../../../ports/audit-log.ts";
-import type { AuditPorts } from "../audit.ts";
+import type { AuditPorts } from "../audit-ports.ts";
 import { keyPathOf, type LogKey, makeFollowingKey } from "../keys/signing-key.ts";
 import { begunAnewAction, subjectPrevious } from "../log/reserved.ts";
 import { isUnknown } from "../log/sequencer-faults.ts";

@@ -7,7 +7,7 @@ import { openNote } from "../../../../core/audit/signed-note.ts";
 import type { ClosedLogReads, StoredCheckpoint } from "../../../../ports/audit-log.ts";
 import { rootsOf } from "../anchors/anchored-roots.ts";
 import { readAnchors } from "../anchors/anchoring.ts";
-import type { AuditPorts } from "../audit.ts";
+import type { AuditPorts } from "../audit-ports.ts";
 import { type VerifyOptions, type VerifyReport, verifyLog } from "../checking/verify.ts";
 import { findLogKey, keyPathOf, type LogKey, ringOf } from "../keys/signing-key.ts";
 import { compareKeys } from "../keys/told-keys.ts";

@@ -4,7 +4,7 @@
 import type { Denial } from "../../../../contracts/src/codes.ts";
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
-import type { AuditPorts, RunningAudit } from "../audit.ts";
+import type { AuditPorts, RunningAudit } from "../audit-ports.ts";
 import type { Verdict } from "../checking/verify.ts";
 import { auditHandlers } from "../desks/audit-rpc.ts";
 import { type Trail, type TrailPage, trailEntriesMax } from "../desks/trail.ts";

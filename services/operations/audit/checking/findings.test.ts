@@ -4,7 +4,7 @@ import type { RpcCall } from "../../../../ports/rpc.ts";
 import { witnessSigner } from "../../../../testkit/audit/keys.ts";
 import { type AuditRig, auditRig } from "../../../../testkit/audit/service-rig.ts";
 import { healthOf } from "../../operations.ts";
-import type { RunningAudit } from "../audit.ts";
+import type { RunningAudit } from "../audit-ports.ts";
 import { createFindings } from "./findings.ts";
 
 const alarms = (rig: AuditRig): number =>

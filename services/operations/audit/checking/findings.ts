@@ -3,7 +3,7 @@
 // finding of its own: no verification of what is stored can take it back, only that witness, by cosigning again.
 import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { AlarmFacts, AuditAlarms } from "./alarms.ts";
-import { sentenceOf } from "./self-verification.ts";
+import { sentenceOf } from "./finding-sentence.ts";
 
 /** What a verification looks at: some entries; all of them; all of them and the index. */
 export type Reach = "part" | "entries" | "everything";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type AuditRig, auditRig, rewriteAndRechain } from "../../../../testkit/audit/service-rig.ts";
 import { scheduler } from "../../../../testkit/virtual/scheduler.ts";
-import type { RunningAudit } from "../audit.ts";
+import type { RunningAudit } from "../audit-ports.ts";
 import { createRuns, runningMax } from "./runs.ts";
 
 function rig() {

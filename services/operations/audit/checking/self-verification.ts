@@ -3,14 +3,15 @@
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import { type Instant, tryParse } from "../../../../contracts/src/instant.ts";
 import { readEntry } from "../../../../core/audit/entry.ts";
-import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Random } from "../../../../ports/random.ts";
 import type { Timers } from "../../../../ports/timers.ts";
+import type { AuditWish } from "../log/append-request.ts";
 import { auditActor, verifiedAction } from "../log/reserved.ts";
-import type { Appended, AuditWish } from "../log/sequencer.ts";
+import type { Appended } from "../log/sequencer.ts";
+import { sentenceOf, short } from "./finding-sentence.ts";
 import type { Findings } from "./findings.ts";
 import type { FsckReport } from "./fsck.ts";
 
@@ -104,15 +105,6 @@ export async function lastVerifiedIn(
   if (entry === undefined || at === undefined) return undefined;
   const result = entry.data["result"] === "verified" ? "clean" : "broken";
   return { at, result: `${result}, before this start (entry ${entry.sequence})` };
-}
-
-/** A fault in one sentence, for people. */
-export function sentenceOf({ code, sequence, expected, actual }: AuditFault): string {
-  return `${code} at ${sequence}: expected ${short(expected)}, found ${short(actual)}.`;
-}
-
-function short(text: string): string {
-  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }
 
 function dataOf({ verified, fault, tilesChecked, tilesWrong }: FsckReport): Readonly<Record<string, unknown>> {

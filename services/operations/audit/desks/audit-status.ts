@@ -3,12 +3,14 @@ import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { Policy } from "../../../../core/audit/policy.ts";
 import type { Anchoring, AnchorState } from "../anchors/anchoring.ts";
 import type { Witnessing } from "../anchors/witnessing.ts";
+import { sentenceOf } from "../checking/finding-sentence.ts";
 import type { Findings } from "../checking/findings.ts";
-import { type LastVerified, type SelfVerification, sentenceOf } from "../checking/self-verification.ts";
+import type { LastVerified, SelfVerification } from "../checking/self-verification.ts";
 import type { KeyKeeper } from "../keys/key-rotation.ts";
 import type { KeptTerm } from "../keys/signing-key.ts";
+import type { SequencerState } from "../log/append-request.ts";
 import type { Checkpoints } from "../log/checkpoints.ts";
-import type { Sequencer, SequencerState } from "../log/sequencer.ts";
+import type { Sequencer } from "../log/sequencer.ts";
 
 export interface AuditStatus {
   readonly state: SequencerState;

@@ -14,7 +14,7 @@ import { tilesForInclusion } from "../../../../core/audit/tiles.ts";
 import { writeTlogProof } from "../../../../core/audit/tlog-proof.ts";
 import type { ClosedLogReads, StoredCheckpoint } from "../../../../ports/audit-log.ts";
 import type { Sha256OfBytes } from "../../../../ports/signing.ts";
-import type { RunningAudit } from "../audit.ts";
+import type { RunningAudit } from "../audit-ports.ts";
 import { putCheckpointsBack, rotationsTold } from "../keys/told-keys.ts";
 import { hashesOf, readConsistencyProof, readGrowingTree } from "../log/growing-tree.ts";
 import { invalid } from "../log/reserved.ts";

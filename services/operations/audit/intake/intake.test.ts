@@ -8,7 +8,8 @@ import type { BusEvent, DurableOptions, Handler } from "../../../../ports/bus.ts
 import { sha256 } from "../../../../testkit/audit/keys.ts";
 import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
 import { dice } from "../../../../testkit/virtual/dice.ts";
-import type { Appended, AuditWish } from "../log/sequencer.ts";
+import type { AuditWish } from "../log/append-request.ts";
+import type { Appended } from "../log/sequencer.ts";
 import { type IntakeOptions, intakeName, startIntake } from "./intake.ts";
 import { wishOf } from "./wish.ts";
 

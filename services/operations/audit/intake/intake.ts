@@ -17,7 +17,8 @@ import { readEntry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { Bus, BusEvent, Subscription } from "../../../../ports/bus.ts";
-import type { Appended, AuditWish } from "../log/sequencer.ts";
+import type { AuditWish } from "../log/append-request.ts";
+import type { Appended } from "../log/sequencer.ts";
 import type { Seal, Sealing } from "../personal/sealing.ts";
 import { idOf, isToldBy, ownIdOf, personalIn, wishOf } from "./wish.ts";
 

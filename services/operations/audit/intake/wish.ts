@@ -7,8 +7,8 @@ import { canonicalJson } from "../../../../core/audit/canonical/canonical-json.t
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
 import { asHash, hexOfHash, type Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import type { BusEvent, Claimed, Unread } from "../../../../ports/bus.ts";
+import type { AuditWish } from "../log/append-request.ts";
 import { fitActor, fitPayload, fitSubjectId } from "../log/event-data.ts";
-import type { AuditWish } from "../log/sequencer.ts";
 import type { Seal } from "../personal/sealing.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

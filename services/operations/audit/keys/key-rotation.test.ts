@@ -5,7 +5,7 @@ import { Fault } from "../../../../contracts/src/fault.ts";
 import { readCheckpointNote } from "../../../../core/audit/checkpoint.ts";
 import { forged } from "../../../../testkit/audit/forged-note.ts";
 import { type AuditRig, auditRig, recordsOf, truncate } from "../../../../testkit/audit/service-rig.ts";
-import type { RunningAudit } from "../audit.ts";
+import type { RunningAudit } from "../audit-ports.ts";
 
 const actor = "operator:duty";
 

@@ -9,10 +9,11 @@
 // The same command given again goes on with the next key that is kept: a rotation stands in the log at most once for each.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { type KeyRing, revokedAction, rotatedAction } from "../../../../core/audit/key-ring.ts";
+import type { AuditWish } from "../log/append-request.ts";
 import type { Checkpoints, Handover } from "../log/checkpoints.ts";
 import { invalid } from "../log/reserved.ts";
 import type { Restored } from "../log/restore.ts";
-import type { Appended, AuditWish } from "../log/sequencer.ts";
+import type { Appended } from "../log/sequencer.ts";
 import {
   dropNextKey,
   type KeptTerm,

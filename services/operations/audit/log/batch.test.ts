@@ -4,8 +4,8 @@ import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { createEntryMaker } from "../../../../core/audit/entry.ts";
 import { zeroHex } from "../../../../core/audit/hash.ts";
 import { dice } from "../../../../testkit/virtual/dice.ts";
+import type { AuditWish } from "./append-request.ts";
 import { beginBatch, type Chained, chainSome } from "./batch.ts";
-import type { AuditWish } from "./sequencer.ts";
 
 const seed = Math.floor(Math.random() * 1_000_000);
 const names = ["at", "payload", "subject", "subject_previou", "subject_previous!", "tail", "ä", "Z", "0", "__proto__"];

@@ -5,8 +5,8 @@ import { format } from "../../../../contracts/src/instant.ts";
 import { ValueRefused } from "../../../../core/audit/canonical/canonical-json.ts";
 import { dataText, type Entry, type EntryMaker } from "../../../../core/audit/entry.ts";
 import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
+import type { AuditWish } from "./append-request.ts";
 import { hasFixedData, subjectPrevious } from "./reserved.ts";
-import type { AuditWish } from "./sequencer.ts";
 
 /** A batch that is ready to be written. */
 export interface Chained<Waiting> {

@@ -7,8 +7,8 @@ import { ownActions } from "../../../../contracts/src/state-changes.ts";
 import { actionCharactersMax, actorCharactersMax } from "../../../../core/audit/entry-layout.ts";
 import { genesisAction } from "../../../../core/audit/genesis.ts";
 import { revokedAction, rotatedAction } from "../../../../core/audit/key-ring.ts";
+import type { AuditWish } from "./append-request.ts";
 import { likeness } from "./likeness.ts";
-import type { AuditWish } from "./sequencer.ts";
 
 /** The sequence of the newest earlier entry about the same subject, or null. */
 export const subjectPrevious = "subject_previous";

@@ -1,6 +1,6 @@
 // What the sequencer says when it takes no entry, and what it makes of the store's refusals.
 import { Fault } from "../../../../contracts/src/fault.ts";
-import type { AuditWish, SequencerState } from "./sequencer.ts";
+import type { AuditWish, SequencerState } from "./append-request.ts";
 
 const eventIdUnitsMax = 512;
 

@@ -7,7 +7,8 @@ import { createChainCheck } from "../../../../core/audit/chain-check.ts";
 import { type AuditLife, auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
 import { quietLog } from "../../../../testkit/global-setup.ts";
 import { dice } from "../../../../testkit/virtual/dice.ts";
-import { type Appended, type AuditWish, createSequencer, type SequencerLimits } from "./sequencer.ts";
+import type { AuditWish } from "./append-request.ts";
+import { type Appended, createSequencer, type SequencerLimits } from "./sequencer.ts";
 
 function wish(n: number, more: Partial<AuditWish> = {}): AuditWish {
   return {

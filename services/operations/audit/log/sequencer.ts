@@ -12,7 +12,7 @@
 //  7. Every entry names the newest earlier entry about its subject (`subject_previous`), so that leaving one out of a trail shows. Entry 0 and
 //     those whose data the format fixes have no such member.
 import { Defect, type Fault, messageOf } from "../../../../contracts/src/fault.ts";
-import { createFormatter, type Instant } from "../../../../contracts/src/instant.ts";
+import { createFormatter } from "../../../../contracts/src/instant.ts";
 import { createEntryMaker, type Entry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import { type BoundedMap, boundedMap } from "../../../../core/engine/fast/bounded-map.ts";
@@ -20,6 +20,7 @@ import type { AuditHead, AuditLog, NewAuditRow } from "../../../../ports/audit-l
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Timers } from "../../../../ports/timers.ts";
+import type { AuditWish, SequencerState } from "./append-request.ts";
 import { beginBatch, type Chained, chainSome, isFull, type Known } from "./batch.ts";
 import {
   badId,
@@ -33,26 +34,11 @@ import {
 } from "./sequencer-faults.ts";
 import { endsWithin } from "./waiting.ts";
 
-export interface AuditWish {
-  /** What the entry is made of; unique in the log. */
-  readonly eventId: string;
-  readonly actor: string;
-  readonly action: string;
-  readonly subjectId: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  /** Whoever says so made the data from what a decoder gave it: plain objects all the way, which need not be looked at through their descriptors. */
-  readonly isPlain?: boolean;
-  /** When it happened, if somebody knows: stands in the data as `at`. The entry's own time is the log's. */
-  readonly at?: Instant;
-}
-
 export interface Appended {
   readonly sequence: number;
   /** The entry that was made; undefined when the event stood in the log already. */
   readonly entry: Entry | undefined;
 }
-
-export type SequencerState = "open" | "asking" | "taken over" | "standing still" | "stopping";
 
 export interface SequencerLimits {
   readonly queueMax: number;

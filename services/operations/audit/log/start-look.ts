@@ -5,7 +5,7 @@ import type { KeyRing } from "../../../../core/audit/key-ring.ts";
 import type { Policy } from "../../../../core/audit/policy.ts";
 import { anchorFault, rootsOf } from "../anchors/anchored-roots.ts";
 import { type AnchorRead, readAnchors } from "../anchors/anchoring.ts";
-import type { AuditPorts } from "../audit.ts";
+import type { AuditPorts } from "../audit-ports.ts";
 import { type LastVerified, lastVerifiedIn } from "../checking/self-verification.ts";
 import type { VerifyPorts } from "../checking/verify.ts";
 import { ringOf } from "../keys/signing-key.ts";

@@ -2,8 +2,9 @@
 // in between leaves a destroyed key that is marked as untold, and the next start, or the next attempt, tells it; the entry's id is the key's, so it
 // is told once.
 import type { SubjectKeyName, SubjectKeys } from "../../../../ports/subject-keys.ts";
+import type { AuditWish } from "../log/append-request.ts";
 import { auditActor, keyDestroyedAction } from "../log/reserved.ts";
-import type { Appended, AuditWish } from "../log/sequencer.ts";
+import type { Appended } from "../log/sequencer.ts";
 import type { Sealing } from "./sealing.ts";
 
 export interface ErasurePorts {

@@ -2,7 +2,8 @@
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
 import type { Log } from "../../../../ports/log.ts";
-import type { Appended, AuditWish } from "../log/sequencer.ts";
+import type { AuditWish } from "../log/append-request.ts";
+import type { Appended } from "../log/sequencer.ts";
 import { createErasure, type Erasure } from "./erasure.ts";
 import { createSealing, type Sealing, type SealingPorts } from "./sealing.ts";
 

@@ -12,7 +12,7 @@ import type { Secrets } from "../../../../ports/secrets.ts";
 import type { SubjectKeys } from "../../../../ports/subject-keys.ts";
 import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
 import { dice } from "../../../../testkit/virtual/dice.ts";
-import type { AuditWish } from "../log/sequencer.ts";
+import type { AuditWish } from "../log/append-request.ts";
 import { createErasure } from "./erasure.ts";
 import {
   createSealing,

@@ -1,0 +1,48 @@
+// The groups that verbs stand in, in help and completion.
+import type { VerbGroup } from "./grammar.ts";
+
+/** The words that only group verbs. */
+export const groups: Readonly<Record<string, VerbGroup>> = {
+  auth: { heading: "Who you are", sentence: "Log in and out, second factor, tokens of machines." },
+  "auth tokens": { heading: "Administration", sentence: "Tokens of machines: list, issue, rotate, revoke." },
+  cmd: { heading: "Halts", sentence: "Stop, resume, cancel, flatten, restart: what an operator does in an emergency." },
+  oms: { heading: "Trading", sentence: "Orders, trades and positions." },
+  "oms positions": { heading: "Positions", sentence: "What a fund holds." },
+  "oms orders": { heading: "Orders", sentence: "Orders: list, show, submit, cancel." },
+  "oms fills": { heading: "Orders", sentence: "Trades." },
+  riskengine: { heading: "Risk", sentence: "Limits, denied orders, stops, and whether the books agree." },
+  "riskengine halts": { heading: "Halts", sentence: "What is halted, and what is still to be done about it." },
+  "riskengine blocks": { heading: "Decisions", sentence: "Standing conditions that deny new risk." },
+  "riskengine losses": { heading: "Halts", sentence: "Losses against their limits." },
+  "riskengine stops": { heading: "Stops", sentence: "Synthetic stops: list, end." },
+  "riskengine flat": { heading: "Books", sentence: "Whether a fund is flat at the broker, recorded." },
+  "riskengine differences": { heading: "Books", sentence: "Where our positions and the broker's differ." },
+  "riskengine envelope": { heading: "Limits", sentence: "A fund's limits: show, set, diff, history, replay." },
+  "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },
+  "riskengine approvals": { heading: "Decisions", sentence: "What is reserved, order by order: list, release." },
+  "riskengine throttle": { heading: "Limits", sentence: "What stops a strategy that repeats itself." },
+  treasury: { heading: "Funds", sentence: "Funds, their value and cash, instruments and reference data." },
+  "treasury navs": { heading: "Funds", sentence: "What a fund was worth over time." },
+  "treasury ledger": { heading: "Funds", sentence: "A fund's cash ledger." },
+  "treasury flow": { heading: "Funds", sentence: "Money put in or taken out." },
+  "treasury corporate-action": {
+    heading: "Funds",
+    sentence: "What companies do with their shares: dividends, splits, other symbols.",
+  },
+  "treasury funds": { heading: "Funds", sentence: "The funds and what they are worth." },
+  "treasury instruments": { heading: "Reference data", sentence: "What may be traded." },
+  "treasury reference": { heading: "Reference data", sentence: "Reference data by kind: show, set." },
+  research: { heading: "Trading", sentence: "Strategies and their backtests." },
+  "research strategies": { heading: "Strategies", sentence: "Strategies: list, set." },
+  "research backtest": { heading: "Strategies", sentence: "How a strategy would have done." },
+  paper: { heading: "Drills", sentence: "The paper broker and the paper market." },
+  "paper weather": { heading: "Drills", sentence: "What they are made to suffer: show, set." },
+  operations: { heading: "The record", sentence: "What happened, and the proof of it." },
+  "operations drills": { heading: "Drills", sentence: "Halt drills: run, list." },
+  "operations parked": {
+    heading: "Events put aside",
+    sentence: "Events that a subscription could not handle: list, retry, discard.",
+  },
+  "operations audit": { heading: "The record", sentence: "The audit chain: show, follow, verify, prove, export." },
+  "operations audit key": { heading: "The key", sentence: "The key that signs its checkpoints: rotate, revoke." },
+};
