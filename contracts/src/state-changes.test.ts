@@ -12,8 +12,8 @@ import { subjects } from "./subjects.ts";
 const root = join(import.meta.dirname, "..", "..");
 const isSource = (path: string): boolean =>
   path.endsWith(".ts") &&
-  !/\.test\.ts$|(^|\/)test-[a-z-]+\.ts$|^adapters\/(memory\/|told-changes)|\/migrations\//.test(path);
-const files = ["services", "adapters", "edges"]
+  !/\.test\.ts$|(^|\/)test-[a-z-]+\.ts$|^adapters\/(memory\/|records\/audited-changes)|\/migrations\//.test(path);
+const files = ["services", "adapters", "edges", "compose", "supervisor"]
   .flatMap((room) => readdirSync(join(root, room), { recursive: true }).map((name) => `${room}/${String(name)}`))
   .concat(readdirSync(root))
   .filter(isSource);

@@ -8,7 +8,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { GateName } from "../../contracts/src/records/values.ts";
 import type { Gate } from "../gates/gate.ts";
-import { gates } from "../gates/index.ts";
+import { gatesOf } from "../gates/index.ts";
 import { isNewRisk, obeysLimits } from "../gates/new-risk.ts";
 import { isMisfit } from "../gates/short-side.ts";
 import { type Amount, isNothing, nothing, plus, toDecimal } from "../money/amount.ts";
@@ -25,14 +25,14 @@ import { type EngineState, noteClock } from "./state.ts";
 import type { FundView, Verdict } from "./view.ts";
 
 /** Up to and with the static gate; from position_risk on the risk officer's answer makes the gates look again. */
-const earlyGates: readonly Gate[] = gates.slice(0, 3);
-const lateGates: readonly Gate[] = gates.slice(3, 6);
-const officerGates: readonly Gate[] = gates.slice(6);
+const earlyGates: readonly Gate[] = gatesOf("key", "order");
+const lateGates: readonly Gate[] = gatesOf("risk");
+const officerGates: readonly Gate[] = gatesOf("model");
 /** Figures that the journal is read back by. */
 export const amendsFigure = "amends";
 export const lowersWord = "an open order, to a lower quantity";
 export const windowFigure = "repeated_execution_window_ms";
-const gatesOfProbe: readonly Gate[] = gates.slice(1, 6);
+const gatesOfProbe: readonly Gate[] = gatesOf("order", "risk");
 
 export function check(state: EngineState, order: Order, askedAt: Instant): Checked {
   const { view, notes, keys, hasher } = state;

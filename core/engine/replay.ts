@@ -8,7 +8,7 @@ import type { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskde
 import type { GateName } from "../../contracts/src/records/values.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import type { Gate } from "../gates/gate.ts";
-import { gates } from "../gates/index.ts";
+import { gatesOf } from "../gates/index.ts";
 import { isNewRisk } from "../gates/new-risk.ts";
 import { classify } from "../orders/classify.ts";
 import { readTerms } from "../orders/terms.ts";
@@ -23,9 +23,9 @@ export interface Replayed {
   readonly reason: string;
 }
 
-const early: readonly Gate[] = gates.slice(1, 3);
-const late: readonly Gate[] = gates.slice(3, 6);
-const officer: readonly Gate[] = gates.slice(6);
+const early: readonly Gate[] = gatesOf("order");
+const late: readonly Gate[] = gatesOf("risk");
+const officer: readonly Gate[] = gatesOf("model");
 
 /** Undefined when no envelope could change it: a duplicate, or an order that was no order. */
 export function replayDecision(record: DecisionRecord, proposed: Envelope): Replayed | undefined {

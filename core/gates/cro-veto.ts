@@ -2,7 +2,6 @@
 // and brings the verdict here as data; the pipeline leaves this gate out when the envelope has it off.
 
 import { Defect } from "../../contracts/src/fault.ts";
-import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import { quoted } from "../engine/wording.ts";
 import { wholeOf } from "../money/exact.ts";
 import type { Gate } from "./gate.ts";
@@ -12,7 +11,8 @@ const reasonLengthShown = 1_000;
 
 export const croVeto: Gate = {
   name: "cro_veto",
-  question: gateQuestions.cro_veto,
+  question: "Does the risk officer let it pass?",
+  phase: "model",
   inputs: [],
   decide(_order, view, _at, notes) {
     if (!isNewRisk(view)) {

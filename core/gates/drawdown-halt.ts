@@ -5,7 +5,6 @@
 // order that is with a broker already: like cancelling it, which nobody is asked about.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
-import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Severity } from "../../contracts/src/records/values.ts";
 import type { FundView } from "../engine/view.ts";
 import { amount } from "../engine/wording.ts";
@@ -21,7 +20,8 @@ const levels: Readonly<Record<Severity, { readonly code: DenialCode; readonly sc
 
 export const drawdownHalt: Gate = {
   name: "drawdown_halt",
-  question: gateQuestions.drawdown_halt,
+  question: "Is nothing that this order belongs to halted?",
+  phase: "risk",
   inputs: [],
   decide(order, view, _at, notes) {
     notes.count("halt_epoch", view.haltEpoch);

@@ -20,10 +20,17 @@ export interface Notes {
   share(limit: string, used: Worth, allowed: Worth): void;
 }
 
+/**
+ * When a gate is asked. "key": once, before anything else is known of the order. "order": before the risk officer's model, about the order by itself.
+ * "risk": before the model, and again with its answer, because exposure moves while it thinks. "model": after it, with its answer.
+ */
+export type GatePhase = "key" | "order" | "risk" | "model";
+
 export interface Gate {
   readonly name: GateName;
   /** Shown by ctl, the web desk and the decision record. */
   readonly question: string;
+  readonly phase: GatePhase;
   /** The oldest inputs that it accepts for new risk, by name, as they stand in `InputAges`. */
   readonly inputs: readonly (keyof InputAges)[];
   /** Undefined lets the order pass. */

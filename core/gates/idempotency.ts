@@ -1,11 +1,11 @@
 // Gate 1: an order is decided once. The shell attaches the first decision to the answer; here only the finding is judged.
-import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import { seconds } from "../engine/wording.ts";
 import type { Gate } from "./gate.ts";
 
 export const idempotency: Gate = {
   name: "idempotency",
-  question: gateQuestions.idempotency,
+  question: "Is this the first order under its key within 5 minutes?",
+  phase: "key",
   inputs: [],
   decide(_order, view, _at, notes) {
     if (view.keySeen === "no") {

@@ -1,7 +1,7 @@
 // The seven gates in the order in which they are asked. The first that says no decides.
 import { croVeto } from "./cro-veto.ts";
 import { drawdownHalt } from "./drawdown-halt.ts";
-import type { Gate } from "./gate.ts";
+import type { Gate, GatePhase } from "./gate.ts";
 import { idempotency } from "./idempotency.ts";
 import { positionRisk } from "./position-risk.ts";
 import { schema } from "./schema.ts";
@@ -17,3 +17,7 @@ export const gates: readonly Gate[] = [
   shortSide,
   croVeto,
 ];
+
+/** Those of some phases, in their order. */
+export const gatesOf = (...phases: readonly GatePhase[]): readonly Gate[] =>
+  gates.filter(({ phase }) => phases.includes(phase));

@@ -10,7 +10,6 @@
 //  6. Where the envelope says so, what the fund's options and their underlyings lose in the stress stays below its limit, or does not grow.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
-import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { FundView } from "../engine/view.ts";
 import { money, percent, percentOf, quoted, seconds } from "../engine/wording.ts";
@@ -27,7 +26,8 @@ import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 
 export const positionRisk: Gate = {
   name: "position_risk",
-  question: gateQuestions.position_risk,
+  question: "Would the fund stay within its exposure limits, whatever of its open orders fills?",
+  phase: "risk",
   inputs: ["nav", "mark"],
   decide(order, view, _at, notes) {
     notes.decimal("position", view.position);

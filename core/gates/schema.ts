@@ -2,7 +2,6 @@
 // whether a number is a number. Checks go from the order's own words to what we know about them; the first mistake is the answer.
 
 import type { Denial } from "../../contracts/src/codes.ts";
-import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { AmendRefusal, FundView } from "../engine/view.ts";
@@ -19,7 +18,8 @@ const createdAgeMsMax = 86_400_000;
 
 export const schema: Gate = {
   name: "schema",
-  question: gateQuestions.schema,
+  question: "Is it an order, complete and in terms that its instrument has?",
+  phase: "order",
   inputs: [],
   decide(order, view, at, notes) {
     if (view.classification !== undefined) {

@@ -3,7 +3,6 @@
 // both. Elsewhere the word does not matter: a plain sale that goes through zero after every other pending sale is a short sale, and is judged as one.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
-import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { FundView } from "../engine/view.ts";
 import { amount, percent, quoted, seconds } from "../engine/wording.ts";
@@ -27,7 +26,9 @@ import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 
 export const shortSide: Gate = {
   name: "short_side",
-  question: gateQuestions.short_side,
+  question:
+    "Does the side fit the position, and if a short could result, is it allowed, and can it be borrowed at an acceptable fee?",
+  phase: "risk",
   inputs: ["borrow"],
   decide(order, view, _at, notes) {
     const short = resultingShort(view);

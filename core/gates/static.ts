@@ -4,7 +4,6 @@
 // lowers for where and how.
 
 import type { Denial } from "../../contracts/src/codes.ts";
-import { gateQuestions } from "../../contracts/src/gate-questions.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import type { FundView } from "../engine/view.ts";
@@ -24,7 +23,8 @@ export const paceFigure = "strategy_orders_in_second";
 /** Called so because `static` is a word of the language. */
 export const staticLimits: Gate = {
   name: "static",
-  question: gateQuestions.static,
+  question: "Do the fund's limits allow an order like this, at this size, price and pace?",
+  phase: "order",
   inputs: ["mark", "fx"],
   decide(order, view, at, notes) {
     const { envelope } = view;

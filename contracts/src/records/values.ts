@@ -1,5 +1,7 @@
 // The closed lists of words that records use, exactly as they stand on the wire.
+
 import { z } from "zod";
+import { gateNames } from "../generated/gates.ts";
 
 export const side = z.enum(["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"]);
 export type Side = z.infer<typeof side>;
@@ -15,15 +17,7 @@ export const assetClass = z.enum(["EQUITY", "CRYPTO", "OPTION"]);
 export type AssetClass = z.infer<typeof assetClass>;
 
 /** The seven gates in the order in which they are asked. */
-export const gateName = z.enum([
-  "idempotency",
-  "schema",
-  "static",
-  "position_risk",
-  "drawdown_halt",
-  "short_side",
-  "cro_veto",
-]);
+export const gateName = z.enum(gateNames);
 export type GateName = z.infer<typeof gateName>;
 
 /** From the narrowest scope to the widest. */

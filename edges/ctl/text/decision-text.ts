@@ -1,6 +1,6 @@
 // A decision as a person reads it: the verdict first, then the order, then every gate with its question, what it found and how old that was,
 // and last what else is worth knowing. Nothing of the record that explains it is left out.
-import { gateQuestions } from "../../../contracts/src/gate-questions.ts";
+import { gateQuestions } from "../../../contracts/src/generated/gates.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import type { Paint } from "../terminal.ts";
