@@ -53,7 +53,7 @@ export async function paperBrokerRigOn(
       log: quietLog,
       books,
       weather: () => weather,
-      instruments: rigInstruments,
+      instruments: () => rigInstruments,
       sessions: "always",
       latencyMs: 5,
     });

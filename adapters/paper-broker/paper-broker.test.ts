@@ -151,7 +151,7 @@ describe("a paper broker that is made to differ", () => {
       log: quietLog,
       books: memoryPaperBooks(),
       weather: () => undefined,
-      instruments: paperListings,
+      instruments: () => paperListings,
       sessions: "always",
       latencyMs: 0,
     });
@@ -172,7 +172,7 @@ it("an order is with the broker after its latency and no earlier: a quote before
     log: quietLog,
     books: memoryPaperBooks(),
     weather: () => undefined,
-    instruments: paperListings,
+    instruments: () => paperListings,
     sessions: "always",
     latencyMs: 50,
   });
@@ -202,7 +202,7 @@ it("the hall lets orders trade on the market's own quotes, ends days, and begins
     log: quietLog,
     books: { ...books, waiting: async (at) => (isBroken ? Promise.reject(new Error("no books")) : books.waiting(at)) },
     weather: () => undefined,
-    instruments: paperListings,
+    instruments: () => paperListings,
     sessions: "always",
     latencyMs: 20,
   });

@@ -44,9 +44,8 @@ export interface PaperBrokerOptions {
   readonly books: PaperBooks;
   /** What it suffers at present; nothing when undefined. */
   readonly weather: () => PaperWeather | undefined;
-  readonly instruments: readonly PaperInstrument[];
-  /** Under which name one of them was listed that is called so now; as it is when absent. */
-  readonly listedAs?: (symbol: string) => string;
+  /** As they are now; the same array until a corporate action changes them. */
+  readonly instruments: () => readonly PaperInstrument[];
   readonly sessions: SessionKind;
   /** How long anything takes on its way to the broker. */
   readonly latencyMs: number;
@@ -80,12 +79,12 @@ export interface PaperBroker extends Broker {
 
 export function paperBroker(options: PaperBrokerOptions): PaperBroker {
   const { books, clock } = options;
-  const listed = paperInstruments(options.instruments, options.sessions);
-  const nameOf = options.listedAs ?? ((symbol: string) => symbol);
+  const marketNow = instrumentsNow(options);
   const market: PaperInstruments = {
-    ...listed,
-    termsOf: (symbol) => listed.termsOf(nameOf(symbol)),
-    dayEnd: (symbol, now) => listed.dayEnd(nameOf(symbol), now),
+    termsOf: (symbol) => marketNow().termsOf(symbol),
+    dayEnd: (symbol, now) => marketNow().dayEnd(symbol, now),
+    endingOption: (symbol) => marketNow().endingOption(symbol),
+    optionsOn: (symbol) => marketNow().optionsOn(symbol),
   };
   const bell = reportBell(options);
   /** Options that are known to be settled; bounded by those that there are. */
@@ -215,6 +214,17 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
           incompleteUntil = disturbance.until;
       }
     },
+  };
+}
+
+function instrumentsNow({ instruments, sessions }: PaperBrokerOptions): () => PaperInstruments {
+  let listed = instruments();
+  let market = paperInstruments(listed, sessions);
+  return () => {
+    const now = instruments();
+    if (now !== listed) market = paperInstruments(now, sessions);
+    listed = now;
+    return market;
   };
 }
 

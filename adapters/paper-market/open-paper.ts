@@ -16,7 +16,7 @@ import { type PaperBroker, paperBroker } from "../paper-broker/paper-broker.ts";
 import type { PaperPlace } from "../paper-broker/paper-place.ts";
 import { type WeatherWatch, watchWeather } from "../paper-broker/weather-watch.ts";
 import { type Endings, endAll } from "../system/end-all.ts";
-import { type KnownActions, listedAsOf, paperMarket } from "./paper-market.ts";
+import { type KnownActions, paperMarket, pricesOf } from "./paper-market.ts";
 import { paperMarketHistory } from "./paper-market-history.ts";
 
 export interface OpenPaperOptions {
@@ -69,8 +69,7 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
     ...options,
     books: place.books,
     weather: weather.now,
-    instruments: listings,
-    listedAs: listedAsOf(marketOptions),
+    instruments: pricesOf(marketOptions).listings,
     sessions: market.sessions,
     latencyMs: paper.latency_ms,
   });

@@ -6,10 +6,11 @@ import { format, fromUnixMs, type Instant, plusMilliseconds } from "../../contra
 import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import type { Quote } from "../../contracts/src/records/market.ts";
 import { paperPrices } from "../../core/paper/paper-prices.ts";
+import type { StoredAction } from "../../ports/corporate-actions.ts";
 import { paperListings } from "../../services/shared/paper-seeds.ts";
 import { quotesConformance } from "../../testkit/conformance/quotes.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
-import { type PaperMarketOptions, paperMarket } from "./paper-market.ts";
+import { type PaperMarketOptions, paperMarket, pricesOf } from "./paper-market.ts";
 
 const seed = 20_261_115;
 const quoteEveryMs = 500;
@@ -211,3 +212,57 @@ function correlation(left: readonly number[], right: readonly number[]): number 
   };
   return spread(left, right) / Math.sqrt(spread(left, left) * spread(right, right));
 }
+
+describe("23.4: options on a share that was split or renamed", () => {
+  const at = plusMilliseconds(noon, 3_600_000);
+  type Leg = StoredAction["legs"][number];
+  const pricesWith = (...legs: readonly Leg[]) => {
+    const actions = [{ state: "DONE" as const, legs, appliedAt: noon }];
+    return pricesOf({
+      ...{ clock: { now: () => at }, timers: scheduler({ seed }).timers, seed, quoteEveryMs, beganAt: noon },
+      ...{ listings: paperListings, actions: () => ({ actions, readAt: at }) },
+    });
+  };
+  const [call, put] = ["SPY 281215C00650000", "SPY 281215P00500000"];
+  const plain = pricesWith();
+
+  it("are priced by the new price and strike, traded in the new terms, and settled by them", () => {
+    const [fewer, more]: [[number, number], [number, number]] = [
+      [1, 10],
+      [10, 1],
+    ];
+    const split = pricesWith(
+      { symbol: "SPY", new_symbol: "SPY", quantity: fewer, price: more },
+      { symbol: call, new_symbol: "SPY1 281215C06500000", quantity: [1, 1], price: more },
+    );
+    const [before, after] = [plain.middle(call, at), split.middle("SPY1 281215C06500000", at)];
+    // Ten times as much a share, but for the tick of the one and the other.
+    expect(Math.abs(Number(after) / Number(before) - 10)).toBeLessThan(0.01);
+    expect(split.quote("SPY1 281215C06500000", at).greeks?.delta).toBeCloseTo(
+      plain.quote(call, at).greeks?.delta ?? 0,
+      3,
+    );
+    const listed = new Map(split.listings().map((one) => [one.symbol, one.option]));
+    expect(listed.get("SPY1 281215C06500000")).toMatchObject({ underlying: "SPY", strike: "6500", multiplier: "10" });
+    expect(split.listings()).toBe(split.listings());
+    // One that nobody had when its share was split has no terms that could be priced.
+    expect([listed.has(call), listed.has(put), split.listing(put)]).toEqual([false, false, undefined]);
+    expect([split.namesNow(call), split.namesNow(put)]).toEqual([["SPY1 281215C06500000"], []]);
+  });
+
+  it("keep their price under another root, and one that takes another's name leaves that one its own", () => {
+    const renamed = pricesWith(
+      { symbol: "SPY", new_symbol: "SPX", quantity: [1, 1], price: [1, 1] },
+      { symbol: call, new_symbol: "SPX 281215C00650000", quantity: [1, 1], price: [1, 1] },
+    );
+    expect(renamed.middle("SPX 281215C00650000", at)).toBe(plain.middle(call, at));
+    expect(renamed.listings().find(({ symbol }) => symbol === "SPX 281215C00650000")?.option?.underlying).toBe("SPX");
+    // 650 becomes 325, and what was 325, had it been listed, something else: who asked for a listed name hears both that it may mean.
+    const chain = pricesWith(
+      { symbol: "SPY", new_symbol: "SPY", quantity: [2, 1], price: [1, 2] },
+      { symbol: put, new_symbol: "X", quantity: [2, 1], price: [1, 2] },
+      { symbol: "SPY 281215P00550000", new_symbol: put, quantity: [2, 1], price: [1, 2] },
+    );
+    expect(chain.namesNow(put)).toEqual([put, "X"]);
+  });
+});

@@ -5,7 +5,13 @@ import { calendarByName } from "../../contracts/src/calendars.ts";
 import { fromUnixMs, type Instant, millisecondsBetween, toUnixMs } from "../../contracts/src/instant.ts";
 import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import type { SpeedChange } from "../../core/paper/market-time.ts";
-import { type ListingTerms, type PaperListing, type PaperPrices, paperPrices } from "../../core/paper/paper-prices.ts";
+import {
+  type ListingStep,
+  type ListingTerms,
+  type PaperListing,
+  type PaperPrices,
+  paperPrices,
+} from "../../core/paper/paper-prices.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { QuoteStream, Quotes } from "../../ports/quotes.ts";
@@ -51,7 +57,7 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
   return {
     name: "paper",
     subscribe: async (symbols, hear): Promise<QuoteStream> => {
-      const isKnown = (symbol: string): boolean => prices.listing(prices.nameNow(symbol)) !== undefined;
+      const isKnown = (symbol: string): boolean => prices.namesNow(symbol).length > 0;
       const known = [...new Set(symbols)].filter(isKnown);
       const unknown = [...new Set(symbols)].filter((symbol) => !isKnown(symbol));
       let stopped = false;
@@ -64,7 +70,7 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
         cancel = timers.after((step + 1) * quoteEveryMs - toUnixMs(clock.now()), tick);
         const at = fromUnixMs(step * quoteEveryMs);
         // Who asked for a symbol that is called otherwise by now hears it by its new name.
-        const names = new Set(known.map(prices.nameNow));
+        const names = new Set(known.flatMap(prices.namesNow));
         const traded = [...names].filter((symbol) => !isHalted(symbol, at) && isTraded(prices.listing(symbol), at));
         if (traded.length > 0) hear(traded.map((symbol) => prices.quote(symbol, at)));
       }
@@ -110,20 +116,15 @@ export function termsOf({ actions, listings }: Pick<PaperMarketOptions, "actions
 
 function termsAfter(listed: string, applied: KnownActions["actions"]): readonly (readonly [string, ListingTerms])[] {
   let name = listed;
-  const splits: ListingTerms["splits"][number][] = [];
+  const steps: ListingStep[] = [];
   for (const { legs } of applied) {
     const leg = legs.find(({ symbol }) => symbol === name);
     if (leg === undefined) continue;
     name = leg.new_symbol;
-    if (leg.quantity[0] !== leg.quantity[1]) splits.push(leg.quantity);
+    const { quantity, price } = leg;
+    if (quantity[0] !== quantity[1] || price[0] !== price[1]) steps.push({ quantity, price });
   }
-  return name === listed && splits.length === 0 ? [] : [[listed, { name, splits }]];
-}
-
-/** Under which name it was listed that is called so now. */
-export function listedAsOf(options: PaperMarketOptions): (symbol: string) => string {
-  const prices = pricesOf(options);
-  return (symbol) => prices.listing(symbol)?.symbol ?? symbol;
+  return name === listed && steps.length === 0 ? [] : [[listed, { name, steps }]];
 }
 
 export function pricesOf(options: PaperMarketOptions): PaperPrices {

@@ -381,6 +381,8 @@ export function setHeldSymbols({ books, heldSymbols }: EngineState, held: readon
     heldSymbols.set(symbol, { reason, since });
     const book = books.symbols.get(symbol);
     if (book === undefined || book.price === undefined) continue;
+    const unknown = { delta: undefined, stressedUp: undefined, stressedDown: undefined, deltaAt: Number.NaN };
+    if (book.option !== undefined) Object.assign(book.option, unknown);
     Object.assign(book, { price: undefined, bid: undefined, ask: undefined, market: undefined, markedAt: Number.NaN });
     books.markedAt[book.slot] = Number.NaN;
     noteChange(books, book);

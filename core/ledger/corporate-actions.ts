@@ -84,6 +84,24 @@ export function requantified(position: BookedPosition, quantity: Decimal): Booke
   return { ...position, quantity, averagePrice };
 }
 
+/**
+ * The same opening in other units, of which each may be for more or fewer shares. What it cost in money stays: what rounding took of it is a
+ * part of the result, so that the result of a flat position is exact.
+ */
+export function reissued(
+  position: BookedPosition,
+  { quantity: [more, fewer], price: [to, from] }: ActionLeg,
+  quantity: Decimal,
+  multiplier: Decimal,
+): BookedPosition {
+  const perUnit: Ratio = [more * to, fewer * from];
+  const cost = scaled(position.cost, perUnit);
+  const paid = (amount: Decimal, per: Decimal): Decimal => decimal.multiply(amount, per, "half-even");
+  const rounded = decimal.subtract(paid(cost, scaled(multiplier, inverse(perUnit))), paid(position.cost, multiplier));
+  const realisedPnl = decimal.add(position.realisedPnl, rounded);
+  return requantified({ ...position, cost, realisedPnl }, quantity);
+}
+
 /** An action that our books have. */
 export interface AppliedAction {
   readonly legs: readonly ActionLeg[];

@@ -14,7 +14,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { daysFromCivil, format, type Instant, toUnixMs, tryParse, tryParseDate } from "../../contracts/src/instant.ts";
 import type { Quote } from "../../contracts/src/records/market.ts";
 import type { AssetClass } from "../../contracts/src/records/values.ts";
-import { scaled } from "../ledger/corporate-actions.ts";
+import { inverse, type Ratio, scaled } from "../ledger/corporate-actions.ts";
 import { type Greeks, greeksOf, impliedVolatility, interestRate, type OptionTerms } from "../options/black-scholes.ts";
 import { exp } from "../stats/elementary.ts";
 import { dayWalk, longWalk } from "./brownian.ts";
@@ -57,10 +57,15 @@ export interface PriceGap {
   readonly from: string;
 }
 
-/** What corporate actions have made of a listing: its name now, and so many new shares for so many old ones, action by action. */
+/** What corporate actions have made of a listing: its name now, and by what quantities and prices were multiplied, action by action. */
 export interface ListingTerms {
   readonly name: string;
-  readonly splits: readonly (readonly [to: number, from: number])[];
+  readonly steps: readonly ListingStep[];
+}
+
+export interface ListingStep {
+  readonly quantity: Ratio;
+  readonly price: Ratio;
 }
 
 export interface PaperPricesOptions {
@@ -75,12 +80,14 @@ export interface PaperPricesOptions {
 }
 
 export interface PaperPrices {
-  /** What is called so now; undefined when nothing is. */
+  /** What is called so now, as it was listed; undefined when nothing is. */
   listing(symbol: string): PaperListing | undefined;
+  /** All of them as they are now; the same array until an action changes them. */
+  listings(): readonly PaperListing[];
   /** The names of all of them. */
   symbols(): readonly string[];
-  /** What is called so now that was listed, or is called, by that name. */
-  nameNow(symbol: string): string;
+  /** What those are called now that were listed, or are called, by that name. */
+  namesNow(symbol: string): readonly string[];
   /** The middle of bid and ask, on its tick. */
   middle(symbol: string, at: Instant): decimal.Decimal;
   quote(symbol: string, at: Instant): Quote;
@@ -123,9 +130,18 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
 
   function find(symbol: string): Listed | undefined {
     const found = listed.get(symbol);
-    if (found !== undefined && nameOf(symbol) === symbol) return found;
-    for (const [listedName, { name }] of options.terms?.() ?? []) if (name === symbol) return listed.get(listedName);
+    if (found !== undefined && nameOf(symbol) === symbol && isAdjusted(found)) return found;
+    for (const [listedName, { name }] of options.terms?.() ?? []) {
+      const renamed = name === symbol ? listed.get(listedName) : undefined;
+      if (renamed !== undefined && isAdjusted(renamed)) return renamed;
+    }
     return undefined;
+  }
+
+  /** An option that a split of its share left as it was is worth nothing that could be said: nobody had it when the share was split. */
+  function isAdjusted(it: Listed): boolean {
+    const { option } = it.listing;
+    return option === undefined || stepsOf(it.listing.symbol).length === stepsOf(option.underlying).length;
   }
 
   function listedAs(symbol: string): Listed {
@@ -145,10 +161,13 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     return factor;
   }
 
-  const splitsOf = ({ listing }: Listed): ListingTerms["splits"] => termsOf(listing.symbol)?.splits ?? [];
+  const stepsOf = (listedName: string): ListingTerms["steps"] => termsOf(listedName)?.steps ?? [];
+  const splitPrice = (price: decimal.Decimal, listedName: string): decimal.Decimal =>
+    stepsOf(listedName).reduce((before, step) => scaled(before, step.price), price);
 
   /** More of what is worth less is traded. */
-  const sizeFactor = (it: Listed): number => splitsOf(it).reduce((factor, [to, from]) => (factor * to) / from, 1);
+  const sizeFactor = ({ listing: { symbol } }: Listed): number =>
+    stepsOf(symbol).reduce((factor, { quantity: [to, from] }) => (factor * to) / from, 1);
 
   const middle = (symbol: string, at: Instant): decimal.Decimal => middleOf(listedAs(symbol), at);
 
@@ -163,8 +182,7 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     const factor = Math.min(1_000, exp(moved) * gapFactor(it.listing.symbol, at));
     const ratio = decimal.fromInteger(BigInt(Math.round(factor * 1e9)));
     const unsplit = decimal.divide(decimal.multiply(it.price, ratio, "half-even"), billion, "half-even");
-    const free = splitsOf(it).reduce((price, [to, from]) => scaled(price, [from, to]), unsplit);
-    return decimal.roundToIncrement(free, it.tick, "half-even");
+    return decimal.roundToIncrement(splitPrice(unsplit, it.listing.symbol), it.tick, "half-even");
   }
 
   function optionPrice(it: Listed, terms: NonNullable<Listed["option"]>, at: Instant): decimal.Decimal {
@@ -177,7 +195,33 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
   function optionAt(it: Listed, terms: NonNullable<Listed["option"]>, at: Instant): OptionTerms {
     const underlying = middle(nameOf(it.listing.option?.underlying ?? ""), at);
     const years = (it.endsS - toUnixMs(at) / 1_000) / secondsPerYear;
-    return { ...terms, price: decimal.toNumber(underlying), years };
+    const strike = decimal.toNumber(splitPrice(decimal.parse(it.listing.option?.strike ?? "0"), it.listing.symbol));
+    return { ...terms, strike, price: decimal.toNumber(underlying), years };
+  }
+
+  function listingNow({ listing }: Listed): PaperListing {
+    const { symbol, option } = listing;
+    const own = { ...listing, symbol: nameOf(symbol) };
+    if (option === undefined) return own;
+    const multiplier = stepsOf(symbol).reduce(
+      (shares, step) => scaled(scaled(shares, inverse(step.quantity)), inverse(step.price)),
+      decimal.parse(option.multiplier ?? "100"),
+    );
+    const strike = decimal.format(splitPrice(decimal.parse(option.strike), symbol));
+    const terms = { underlying: nameOf(option.underlying), strike, multiplier: decimal.format(multiplier) };
+    return { ...own, option: { ...option, ...terms } };
+  }
+
+  let current = options.listings;
+  let currentUnder: unknown;
+
+  function listingsNow(): readonly PaperListing[] {
+    const terms = options.terms?.();
+    if (terms === currentUnder) return current;
+    currentUnder = terms;
+    const all = [...listed.values()];
+    current = terms?.size === 0 ? options.listings : all.filter(isAdjusted).map(listingNow);
+    return current;
   }
 
   function volume(symbol: string, from: Instant, to: Instant): decimal.Decimal {
@@ -191,8 +235,10 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
 
   return {
     listing: (symbol) => find(symbol)?.listing,
+    listings: listingsNow,
     symbols: () => [...listed.keys()].map(nameOf),
-    nameNow: (symbol) => (find(symbol) === undefined && listed.has(symbol) ? nameOf(symbol) : symbol),
+    namesNow: (symbol) =>
+      [symbol, ...(listed.has(symbol) ? [nameOf(symbol)] : [])].filter((name) => find(name) !== undefined),
     middle,
     volume,
     time,

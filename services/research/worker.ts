@@ -89,5 +89,7 @@ function namesNow(
 ): Names {
   const written = new Set([...strategy.signalled, ...actions.flatMap(({ legs }) => legs.map(({ symbol }) => symbol))]);
   const pairs = [...written].map((symbol) => [symbol, nameNow(symbol, always, actions)] as const);
-  return new Map(pairs.filter(([before, after]) => before !== after && instruments.has(after)));
+  // No strategy is written with the name of a series: it finds options by their terms.
+  const isShare = (symbol: string): boolean => (instruments.get(symbol)?.asset_class ?? "OPTION") !== "OPTION";
+  return new Map(pairs.filter(([before, after]) => before !== after && isShare(after)));
 }

@@ -1,6 +1,7 @@
 // Announcing splits: what is refused, and with which words; once by its id.
 import { afterEach, describe, expect, it } from "vitest";
 import type { CorporateAction } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService } from "../shared/service.ts";
@@ -33,11 +34,37 @@ describe(`23.4: announcing a split, seed ${seed}`, () => {
     expect(await ask(running, { action_id: "aapl", symbol: "AAPL", ratio: "1:10" })).toMatchObject({ symbol: "AAPL" });
   });
 
-  it("is refused for what is no share, under options, without a reason, and when it makes no sense", async () => {
+  it("has the options on the share as legs, and is refused while one that ended is not settled", async () => {
+    books = testBooks(seed);
+    const running = await books.start();
+    const symbol = "SPY 281215C00650000";
+    const position = { quantity: 1n, cost: 0n, averagePrice: 0n, realisedPnl: 0n, openedBy: "f" };
+    const held = {
+      fundId: "gamma",
+      strategyId: "gamma-income",
+      symbol,
+      ...position,
+      updatedAt: books.rig.time.clock.now(),
+    };
+    const { store } = books.rig.portsOf("oms");
+    await store.transact("oms.history", (unit) => unit.oms.putPosition(held as never));
+    const { clock } = books.rig.time;
+    const late = await books.start({ clock: { ...clock, now: () => parse("2028-12-16T00:00:00Z") } });
+    expect((await ask(late, { symbol: "SPY" })).denial?.reason).toMatch(/^SPY 281215C00650000 has ended/);
+    expect(await ask(running, { symbol: "SPY" })).toMatchObject({ state: "ANNOUNCED" });
+    const [{ legs } = { legs: [] }] = books.rig.told(subjects.corporateActionChanged);
+    expect(legs.map(({ new_symbol: name }) => name)).toEqual([
+      ...["SPY", "SPY 281215P00125000", "SPY 281215P00137500", "SPY 281215C00162500", "SPY 281215C00175000"],
+    ]);
+  });
+
+  it("is refused for what is no share, for options that would not come out even, without a reason, and when it makes no sense", async () => {
     books = testBooks(seed);
     const running = await books.start();
     expect((await ask(running, { symbol: "BTC-USD" })).denial?.code).toBe("CORPORATE_ACTION_NOT_SHARE");
-    expect((await ask(running, { symbol: "SPY" })).denial?.code).toBe("CORPORATE_ACTION_STANDS");
+    expect((await ask(running, { symbol: "SPY", ratio: "3:1" })).denial).toMatchObject({
+      ...{ code: "CORPORATE_ACTION_STANDS", reason: expect.stringContaining("Close what is held of it") },
+    });
     expect((await ask(running, { reason: " " })).denial?.code).toBe("REASON_MISSING");
     const ratios = ["", "4", "1:1", "0:1", "4:0", "-4:1", "1.5:1", "1001:1", "4:1 "].map((ratio) => ({ ratio }));
     const more = [{ action_id: "a b" }, { symbol: "NOPE" }, { reason: "a\nb" }, { kind: "SPIN_OFF" }];

@@ -5,12 +5,14 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { BookCorporateActionRequest, CorporateAction } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { format } from "../../contracts/src/instant.ts";
+import { format, type Instant } from "../../contracts/src/instant.ts";
 import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts";
 import { idText, reasonText, symbolText } from "../../contracts/src/records/fields.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { inverse, parseRatio, type Ratio } from "../../core/ledger/corporate-actions.ts";
+import { optionLegs } from "../../core/options/option-adjustment.ts";
+import { endOfDate } from "../../core/options/option-expiry.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
@@ -46,15 +48,18 @@ export async function announceAction(
     const sentence = `${instrument.symbol} is of class ${instrument.asset_class}: only shares are split or change their symbol.`;
     return denied("CORPORATE_ACTION_NOT_SHARE", sentence);
   }
+  const adjusted = optionLegs(instrument, asked.leg, view.reference.instruments);
+  if ("why" in adjusted) return denied("CORPORATE_ACTION_STANDS", adjusted.why);
+  const legs = [asked.leg, ...adjusted.legs];
   return ports.store.transact("treasury.action", async (unit) => {
     const known = await knownAnswer(unit, request.action_id, termsHash);
     if (known !== undefined) return known;
-    const why = await whyNot(unit, asked, view);
-    if (why !== undefined) return denied("CORPORATE_ACTION_STANDS", why);
     const at = ports.clock.now();
+    const why = await whyNot(unit, legs, view, at);
+    if (why !== undefined) return denied("CORPORATE_ACTION_STANDS", why);
     const action: StoredAction = {
       ...{ actionId: request.action_id, kind: asked.kind, symbol: instrument.symbol, state: "ANNOUNCED" },
-      ...{ legs: asked.legs, termsHash, bookedBy: call.identity.actor, reason: asked.reason, announcedAt: at },
+      ...{ legs, termsHash, bookedBy: call.identity.actor, reason: asked.reason, announcedAt: at },
     };
     await unit.corporateActions.put(action);
     await unit.events.publish(subjects.corporateActionChanged, changedRecord(action, format(at)));
@@ -84,14 +89,18 @@ async function knownAnswer(
 interface Asked {
   readonly kind: "SPLIT" | "SYMBOL_CHANGE";
   readonly instrument: Instrument;
-  readonly legs: readonly ActionLeg[];
+  readonly leg: ActionLeg;
   readonly reason: string;
 }
 
 /** What is not there only for a moment is left to whoever carries it out. */
-async function whyNot(unit: UnitOfWork, { instrument, legs }: Asked, view: ReferenceView): Promise<string | undefined> {
+async function whyNot(
+  unit: UnitOfWork,
+  legs: readonly ActionLeg[],
+  view: ReferenceView,
+  at: Instant,
+): Promise<string | undefined> {
   const symbols = new Set(legs.flatMap((leg) => [leg.symbol, leg.new_symbol]));
-  const newSymbol = legs[0]?.new_symbol;
   const other = (await unit.corporateActions.underWay()).find((one) =>
     one.legs.some((leg) => symbols.has(leg.symbol) || symbols.has(leg.new_symbol)),
   );
@@ -99,17 +108,17 @@ async function whyNot(unit: UnitOfWork, { instrument, legs }: Asked, view: Refer
   if ((await unit.corporateActions.applied()).length >= actionsMax) {
     return `There were ${actionsMax} corporate actions, which is the most.`;
   }
-  const stop = (await unit.stops.owed()).find(({ symbol }) => symbol !== newSymbol && symbols.has(symbol));
-  if (stop !== undefined && newSymbol !== instrument.symbol)
-    return `The stop ${stop.stopId} is owed under the old symbol.`;
-  const option = view.reference.instruments.find(({ underlying }) => underlying === instrument.symbol);
-  if (option !== undefined) return `${option.symbol} is an option on it: options are not adjusted yet.`;
+  const positions = (await unit.oms.positions()).filter(({ quantity }) => quantity !== decimal.zero);
+  const ended = positions.find(({ symbol }) => symbols.has(symbol) && hasEnded(view.instruments.get(symbol), at));
+  if (ended !== undefined) return `${ended.symbol} has ended, and what ${ended.fundId} holds of it is not settled yet.`;
   const live = new Set(view.reference.funds.filter(({ mode }) => mode !== "PAPER").map(({ fund_id: id }) => id));
-  const held = (await unit.oms.positions()).find(
-    ({ fundId, symbol, quantity }) => symbols.has(symbol) && live.has(fundId) && quantity !== decimal.zero,
-  );
+  const held = positions.find(({ fundId, symbol }) => symbols.has(symbol) && live.has(fundId));
   if (held === undefined) return undefined;
   return `${held.fundId} holds ${held.symbol} and is no paper fund: its broker books the action, and the reconciler adopts it.`;
+}
+
+function hasEnded(instrument: Instrument | undefined, at: Instant): boolean {
+  return (endOfDate(instrument?.expiry ?? "") ?? Number.POSITIVE_INFINITY) <= at;
 }
 
 function checked(request: BookCorporateActionRequest, view: ReferenceView): Asked {
@@ -121,8 +130,8 @@ function checked(request: BookCorporateActionRequest, view: ReferenceView): Aske
     throw invalid("The reason is longer than 2000 characters or has control characters in it.");
   }
   const terms = { instrument, reason };
-  if (request.kind === "SPLIT") return { ...terms, kind: "SPLIT", legs: [splitLeg(request)] };
-  return { ...terms, kind: "SYMBOL_CHANGE", legs: [changeLeg(request, view)] };
+  if (request.kind === "SPLIT") return { ...terms, kind: "SPLIT", leg: splitLeg(request) };
+  return { ...terms, kind: "SYMBOL_CHANGE", leg: changeLeg(request, view) };
 }
 
 function splitLeg(request: BookCorporateActionRequest): ActionLeg {

@@ -9,7 +9,14 @@ import type { LedgerPosting } from "../../../contracts/src/records/ledger.ts";
 import type { Instrument } from "../../../contracts/src/records/market.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { type Allotted, allot, pricesAfter, requantified, scaled } from "../../../core/ledger/corporate-actions.ts";
+import {
+  type Allotted,
+  allot,
+  pricesAfter,
+  reissued,
+  requantified,
+  scaled,
+} from "../../../core/ledger/corporate-actions.ts";
 import { fillEntry, movesOf, positionAccount } from "../../../core/ledger/ledger.ts";
 import { bookTrade } from "../../../core/ledger/position.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
@@ -84,7 +91,7 @@ async function applyToPosition(
   const { unit, at } = applying;
   const held = await unit.oms.lockPosition(before.fundId, before.strategyId, before.symbol);
   if (held === undefined || held.quantity !== before.quantity) throw moved(before);
-  if (leg.new_symbol !== leg.symbol) return renamePosition(applying, leg, held);
+  if (leg.new_symbol !== leg.symbol) return renamePosition(applying, leg, held, whole);
   const instrument = instrumentOf(applying, leg.symbol);
   const fills: Fill[] = [];
   const change = decimal.subtract(exact, held.quantity);
@@ -105,18 +112,24 @@ async function applyToPosition(
 }
 
 /** The opening goes on under the new name, with what it cost and what was won by it so far: a fill takes it from the one and another gives it to the other. */
-async function renamePosition(applying: Applying, leg: ActionLeg, held: StoredPosition): Promise<readonly Fill[]> {
+async function renamePosition(
+  applying: Applying,
+  leg: ActionLeg,
+  held: StoredPosition,
+  quantity: decimal.Decimal,
+): Promise<readonly Fill[]> {
   const { unit, at } = applying;
-  const { fundId, strategyId, quantity } = held;
+  const { fundId, strategyId } = held;
+  const instrument = instrumentOf(applying, leg.symbol);
   const [symbol, was] = [leg.new_symbol, await unit.oms.lockPosition(fundId, strategyId, leg.new_symbol)];
   if (was !== undefined && was.quantity !== decimal.zero) throw moved(was);
-  const realisedPnl = decimal.add(held.realisedPnl, was?.realisedPnl ?? decimal.zero);
+  const position = reissued(bookedPosition(held), leg, quantity, decimal.parse(instrument.multiplier));
+  const realisedPnl = decimal.add(position.realisedPnl, was?.realisedPnl ?? decimal.zero);
   const zeros = { quantity: decimal.zero, cost: decimal.zero, averagePrice: decimal.zero, realisedPnl: decimal.zero };
   await unit.oms.putPosition({ ...held, ...zeros, updatedAt: at });
-  await unit.oms.putPosition({ ...held, symbol, realisedPnl, updatedAt: at });
-  const taken = fillOf(applying, held, "CORPORATE_ACTION", decimal.negate(quantity), decimal.zero);
-  const given = fillOf(applying, { ...held, symbol }, "CORPORATE_ACTION", quantity, decimal.zero);
-  const instrument = instrumentOf(applying, leg.symbol);
+  await unit.oms.putPosition({ ...held, ...position, symbol, realisedPnl, updatedAt: at });
+  const taken = fillOf(applying, held, "CORPORATE_ACTION", decimal.negate(held.quantity), decimal.zero);
+  const given = fillOf(applying, { ...held, symbol }, "CORPORATE_ACTION", quantity, decimal.zero, leg.symbol);
   await bookFill(applying, taken, instrument);
   await bookFill(applying, given, instrument, await carriedCost(applying, leg, fundId));
   return [taken, given];
@@ -156,8 +169,10 @@ function fillOf(
   kind: "CORPORATE_ACTION" | "CASH_IN_LIEU",
   change: decimal.Decimal,
   price: decimal.Decimal,
+  /** Which it was before: a series may get the name that another one gives up. */
+  ...was: readonly string[]
 ): Fill {
-  const name = JSON.stringify([action.actionId, action.announcedAt, fundId, strategyId, symbol, kind]);
+  const name = JSON.stringify([action.actionId, action.announcedAt, fundId, strategyId, symbol, kind, ...was]);
   const id = `action-${hexOf(ports.sha256(name)).slice(0, 32)}`;
   return {
     ...{ fill_id: id, order_id: id, fund_id: fundId, strategy_id: strategyId, symbol },
@@ -178,6 +193,7 @@ async function adjustStops({ unit }: Applying, leg: ActionLeg): Promise<void> {
     const priced = (price: decimal.Decimal): decimal.Decimal => scaled(price, leg.price);
     await unit.stops.update({
       ...stop,
+      symbol: leg.new_symbol,
       quantity: scaled(stop.quantity, leg.quantity),
       basisPrice: priced(stop.basisPrice),
       triggerPrice: priced(stop.triggerPrice),

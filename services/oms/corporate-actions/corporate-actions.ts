@@ -8,6 +8,7 @@
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { format, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { Instrument } from "../../../contracts/src/records/market.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { StoredAction } from "../../../ports/corporate-actions.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
@@ -217,9 +218,9 @@ async function whyNotHere(
   if (open !== undefined) return `the order ${open.order.order_id} is open`;
   const unbooked = (await unit.oms.unbookedFills(paperFunds, unbookedMax)).find(({ symbol }) => symbols.has(symbol));
   if (unbooked !== undefined) return `the fill ${unbooked.fill_id} is not booked yet`;
-  const renamed = new Set(action.legs.filter((leg) => leg.symbol !== leg.new_symbol).map(({ symbol }) => symbol));
-  const stop = (await unit.stops.owed()).find(({ symbol }) => renamed.has(symbol));
-  if (stop !== undefined) return `the stop ${stop.stopId} is owed under the old symbol`;
+  const listed = ((await unit.reference.lock("instruments"))?.content ?? []) as readonly Instrument[];
+  const others = listed.find(({ symbol, underlying }) => underlying === action.symbol && !symbols.has(symbol));
+  if (others !== undefined) return `${others.symbol} was listed on it since it was announced`;
   const foreign = (await unit.oms.positions()).find(
     ({ symbol, fundId, quantity }) => symbols.has(symbol) && quantity !== decimal.zero && !paperFunds.includes(fundId),
   );

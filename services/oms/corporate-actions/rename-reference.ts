@@ -1,26 +1,31 @@
-// Reference data that names a symbol which is called otherwise from now on: the instrument itself, borrow and the restricted list, each as a new version in
-// the transaction that renames what is held.
+// Reference data of symbols that are called otherwise from now on: the instrument itself, the options on it with their strikes, borrow and the restricted
+// list, each as a new version in the transaction that changes what is held.
 import { format } from "../../../contracts/src/instant.ts";
-import type { ReferenceKind } from "../../../contracts/src/records/reference.ts";
+import type { Instrument } from "../../../contracts/src/records/market.ts";
+import type { Borrow, ReferenceKind, Restriction } from "../../../contracts/src/records/reference.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { canonicalText } from "../../../core/envelope/canonical-text.ts";
+import { adjustedOption } from "../../../core/options/option-adjustment.ts";
 import { hexOf } from "../slicing.ts";
 import type { Applying } from "./applying.ts";
 
 const kinds = ["instruments", "borrow", "restricted"] as const satisfies readonly ReferenceKind[];
 
 export async function renameReference({ unit, ports, action, at }: Applying): Promise<void> {
-  const names = new Map(
-    action.legs
-      .filter((leg) => leg.symbol !== leg.new_symbol)
-      .map(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]),
-  );
-  if (names.size === 0) return;
+  const legs = new Map(action.legs.map((leg) => [leg.symbol, leg]));
+  const nameOf = (symbol: string): string => legs.get(symbol)?.new_symbol ?? symbol;
   for (const kind of kinds) {
     const locked = await unit.reference.lock(kind);
-    const records = (locked?.content ?? []) as readonly { readonly symbol: string }[];
-    if (locked === undefined || !records.some(({ symbol }) => names.has(symbol))) continue;
-    const content = records.map((one) => ({ ...one, symbol: names.get(one.symbol) ?? one.symbol }));
+    if (locked === undefined) continue;
+    const records = locked.content as readonly (Instrument | Borrow | Restriction)[];
+    const content = records.map((one) => {
+      const leg = legs.get(one.symbol);
+      if (leg === undefined) return one;
+      const underlying = "underlying" in one ? one.underlying : undefined;
+      if (underlying === undefined) return { ...one, symbol: leg.new_symbol };
+      return adjustedOption(one as Instrument, leg, nameOf(underlying));
+    });
+    if (canonicalText(content) === canonicalText(records)) continue;
     const [version, hash] = [locked.version + 1, hexOf(ports.sha256(canonicalText(content)))];
     const { bookedBy: setBy, actionId } = action;
     const reason = `corporate action ${actionId}`;

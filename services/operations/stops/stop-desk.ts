@@ -21,7 +21,7 @@ import { exitedQuantity } from "../exits/owed-facts.ts";
 import { sinceHours } from "../risk-desk-arguments.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
 import { exitOfStop, type StopDriver } from "./drive-stops.ts";
-import { stopIdOf } from "./stop-order.ts";
+import { isSameOpening, stopIdOf } from "./stop-order.ts";
 import type { PositionWatch, WatchedStop } from "./watch-positions.ts";
 
 /** Ended ones that are told at once. */
@@ -52,7 +52,9 @@ export function stopDesk({ ports, desk, watch, driver }: StopDeskOptions) {
     const held = await watch.judgeAll(unit, fundId);
     const ids = held.map(({ position }) => stopIdOf(ports.sha256, position));
     const fired = new Map((await unit.stops.find(ids)).map((stop) => [stop.stopId, stop]));
+    const isOwed = ({ position }: WatchedStop): boolean => owed.some((stop) => isSameOpening(stop, position));
     for (const [index, watched] of held.entries()) {
+      if (isOwed(watched)) continue;
       const stop = fired.get(ids[index] ?? "");
       if (stop === undefined) shown.push(restingStop(watched));
       else if (stop.ended !== undefined) shown.push(await shownStop(unit, stop, driver));

@@ -12,3 +12,8 @@ export interface Opening {
 export function stopIdOf(sha256: Sha256, { fundId, strategyId, symbol, openedBy }: Opening): string {
   return `stop-${shortHash(sha256, [fundId, strategyId, symbol, openedBy])}`;
 }
+
+export function isSameOpening(one: Opening, other: Opening): boolean {
+  const isOfOne = one.fundId === other.fundId && one.strategyId === other.strategyId;
+  return isOfOne && one.symbol === other.symbol && one.openedBy === other.openedBy;
+}

@@ -14,7 +14,7 @@ import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import type { QuoteBoard } from "./quote-board.ts";
-import { stopIdOf } from "./stop-order.ts";
+import { isSameOpening, stopIdOf } from "./stop-order.ts";
 
 /** A position as the newest look saw it. */
 export interface WatchedStop {
@@ -75,6 +75,8 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
     return store.transact("stops.trigger", async (unit) => {
       const watched = (await judgeAll(unit, position.fundId)).find(({ position: one }) => isSameOpening(one, position));
       if (watched === undefined || watched.judgement.state !== "FIRES") return "not now";
+      // A corporate action may have given its symbol another name since it fired; it is the same opening's all the same.
+      if ((await unit.stops.owed()).some((owed) => isSameOpening(owed, position))) return "known";
       const stop = firedStop(ports, watched.position, watched.judgement, clock.now());
       if (!(await unit.stops.insert(stop))) return "known";
       await unit.events.publish(subjects.stopTriggered, {
@@ -145,10 +147,6 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
       return hasFired;
     },
   };
-}
-
-function isSameOpening(one: StoredPosition, other: StoredPosition): boolean {
-  return one.strategyId === other.strategyId && one.symbol === other.symbol && one.openedBy === other.openedBy;
 }
 
 /** In the terms that positions have now: a quote of before a corporate action is turned into one of after it. */

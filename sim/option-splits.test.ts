@@ -1,0 +1,234 @@
+// A split and a change of symbol of a share that options are written on, with all services in virtual time: positions, cost, stops, orders, reference data
+// and values of the options follow in the transaction of the share, and nothing fires because of it.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as decimal from "../contracts/src/decimal.ts";
+import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
+import type { Exposures } from "../contracts/src/generated/svc/v1/riskengine.ts";
+import { parse } from "../contracts/src/instant.ts";
+import type { CorporateActionChanged } from "../contracts/src/records/corporate-action.ts";
+import type { NavUpdated } from "../contracts/src/records/fund.ts";
+import type { Instrument } from "../contracts/src/records/market.ts";
+import { subjects } from "../contracts/src/subjects.ts";
+import { seedPositions } from "../services/oms/seed-positions.ts";
+import { allOr } from "../testkit/full-count.ts";
+import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
+import { scheduler } from "../testkit/virtual/scheduler.ts";
+import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { firstHoldings, heldKey } from "./outside.ts";
+import { operatorIdentity, platform } from "./platform.ts";
+import { weather } from "./weather.ts";
+
+const seed = 23_08;
+let restore: () => void;
+beforeAll(() => {
+  restore = ignoreEndedIncarnations();
+});
+afterAll(() => restore());
+
+async function open() {
+  const time = scheduler({ seed, startAt: parse("2026-11-18T15:00:00Z") });
+  const settings = { ...testSettings, stops: { ...testSettings.stops, othersEveryMs: 1_000 } };
+  const made = platform({ time, weather: weather(time.dice.fork("weather")), settings });
+  made.start();
+  made.retire("research");
+  const told = <Payload>(subject: { readonly name: string }): Payload[] =>
+    made.world.log
+      .filter((entry) => entry.subject === subject.name)
+      .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
+  const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
+  async function until(holds: () => boolean, ms: number): Promise<boolean> {
+    for (const end = time.elapsedMs() + ms; time.elapsedMs() < end; await pass(50)) if (holds()) return true;
+    return holds();
+  }
+  async function ask<Answer>(service: string, method: string, request: object, as = operatorIdentity("duty")) {
+    const outcome = await time.finish(method, made.ask(as)(service, method, request));
+    return (outcome.ok ? outcome.value : outcome) as Answer;
+  }
+  while (made.running().length < 4) await pass(100);
+  await pass(3_000);
+  await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
+  const broker = made.outside.connect();
+  await time.finish("the broker", broker.begin(firstHoldings()));
+  await pass(5_000);
+  const states = () => told<CorporateActionChanged>(subjects.corporateActionChanged).map(({ state }) => state);
+  return { time, made, told, pass, until, ask, broker, states };
+}
+
+type Rig = Awaited<ReturnType<typeof open>>;
+
+const noTerms = { amount_per_share: "", ex_date: "", ratio: "", new_symbol: "" };
+const begin = ({ ask }: Rig, terms: object) =>
+  ask<{ state: string; denial?: { reason: string } }>("Treasury", "BookCorporateAction", {
+    ...{ action_id: "spy-action", symbol: "SPY", reason: "tested", ...noTerms, ...terms },
+  });
+
+const positionsOf = async ({ time, made }: Rig, fundId: string) => {
+  const look = made.bystander("look").store.transact("look", (unit) => unit.oms.positions(fundId));
+  return (await time.finish("positions", look)).filter(({ quantity }) => quantity !== decimal.zero);
+};
+
+const instrumentsOf = async ({ time, made }: Rig): Promise<ReadonlyMap<string, Instrument>> => {
+  const { instruments } = await time.finish("reference", made.bystander("look").referenceData.read());
+  return new Map(instruments.map((one) => [one.symbol, one]));
+};
+
+const orderOf = (id: string, symbol: string, more: object) => ({
+  ...{ order_id: id, idempotency_key: id, fund_id: "gamma", strategy_id: "gamma-income", symbol, tif: "GTC" },
+  ...{ broker: "paper", asset_class: "OPTION", actor: "tested", ...more },
+});
+
+/** Quantity x price x multiplier of everything on the share, as the value of the fund counted it. */
+function worthOnShare({ prices = {} }: NavUpdated, instruments: ReadonlyMap<string, Instrument>): decimal.Decimal {
+  return Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
+    const multiplier = decimal.parse(instruments.get(symbol)?.multiplier ?? "0");
+    const worth = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
+    return decimal.add(sum, decimal.multiply(worth, multiplier, "half-even"));
+  }, decimal.zero);
+}
+
+/** A stop of the written call that fired a moment ago. */
+async function owe(rig: Rig, symbol: string): Promise<void> {
+  const position = (await positionsOf(rig, "gamma")).find((one) => one.symbol === symbol);
+  if (position === undefined) throw new Error(`${symbol} is not held`);
+  const { fundId, strategyId, openedBy, quantity, averagePrice } = position;
+  const at = rig.time.clock.now();
+  const store = rig.made.bystander("stop").store;
+  const prices = { basisPrice: averagePrice, triggerPrice: averagePrice, observedPrice: averagePrice };
+  const stop = { stopId: "stop-1", fundId, strategyId, symbol, openedBy, side: "BUY_TO_COVER", quantity } as const;
+  await rig.time.finish(
+    "the stop",
+    store.transact("stop", (unit) => unit.stops.insert({ ...stop, ...prices, observedAt: at, firedAt: at })),
+  );
+}
+
+const cases = [
+  {
+    terms: { kind: "SPLIT", ratio: "4:1" },
+    spy: "SPY",
+    times: [4, 4],
+    names: ["SPY 281215C00162500", "SPY 281215P00125000"],
+  },
+  {
+    terms: { kind: "SPLIT", ratio: "1:10" },
+    spy: "SPY",
+    times: [0.1, 1],
+    names: ["SPY1 281215C06500000", "SPY1 281215P05000000"],
+  },
+  {
+    terms: { kind: "SYMBOL_CHANGE", new_symbol: "SPX" },
+    spy: "SPX",
+    times: [1, 1],
+    names: ["SPX 281215C00650000", "SPX 281215P00500000"],
+  },
+] as const;
+
+describe(`23.4: options on a share, seed ${seed}`, () => {
+  it.each(allOr(cases, cases.slice(0, 1)))(
+    "$terms.kind $terms.ratio: options that are held, ordered and owed follow it",
+    async (one) => {
+      const { terms, spy, names } = one;
+      const [shares, contracts] = one.times;
+      const rig = await open();
+      const { made, told } = rig;
+      const [call, put] = ["SPY 281215C00650000", "SPY 281215P00500000"];
+      const resting = orderOf("rest-1", put, {
+        side: "BUY_TO_COVER",
+        quantity: "1",
+        order_type: "LIMIT",
+        limit_price: "29",
+      });
+      expect((await rig.ask<OrderStatus>("Oms", "SubmitOrder", resting)).state).toMatch(/ACCEPTED|ROUTED|WORKING/);
+      expect(await rig.until(() => made.outside.open.has("rest-1"), 5_000)).toBe(true);
+      // A stop of the written call is owed, and nobody trades it.
+      made.outside.haltSymbols([call]);
+      await owe(rig, call);
+      const before = await positionsOf(rig, "gamma");
+      const instrumentsBefore = await instrumentsOf(rig);
+      expect(await begin(rig, terms)).toMatchObject({ state: "ANNOUNCED" });
+      expect(await rig.until(() => rig.states().includes("APPLIED"), 20_000)).toBe(true);
+      made.crash("oms");
+      made.crash("riskengine");
+      expect(await rig.until(() => rig.states().includes("DONE"), 40_000), JSON.stringify(rig.states())).toBe(true);
+      await rig.pass(2_000);
+      const owed = [...made.world.stops.values()];
+      expect(owed.map(({ stopId, symbol, ended }) => [stopId, symbol, ended])).toEqual([
+        ["stop-1", names[0], undefined],
+      ]);
+
+      const instruments = await instrumentsOf(rig);
+      const after = await positionsOf(rig, "gamma");
+      const scale = (text: string, factor: number) =>
+        decimal.format(decimal.multiply(decimal.parse(text), decimal.parse(String(factor)), "half-even"));
+      const shown = after.map(({ symbol, quantity }) => `${symbol} ${decimal.format(quantity)}`);
+      expect(shown).toEqual(
+        expect.arrayContaining([
+          `${spy} ${scale("200", shares)}`,
+          `${names[0]} ${scale("-1", contracts)}`,
+          `${names[1]} ${scale("-4", contracts)}`,
+        ]),
+      );
+      expect(after).toHaveLength(before.length);
+      // What each opening cost in money, and what was won by it, are what they were.
+      const paid = (positions: typeof after, from: ReadonlyMap<string, Instrument>) =>
+        positions
+          .map(({ symbol, cost = decimal.zero, realisedPnl, openedBy }) => {
+            const multiplier = decimal.parse(from.get(symbol)?.multiplier ?? "0");
+            return `${openedBy} ${decimal.format(decimal.multiply(cost, multiplier, "half-even"))} ${decimal.format(realisedPnl)}`;
+          })
+          .sort();
+      expect(paid(after, instruments)).toEqual(paid(before, instrumentsBefore));
+      for (const { symbol, quantity } of after)
+        expect(made.outside.held.get(heldKey("gamma", symbol))?.quantity).toBe(quantity);
+      const { lines, held_symbols: stillHeld } = await rig.ask<Exposures>("RiskEngine", "ListExposures", {});
+      const engine = lines.filter(({ fund_id, quantity }) => fund_id === "gamma" && quantity !== "0");
+      expect(engine.map(({ symbol, quantity }) => `${symbol} ${quantity}`).sort()).toEqual(shown.sort());
+      expect(stillHeld).toEqual([]);
+      for (const symbol of [call, put]) expect(instruments.has(symbol)).toBe(false);
+      expect(instruments.get(names[0])).toMatchObject({
+        underlying: spy,
+        strike: scale("650", 1 / shares),
+        right: "CALL",
+      });
+      const cancelled = told<{ order_id: string; reason?: string }>(subjects.ordersCancelled);
+      expect(cancelled.find(({ order_id: id }) => id === "rest-1")?.reason).toBe(
+        "The corporate action spy-action cancels it.",
+      );
+
+      const navs = told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "gamma");
+      const first = navs.findIndex(({ prices }) => prices?.[names[0]] !== undefined);
+      const [last, next] = [navs[first - 1], navs[first]];
+      if (last === undefined || next === undefined) throw new Error("the fund was not valued with the new series");
+      expect(worthOnShare(next, instruments)).toBe(worthOnShare(last, instrumentsBefore));
+      expect([next.nav, next.cash]).toEqual([last.nav, last.cash]);
+      expect([told(subjects.stopTriggered), told(subjects.reconcileDifference)]).toEqual([[], []]);
+      expect([made.world.risk.halts, made.defects]).toEqual([[], []]);
+
+      // What was owed is closed under its new name, once.
+      made.outside.haltSymbols([]);
+      await rig.until(() => made.world.stops.get("stop-1")?.ended !== undefined, 40_000);
+      expect(made.world.stops.get("stop-1")).toMatchObject({ symbol: names[0], ended: { outcome: "EXITED" } });
+      expect(made.world.stops.size).toBe(1);
+      expect((await positionsOf(rig, "gamma")).map(({ symbol }) => symbol)).not.toContain(names[0]);
+      const newest = told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "gamma");
+      expect(newest.at(-1)?.oldest_price_age_ms).toBeLessThan(2_000);
+
+      // Everything trades on under its new name: quoted, with a delta, and at the broker.
+      const cover = orderOf("on-1", names[1], {
+        side: "BUY_TO_COVER",
+        quantity: "1",
+        order_type: "MARKET",
+        reduce_only: true,
+      });
+      expect((await rig.ask<OrderStatus>("Oms", "SubmitOrder", cover)).state).not.toBe("REJECTED");
+      expect(
+        await rig.until(
+          () => told<{ order_id: string }>(subjects.fillsCreated).some(({ order_id: id }) => id === "on-1"),
+          10_000,
+        ),
+      ).toBe(true);
+      const write = orderOf("on-2", names[0], { side: "SELL_SHORT", quantity: "1", order_type: "MARKET" });
+      const written = await rig.ask<OrderStatus>("Oms", "SubmitOrder", write);
+      expect([written.state, written.code ?? ""].join(" ")).not.toMatch(/REJECTED/);
+    },
+  );
+});
