@@ -1,5 +1,6 @@
 // Flags, environment and signals in; exit code out. By default this process is the supervisor of one process per part; with
 // `--single-process` the same composition runs right here.
+
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -18,6 +19,7 @@ import { logFor, type PartInput, type PartName } from "./compose/shared.ts";
 import { compose, plans } from "./compose.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
+import { parseJson } from "./contracts/src/parse-json.ts";
 import type { Log } from "./ports/log.ts";
 import { banner } from "./supervisor/banner.ts";
 import { type Foundation, type FoundationPorts, layFoundation } from "./supervisor/foundation.ts";
@@ -90,7 +92,7 @@ function say(text: string): number {
 }
 
 function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  const manifest = parseJson(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
     version: string;
   };
   return manifest.version;

@@ -1,10 +1,12 @@
 // The composition of the command line: the real clock, streams and Ctrl-C handed to edges/ctl, and its answer turned into the exit
 // code. It imports nothing that `ctl --help` does not need.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../adapters/system/clock.ts";
 import { systemRandom } from "../adapters/system/random.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
+import { parseJson } from "../contracts/src/parse-json.ts";
 import { runCtl } from "../edges/ctl/main.ts";
 import { leaveQuietlyOnClosedPipe } from "../edges/ctl/terminal.ts";
 
@@ -33,6 +35,6 @@ export async function main(argv: readonly string[], repository: string): Promise
 }
 
 function versionOf(repository: string): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+  const manifest: unknown = parseJson(readFileSync(join(repository, "package.json"), "utf8"));
   return (manifest as { version: string }).version;
 }

@@ -4,8 +4,10 @@
 //  1. The file is opened for appending only. Nothing is ever rewritten.
 //  2. A line that a crash cut off has no end; the next one begins on a line of its own, and what cannot be read is passed over.
 //  3. The whole file is read once; after that only what was added. A file that became shorter is read anew, and what was seen is not forgotten.
+
 import { type FileHandle, open } from "node:fs/promises";
 import { Fault } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Anchor, AnchoredCheckpoint } from "../../ports/anchors.ts";
 import { otherNote, unusable } from "./anchor-faults.ts";
 
@@ -96,7 +98,7 @@ export function fileAnchor(path: string): Anchor {
 function readLine(line: Uint8Array): AnchoredCheckpoint | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(line).toString("utf8"));
+    value = parseJson(Buffer.from(line).toString("utf8"));
   } catch (thrown) {
     if (thrown instanceof SyntaxError) return undefined;
     throw thrown;

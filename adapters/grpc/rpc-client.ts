@@ -1,9 +1,11 @@
 // How the gateway asks the services on a caller's behalf: any unary procedure by service and method name, with the caller's own token, over
 // channels that stay open. What a service denied comes back as that denial and what failed as that fault, each under the code that the
 // service gave, so that a caller over HTTP reads the same code as one over gRPC. A service that is not there is named.
+
 import { Client, type ClientOptions, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { codeEntry, type Denial, type FaultCode, isFaultCode } from "../../contracts/src/codes.ts";
 import { Defect, type Facts, Fault, type Retry } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Outcome } from "../../ports/identity.ts";
 import { requestIdHeader } from "../http/request-id.ts";
@@ -192,7 +194,7 @@ function trailer(error: ServiceError, name: string): string | undefined {
 function factsOf(error: ServiceError): Facts {
   const [value] = error.metadata?.get(factsTrailer) ?? [];
   // Our own services write it, and one that we cannot read is a defect of theirs that must not hide the fault itself.
-  return Buffer.isBuffer(value) ? (JSON.parse(value.toString("utf8")) as Facts) : {};
+  return Buffer.isBuffer(value) ? (parseJson(value.toString("utf8")) as Facts) : {};
 }
 
 function retryOf(error: ServiceError): Retry {

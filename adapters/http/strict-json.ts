@@ -1,7 +1,9 @@
 // What the library's JSON reader lets pass although it loses something on the way, and what is therefore refused for every route: a member that
 // stands twice (the last would win), half of a surrogate pair (it would become a replacement character, and two texts would become one),
 // bytes that are no UTF-8 (the same), and a whole number of which the reader would keep only the first digits. The text is looked at after it was found to be JSON, so that the look can be a simple one.
+
 import { Fault } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import { detailOf, fieldName } from "./field-errors.ts";
 
 type Step = string | number;
@@ -94,7 +96,7 @@ function lookAtText(text: string, begin: number, levels: readonly Level[]): numb
   const level = levels.at(-1);
   const isName = level?.isNameNext === true;
   if (!isName && !raw.includes("\\u")) return end;
-  const value = JSON.parse(raw) as string;
+  const value = parseJson(raw) as string;
   if (isName) lookAtName(value, level, levels);
   if (loneSurrogate.test(value)) throw refused(pathOf(levels), "whole characters, and it has half of a surrogate pair");
   return end;

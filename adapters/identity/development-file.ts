@@ -1,10 +1,12 @@
 // `<data dir>/dev-credentials.json`: the credentials of the development operators, for people and scripts on this machine. It is
 // written before anything believes in it, whole or not at all, and only its owner can read it.
+
 import { chmod, lstat, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { Role } from "../../contracts/src/authority.ts";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import { errnoOf, replaceFile, syncFolder } from "../secrets-file/durable-file.ts";
@@ -130,7 +132,7 @@ export function openCredentialsFile(dataFolder: string, log: Log): CredentialsFi
 
 function parsed(text: string): DevelopmentCredentials | undefined {
   try {
-    return content.safeParse(JSON.parse(text)).data;
+    return content.safeParse(parseJson(text)).data;
   } catch (thrown) {
     if (thrown instanceof SyntaxError) return undefined;
     throw thrown;

@@ -1,4 +1,6 @@
 // The readable form of a log line, for a person at a terminal. Text from outside may carry escape sequences that would move
+import { parseJson } from "../../contracts/src/parse-json.ts";
+
 // the cursor or recolour the screen, so every control character is shown as its escape.
 
 const colours: Readonly<Record<string, string>> = { debug: "90", info: "36", warn: "33", error: "31" };
@@ -21,7 +23,7 @@ export function prettyLine(jsonLine: string, colour: boolean): string {
 
 function parsed(jsonLine: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(jsonLine);
+    const value: unknown = parseJson(jsonLine);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     // Not one of ours; the caller shows it as it stands.

@@ -1,6 +1,8 @@
 // The audit log in memory: the same promises as on the database (ports/audit-log.ts), with the world's faults instead of a disk's.
+
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type {
   AuditBatch,
@@ -256,7 +258,7 @@ function putRight(audit: AuditWorld, repair: Omit<AuditIndexRow, "at">): boolean
   const row = audit.rows[at];
   if (row === undefined) return false;
   const line = new TextDecoder().decode(row.text);
-  const said = JSON.parse(line) as { readonly subject_id: string; readonly action: string; readonly timestamp: string };
+  const said = parseJson(line) as { readonly subject_id: string; readonly action: string; readonly timestamp: string };
   const isSaid = said.subject_id === repair.subjectId && said.action === repair.action;
   const isEvent = row.eventId === repair.eventId || line.includes(repair.eventId.replace(eventKind, ""));
   if (!isSaid || !isEvent) return false;

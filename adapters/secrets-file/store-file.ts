@@ -1,7 +1,9 @@
 // Reading and writing the whole secrets file: bytes on disk on one side, a map of secrets on the other. Only the newest value
 // of a secret is kept, with its version number.
+
 import { type FileHandle, open } from "node:fs/promises";
 import { Fault } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Random } from "../../ports/random.ts";
 import { errnoOf, replaceFile } from "./durable-file.ts";
 import type { HeldLock } from "./file-lock.ts";
@@ -44,7 +46,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function parse(plaintext: Buffer): unknown {
   try {
-    return JSON.parse(plaintext.toString("utf8"));
+    return parseJson(plaintext.toString("utf8"));
   } catch {
     // The parser's own message quotes the text, which is made of secrets, so it goes no further.
     return undefined;

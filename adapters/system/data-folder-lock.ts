@@ -10,11 +10,13 @@
 //     the lock is no longer X, and starts over.
 //  3. A claimant that died before its rename is itself replaced in the same way: claims form a chain, and only the live end
 //     of it acts.
+
 import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Fault } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 
@@ -124,7 +126,7 @@ async function tryLink(from: string, to: string): Promise<boolean> {
 
 async function readHolder(path: string): Promise<Holder | "absent" | "damaged"> {
   try {
-    const value: unknown = JSON.parse(await readFile(path, "utf8"));
+    const value: unknown = parseJson(await readFile(path, "utf8"));
     return isHolder(value) ? value : "damaged";
   } catch (error) {
     if (hasCode(error, "ENOENT")) return "absent";

@@ -1,6 +1,8 @@
 // `<data dir>/run.json`: where everything is right now, for people, scripts and tests. Replaced atomically, removed at a clean stop.
+
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 
 export interface RunFile {
   readonly pid: number;
@@ -34,7 +36,7 @@ export function addressInRunFile(dataFolder: string, supervisor: number, part: s
     // Nothing has told anything yet, or it has ended.
     return undefined;
   }
-  const { pid, addresses } = JSON.parse(text) as RunFile;
+  const { pid, addresses } = parseJson(text) as RunFile;
   return pid === supervisor ? addresses[part] : undefined;
 }
 

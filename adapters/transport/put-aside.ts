@@ -5,8 +5,10 @@
 //  2. Whatever was handled is taken out afterwards: after a crash in between it is handed over again, with the same id.
 //  3. Trouble of the platform is no failure of an event: it stays as it is and is tried again.
 //  4. Nothing is delivered before what is held is known.
+
 import { messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { BusEvent, DurableOptions, Handler } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -204,7 +206,7 @@ function cut(error: string): string {
 /** The JSON of a payload, or nothing when it is none. */
 export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

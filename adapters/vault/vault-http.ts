@@ -1,6 +1,8 @@
 // One request to Vault and its answer: time and size are bounded, a server that is busy, sealed or out of reach is asked again
 // a few times with growing, jittered pauses. Nothing that a server says is repeated in a message: it may echo what it got.
+
 import { Fault } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { closedFault } from "../secrets-file/secret-rules.ts";
@@ -134,7 +136,7 @@ async function boundedText(response: Response): Promise<string> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     // The parser's message quotes the text, which may hold a secret; whoever needs the body complains that it is not there.
     return undefined;

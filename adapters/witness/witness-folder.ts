@@ -3,10 +3,12 @@
 //
 //  1. A state is on the disk before `keep` resolves; a cosignature leaves after that.
 //  2. What is kept never goes back: a file that is damaged is an error that a person must look at, never an empty state.
+
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import { base64OfHash, hashOfBase64 } from "../../core/audit/base64.ts";
 import type { WitnessedState } from "../../core/audit/witness.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -96,7 +98,7 @@ async function readStates(path: string): Promise<Map<string, WitnessedState>> {
   const found = await readOptional(path);
   if (found === undefined) return new Map();
   try {
-    const stored = JSON.parse(found) as Readonly<Record<string, { size: number; root: string; note: string }>>;
+    const stored = parseJson(found) as Readonly<Record<string, { size: number; root: string; note: string }>>;
     return new Map(
       Object.entries(stored).map(([origin, { size, root, note }]) => {
         const hash = hashOfBase64(root);

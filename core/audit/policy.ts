@@ -1,5 +1,6 @@
 // Which witnesses must have cosigned a checkpoint: k of n named ones. An Ed25519 cosignature does not say under which name it was made, so one
 // public key under two names is one witness, and a policy that names it twice is refused.
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import { encodeHex } from "./base64.ts";
 import { type CosignatureClock, judgeCosignature } from "./cosignature.ts";
 import type { Sha256OfBytes } from "./hash.ts";
@@ -66,7 +67,7 @@ function partsOfText(text: string): Parts | undefined {
 function partsOfJson(text: string): Parts | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

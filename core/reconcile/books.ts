@@ -9,8 +9,10 @@
 //  5. exposure: the risk engine holds what order management holds, but for trades that are on their way; whatever may still trade is reserved, and
 //     nothing is reserved for what cannot (book-reservations.ts).
 // A trade that has been on its way for too long is a difference as well: which ones these are is the caller's to say.
+
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import type {
   BelievedApproval,
   BelievedLine,
@@ -246,7 +248,7 @@ function agreement(what: string, others: string, mine: Sums, theirs: Sums): Book
 }
 
 const keyOf = (of: readonly string[]): string => JSON.stringify(of);
-const partsOf = (key: string): readonly string[] => JSON.parse(key) as readonly string[];
+const partsOf = (key: string): readonly string[] => parseJson(key) as readonly string[];
 const nameOf = (key: string): string => partsOf(key).join(" ");
 
 function summedFill({ fundId, strategyId, symbol, quantity }: MissingFill): Summed {

@@ -1,7 +1,9 @@
 // The platform's data folder as seen from outside: where it is, what run.json says is running, and the development operators' credentials.
+
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import { Refusal } from "./failure.ts";
 import { isAlive } from "./login/profile-lock.ts";
 import type { Environment } from "./terminal.ts";
@@ -105,7 +107,7 @@ function readJson(path: string): unknown {
     );
   }
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     // The parser's message would repeat a piece of the file.
     throw new Refusal(exitCodes.failed, "DATA_FOLDER_UNUSABLE", `${path} is not JSON.`);

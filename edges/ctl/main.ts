@@ -1,6 +1,8 @@
 // A command line in, an exit code out. stdout gets exactly one answer, or nothing when the command failed; stderr gets the talk and, under
 // --json, one last line with the error as JSON.
+
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import { createContext } from "./context.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { asksForJson, parseCommandLine } from "./program.ts";
@@ -75,7 +77,7 @@ function failed(terminal: Terminal, failure: Failure, json: boolean): number {
   const { exit, code, hint } = failure;
   if (json) {
     const told = { ...failure.problem, code, detail: failure.detail, ...(hint === undefined ? {} : { hint }) };
-    terminal.say(JSON.stringify(JSON.parse(jsonText({ ...told, exit_code: exit }))));
+    terminal.say(JSON.stringify(parseJson(jsonText({ ...told, exit_code: exit }))));
     return exit;
   }
   terminal.say(`${terminal.paint.red("ctl:")} ${clean(failure.detail)}`);

@@ -1,7 +1,9 @@
 // What reference data must be beyond the form of each record: nothing twice, nothing that names what is not there. Pure, and told
 // completely, so that whoever sets a document sees every mistake at once.
+
 import { tradingCalendar } from "../../contracts/src/calendar.ts";
 import { messageOf } from "../../contracts/src/fault.ts";
+import { parseJson } from "../../contracts/src/parse-json.ts";
 import {
   calendarDefinition,
   type ReferenceContents,
@@ -20,7 +22,7 @@ export type ReadContent =
 export function readContent(kind: ReferenceKind, json: string): ReadContent {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(json);
+    parsed = parseJson(json);
   } catch (thrown) {
     return { ok: false, mistakes: [`content_json is not JSON: ${messageOf(thrown)}.`] };
   }

@@ -74,6 +74,20 @@ function betweenServices(path: string, other: string): string | undefined {
   return `service ${from} must not import service ${to}: they meet on the bus or through a client port`;
 }
 
+/** JSON from outside is read in one way, because one runtime misreads escaped names. */
+function* jsonInOneWay(file: SourceFile): Iterable<Complaint> {
+  if (isTool(file.path) || !file.path.endsWith(".ts") || file.path === "contracts/src/parse-json.ts") return;
+  // The offline verifier shares no code; the other is a test's child process.
+  if (/^(verifier|adapters\/postgres\/embedded\/harness)\//.test(file.path)) return;
+  const found: Complaint[] = [];
+  visit(file.tree, (node) => {
+    if (ts.isPropertyAccessExpression(node) && node.getText(file.tree) === "JSON.parse") {
+      found.push(at(file, node, "JSON.parse outside contracts/src/parse-json.ts: take parseJson"));
+    }
+  });
+  yield* found;
+}
+
 const clockCalls: Readonly<Record<string, string>> = {
   "Date.now": "take an Instant or a Clock",
   "performance.now": "take a Clock, or a stopwatch that is handed in",
@@ -188,6 +202,7 @@ function at(file: SourceFile, node: ts.Node, message: string): Complaint {
 export const rules: readonly Rule[] = [
   imports,
   clocksAndDice,
+  jsonInOneWay,
   timersInPureRooms,
   literalSubjects,
   portsHaveNoBody,

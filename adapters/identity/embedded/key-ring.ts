@@ -1,8 +1,10 @@
 // The keys that sign tokens, as values: the first one signs, the others are kept for as long as something that they signed may be
 // alive, or are refused.
+
 import type { JWK } from "jose";
 import { z } from "zod";
 import * as instant from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 
 export interface RingKey {
   readonly kid: string;
@@ -32,7 +34,7 @@ const storedRing = z.object({ version: z.literal(1), keys: z.array(storedKey) })
 
 export function ringOf(text: string | undefined): KeyRing {
   if (text === undefined) return [];
-  return storedRing.parse(JSON.parse(text)).keys.map((key) => ({
+  return storedRing.parse(parseJson(text)).keys.map((key) => ({
     kid: key.kid,
     jwk: key.jwk,
     createdAt: key.created_us,

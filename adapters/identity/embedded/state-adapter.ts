@@ -7,8 +7,10 @@
 //  3. A grant is a session: its first row and the event that it opened are one transaction, its removal and the event that it
 //     closed another, and its tokens are refused everywhere before that.
 //  4. A device's code is taken over by one browser and answered once.
+
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
@@ -46,7 +48,7 @@ export function createStateAdapter(model: string, options: StateOptions): Adapte
   const { store, sealing, clock, library } = options;
   const contextOf = (idHash: string): string => `oidc_state ${model} ${idHash}`;
   const payloadOf = (row: Row): AdapterPayload =>
-    JSON.parse(sealing.open(row.payload_sealed, contextOf(row.id_hash))) as AdapterPayload;
+    parseJson(sealing.open(row.payload_sealed, contextOf(row.id_hash))) as AdapterPayload;
 
   async function findBy(column: "id_hash" | "uid_hash" | "user_code_hash", value: string) {
     const found = await store.transactSql("oidc_find", (_unit, sql) =>

@@ -8,6 +8,7 @@
 //     within `refreshMs` of an issuer that answers.
 //  4. Every question to the issuer ends in time, and a caller waits for keys only so long, whatever a token claims to be signed with.
 //  5. Keys that are too short to be trusted are left out: what they signed is refused like what an unknown key signed.
+
 import { hash } from "node:crypto";
 import {
   type CryptoKey,
@@ -19,6 +20,7 @@ import {
 } from "jose";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -254,7 +256,7 @@ async function readText(url: string, signal: AbortSignal): Promise<string> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     // Whoever needs the document complains that it is not there; the parser's message would quote it.
     return undefined;

@@ -1,9 +1,11 @@
 // What a verifier must know of the store, read in one transaction: the embedded issuer and its keys, what is revoked, and the tokens of
 // machines. A snapshot never changes; a newer one takes its place.
+
 import { type CryptoKey, importJWK, type JWK } from "jose";
 import { isOperation, type Operation } from "../../../contracts/src/authority.ts";
 import { messageOf } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds, type Instant, minusMilliseconds } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
@@ -199,7 +201,7 @@ async function keysOf(rows: readonly KeyRow[], about: Circumstances): Promise<Re
 }
 
 async function publicKey(text: string): Promise<CryptoKey> {
-  const { kty, crv, x, y } = JSON.parse(text) as JWK;
+  const { kty, crv, x, y } = parseJson(text) as JWK;
   if (kty !== "EC" || crv !== "P-256" || x === undefined || y === undefined) {
     throw new TypeError("it is not an elliptic curve key on P-256");
   }

@@ -1,8 +1,10 @@
 // The lossy path for marks: conflated to the newest per key, sent in batches past the outbox. What the connection cannot
 // take is dropped and counted, because the next mark replaces it anyway.
+
 import { z } from "zod";
 import { Defect } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Subject } from "../../../contracts/src/subject.ts";
 import type { BusEvent } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -107,7 +109,7 @@ export function decodeBroadcast(
 
 function parseOrUndefined(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     // Anybody with access to the database may send on the channel; what is not ours is not an error of ours.
     return undefined;

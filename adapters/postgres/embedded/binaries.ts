@@ -1,9 +1,11 @@
 // Where PostgreSQL's programs lie: in the npm package for this machine. Its install script only makes the library
 // symlinks that npm cannot store, and npm may have been told not to run scripts, so they are made here when missing.
+
 import { readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 
 /** The folder that holds `native/bin`, `native/lib` and `native/share`, and what it is. */
 export interface BinariesPackage {
@@ -40,7 +42,7 @@ export async function locateBinaries(): Promise<BinariesPackage> {
 
 /** Reads what the package in this folder is. */
 export async function describeBinaries(folder: string): Promise<BinariesPackage> {
-  const manifest: unknown = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const manifest: unknown = parseJson(await readFile(join(folder, "package.json"), "utf8"));
   const version = isRecord(manifest) && typeof manifest["version"] === "string" ? manifest["version"] : "unknown";
   return { folder, label: `${version}-${process.platform}-${process.arch}` };
 }
@@ -96,7 +98,7 @@ async function listedLinks(packageFolder: string): Promise<readonly ListedLink[]
     if (isCode(error, ["ENOENT"])) return [];
     throw error;
   }
-  const list: unknown = JSON.parse(text);
+  const list: unknown = parseJson(text);
   return Array.isArray(list) ? list.filter(isListedLink) : [];
 }
 

@@ -7,9 +7,11 @@
 //  1. A data folder whose note names a database that is gone is refused; it is never started empty in its stead.
 //  2. A fresh data folder never adopts the database of a deleted one that had the same path.
 //  3. A copied data folder does not share its original's database.
+
 import { createHash } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Random } from "../../../ports/random.ts";
 import { socketPathBytesMax } from "../../system/data-folder.ts";
 import { type BinariesPackage, isCode, isRecord, makeLibraryLinks, programsOf, startFailed } from "./binaries.ts";
@@ -149,7 +151,7 @@ async function newServerFolder(dataFolder: string): Promise<string> {
 
 async function readNote(dataFolder: string): Promise<string | undefined> {
   try {
-    const note: unknown = JSON.parse(await readFile(join(dataFolder, noteName), "utf8"));
+    const note: unknown = parseJson(await readFile(join(dataFolder, noteName), "utf8"));
     if (isRecord(note) && typeof note["serverFolder"] === "string") return note["serverFolder"];
   } catch (error) {
     if (isCode(error, ["ENOENT", "ENOTDIR", "EACCES"])) return undefined;

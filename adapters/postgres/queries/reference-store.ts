@@ -1,5 +1,7 @@
 // Reference data read from PostgreSQL: the newest version of every kind, in one statement and so of one moment.
+
 import type pg from "pg";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { ReferenceKind } from "../../../contracts/src/records/reference.ts";
 import type { Reference, ReferenceData } from "../../../ports/reference-data.ts";
 import { referenceOf } from "../../records/reference-contents.ts";
@@ -24,7 +26,7 @@ export function createPostgresReferenceData(pool: pg.Pool): ReferenceData {
       return referenceOf(change, (kind: ReferenceKind) => {
         const row = newest.get(kind);
         if (row === undefined) return undefined;
-        return { version: Number(row["version"]), content: JSON.parse(row["content"] ?? "[]") };
+        return { version: Number(row["version"]), content: parseJson(row["content"] ?? "[]") };
       });
     },
     async changed() {

@@ -1,6 +1,8 @@
 // What the risk engine reads back from PostgreSQL: the journal, its snapshots, keys and fills, and the newest limits, values and halts.
+
 import type pg from "pg";
 import { fromMicroseconds, type Instant } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { JournalRow, RiskStore } from "../../../ports/risk-store.ts";
 import { storableId } from "../storable-text.ts";
@@ -62,7 +64,7 @@ export function createRiskReads(ask: Ask, clock: Clock): RiskReads {
         select epoch, array(select content::text from halt where lifted_us is null order by halt.epoch) as active
         from halt_epoch`;
       const [row] = (await ask("reading the halts", { name: "halts", text })).rows;
-      return { epoch: Number(row.epoch), active: row.active.map((content: string) => JSON.parse(content)) };
+      return { epoch: Number(row.epoch), active: row.active.map((content: string) => parseJson(content)) };
     },
   };
 }

@@ -1,5 +1,6 @@
 // The file that carries a range of entries out of the house: two lines of header, then one entry per line. Written and read here; judged in
 // verify-bundle.ts.
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { base64OfHash, hashOfBase64, utf8Of } from "../base64.ts";
 import { decodeUtf8 } from "../canonical/canonical-json.ts";
 import { isCanonicalJson } from "../canonical/canonical-scan.ts";
@@ -97,7 +98,7 @@ export function readBundleHeader(line: Uint8Array): BundleHeader | Refused {
 
 /** The fields of canonical JSON; undefined when it is another object, or none. */
 function readFields(text: string): HeaderFields | undefined {
-  const value: unknown = JSON.parse(text);
+  const value: unknown = parseJson(text);
   const { checkpoint, entries, from, handovers, left, right } = (value ?? {}) as Partial<Record<string, unknown>>;
   if (typeof checkpoint !== "string" || !isWhole(entries) || !isWhole(from) || !isSize(from + entries))
     return undefined;

@@ -4,6 +4,7 @@
 // The bytes are first copied into a room with zeros behind them. A zero is allowed nowhere, so that no scan runs past the end, and four bytes
 // can be read at once wherever one is. A scan answers the position after what it read, or, when the bytes are not canonical, -1 minus the
 // position of the byte where that shows.
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { decodeUtf8, levelsMax } from "./canonical-json.ts";
 
 const quote = 0x22;
@@ -313,7 +314,7 @@ function isEscapedKeyBefore(
   right: number,
   rightEnd: number,
 ): boolean {
-  const a = JSON.parse(decodeUtf8(bytes.subarray(left, leftEnd))) as string;
-  const b = JSON.parse(decodeUtf8(bytes.subarray(right, rightEnd))) as string;
+  const a = parseJson(decodeUtf8(bytes.subarray(left, leftEnd))) as string;
+  const b = parseJson(decodeUtf8(bytes.subarray(right, rightEnd))) as string;
   return a < b;
 }

@@ -1,5 +1,6 @@
 // The client of the operator API: `createClient({ baseUrl, token })` gives an object with one method per operation. It runs in
 // browsers and in Node on nothing but `fetch`, and never follows a redirect: the token is for the server that was named.
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { ApiError, type Problem, UnreachableError } from "./errors.ts";
 import { operationTable } from "./generated/operations.ts";
 import { type Arguments, type OperationPlace, type RequestShape, requestShape } from "./operation.ts";
@@ -148,7 +149,7 @@ function readAnswer(place: OperationPlace, response: Response, text: string, bas
   }
   if (response.status >= 400) throw apiError(response, text);
   if (place.answer === "text") return text;
-  const read = parseJson(text);
+  const read = readJson(text);
   if (read === undefined) {
     throw new UnreachableError(
       baseUrl,
@@ -159,7 +160,7 @@ function readAnswer(place: OperationPlace, response: Response, text: string, bas
 }
 
 function apiError(response: Response, text: string): ApiError {
-  const value = parseJson(text)?.value;
+  const value = readJson(text)?.value;
   const problem = typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Problem) : undefined;
   const retryAfter = response.headers.get("retry-after") ?? "";
   return new ApiError({
@@ -172,9 +173,9 @@ function apiError(response: Response, text: string): ApiError {
   });
 }
 
-function parseJson(text: string): { readonly value: unknown } | undefined {
+function readJson(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseJson(text) };
   } catch {
     // What cannot be read is told by its absence; both callers say what that means.
     return undefined;

@@ -59,7 +59,7 @@ describe("requestShape", () => {
   });
 });
 
-it("bundles for a browser out of its own files alone", async () => {
+it("bundles for a browser out of its own files and the one reader of JSON", async () => {
   const { metafile } = await build({
     entryPoints: [`${import.meta.dirname}/index.ts`],
     absWorkingDir: import.meta.dirname,
@@ -70,6 +70,7 @@ it("bundles for a browser out of its own files alone", async () => {
     format: "esm",
   });
   expect(Object.keys(metafile.inputs).sort()).toEqual([
+    "../../../contracts/src/parse-json.ts",
     "client.ts",
     "errors.ts",
     "generated/operations.ts",

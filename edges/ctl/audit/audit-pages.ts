@@ -1,5 +1,7 @@
 // The audit log as ctl reads it: pages of exact texts, one line per entry for people, and a broken chain told with its place.
+
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { isApiError, Refusal } from "../failure.ts";
 import { countOf } from "../text/numbers.ts";
@@ -61,7 +63,7 @@ export function closedLine(
 /** As JSON reads it; a text that is no JSON stays a text, so that it is seen. */
 export function entryOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     // Whether the chain is whole is for `verify` to say; here it is only shown.
     return text;

@@ -1,9 +1,11 @@
 // Talking to the OIDC issuer, whichever it is: the device flow for people, the development grant for a platform on this machine, renewal and
 // revocation. The library does the protocol; here it is decided what is trusted and what is said when it fails.
+
 import { hostname } from "node:os";
 import type { Configuration, CustomFetch, DeviceAuthorizationResponse, TokenEndpointResponse } from "openid-client";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { type Instant, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { connectionProblem, interrupted, loginRefusal, Refusal } from "../failure.ts";
@@ -220,7 +222,7 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> | und
   const [, payload, signature] = token.split(".");
   if (payload === undefined || signature === undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+    const value: unknown = parseJson(Buffer.from(payload, "base64url").toString("utf8"));
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     // Not JSON inside: then it is no JWT.

@@ -1,4 +1,5 @@
 // A login on disk: one file per profile, readable by its owner alone, replaced in one step and durable before anybody uses what is in it.
+
 import {
   chmodSync,
   closeSync,
@@ -17,6 +18,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { Refusal } from "../failure.ts";
 
 export interface Profile {
@@ -82,7 +84,7 @@ export function exposure(found: { readonly mode: number; readonly uid: number })
 function parseProfile(path: string, text: string): Profile | Refusal {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     // The parser's message would repeat a piece of the file, and the file holds a token.
     return unusable(path, "is not JSON");

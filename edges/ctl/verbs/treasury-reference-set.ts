@@ -1,8 +1,10 @@
 // `ctl treasury reference set`: replaces one kind of reference data by what a file says. It sends the current version plus 1, so that two people
 // cannot overwrite each other unseen.
+
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf } from "../../../contracts/src/fault.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { usageRefusal } from "../failure.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { kindOf, kindOption } from "../reference-kinds.ts";
@@ -46,7 +48,7 @@ async function run(context: Context): Promise<Answer> {
 async function contentOf(path: string, kind: string): Promise<Content> {
   let read: unknown;
   try {
-    read = JSON.parse(await readFile(path, "utf8"));
+    read = parseJson(await readFile(path, "utf8"));
   } catch (thrown) {
     throw usageRefusal(`${path} cannot be read as JSON: ${messageOf(thrown)}.`);
   }

@@ -1,8 +1,10 @@
 // Every process's metrics on one page, each figure labelled with its service. A service that does not answer is a figure too
 // (portcullis_up 0): a page that fails because one part is down would hide the other parts just when they matter.
+
 import { AggregatorRegistry, Registry } from "prom-client";
 import { z } from "zod";
 import { messageOf } from "../../../contracts/src/fault.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
@@ -48,7 +50,7 @@ export function metricsPage(parts: MetricsParts): Route {
 function parse(service: string, json: string | undefined, parts: MetricsParts): MetricsJson | undefined {
   if (json === undefined) return undefined;
   try {
-    return metricsJson.parse(JSON.parse(json));
+    return metricsJson.parse(parseJson(json));
   } catch (thrown) {
     parts.log.warn("A service's metrics cannot be read", { service, complaint: messageOf(thrown) });
     return undefined;

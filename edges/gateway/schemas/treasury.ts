@@ -1,7 +1,9 @@
 // What the routes of funds, instruments and reference data take and answer.
+
 import { z } from "zod";
 import type { Funds, ReferenceDocument } from "../../../contracts/src/generated/svc/v1/platform.ts";
 import { tryParse } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { countNumber } from "../../../contracts/src/records/fields.ts";
 import { fundStatus } from "../../../contracts/src/records/fund.ts";
 import { instrument } from "../../../contracts/src/records/market.ts";
@@ -50,5 +52,5 @@ export const referenceAnswer = z.object({
 
 /** The document with its content opened. */
 export function referenceJson({ content_json, ...rest }: ReferenceDocument): object {
-  return { ...rest, content: JSON.parse(content_json) as unknown };
+  return { ...rest, content: parseJson(content_json) as unknown };
 }

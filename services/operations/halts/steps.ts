@@ -4,8 +4,10 @@
 //  1. Steps do not wait for each other: one that fails neither undoes nor stops another.
 //  2. A halt that somebody else latched is adopted under its own id: told as operations.halt.requested, once, whether its message came or not.
 //  3. A step that is open for too long alarms until it is proven or its halt was lifted.
+
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { ActiveHalt, HaltStepName } from "../../../contracts/src/records/halt.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { line } from "../../shared/one-line.ts";
@@ -105,7 +107,7 @@ export function startHaltSteps({ ports, alarms }: StepsOptions): HaltSteps {
     const ids = new Set(active.map(({ halt_id: id }) => id));
     for (const id of done) if (!ids.has(id)) done.delete(id);
     for (const key of open.keys()) {
-      const [haltId, step] = JSON.parse(key) as [string, HaltStepName];
+      const [haltId, step] = parseJson(key) as [string, HaltStepName];
       if (!ids.has(haltId)) close(haltId, step);
     }
   }

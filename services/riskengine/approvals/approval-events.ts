@@ -1,7 +1,9 @@
 // What became of approvals, told: each expiry and each owner's word is in the journal first, and then an event, once. A crash between the two is
 // made up for at the next start, from the journal's newest entries.
+
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import {
   type ApprovalExpired,
   type ApprovalSent,
@@ -86,7 +88,7 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
       const now = ports.clock.now();
       for (const row of rows) {
         if (millisecondsBetween(row.at, now) > makeUpMsMax) continue;
-        const heard: unknown = JSON.parse(decoder.decode(row.payload));
+        const heard: unknown = parseJson(decoder.decode(row.payload));
         if (row.kind === "expiry") tellInTime({ kind: "expiry", payload: approvalExpired.parse(heard) });
         else tellInTime({ kind: "sent", payload: approvalSent.parse(heard) });
       }

@@ -1,7 +1,9 @@
 // The journal, folded into an engine's books: what is done live when an entry becomes durable, done again from what was written.
+
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { parse } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { ApprovalExpired } from "../../../contracts/src/records/order.ts";
 import {
   approvalExpired,
@@ -64,7 +66,7 @@ function applyRow(engine: Engine, row: JournalRow): void {
       if (order !== undefined && decision !== undefined) engine.adoptDecision(order, decision, row.at);
       return;
     }
-    const heard: unknown = JSON.parse(decoder.decode(row.payload));
+    const heard: unknown = parseJson(decoder.decode(row.payload));
     if (row.kind === "fill") engine.applyFill(fill.parse(heard));
     else if (row.kind === "transition") engine.applyTransition(orderTransition.parse(heard));
     else if (row.kind === "expiry") foldExpiry(engine, approvalExpired.parse(heard));

@@ -1,8 +1,10 @@
 // The engine's books, rebuilt at a start: the newest snapshot, the entries after it, the keys of the last minutes. Then the same books
 // are computed from the very first entry and compared with the snapshot: state that is kept along the way must equal its recomputation.
+
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { type Instant, minusMilliseconds } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { type EngineSnapshot, isWhole } from "../../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../../ports/risk-store.ts";
@@ -90,7 +92,7 @@ async function rememberOrder({ riskStore }: Ports, engine: Engine, key: SeenKey,
 
 function readSnapshot({ content, through }: Snapshot): EngineSnapshot {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content)) as EngineSnapshot;
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(content)) as EngineSnapshot;
   } catch (thrown) {
     throw new Defect(`the snapshot through ${through} cannot be read: ${messageOf(thrown)}`, { cause: thrown });
   }

@@ -1,6 +1,8 @@
 // The key that signs the log's checkpoints, kept as a secret together with the log's name, the keys before it, and the next one while a rotation
 // is under way. Keeping the name outside the log is what makes a log that was replaced as a whole, or emptied, show: its entry 0 can say anything.
+
 import { Fault } from "../../../../contracts/src/fault.ts";
+import { parseJson } from "../../../../contracts/src/parse-json.ts";
 import { decodeBase64Of, encodeBase64 } from "../../../../core/audit/base64.ts";
 import { originOfLog } from "../../../../core/audit/genesis.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
@@ -217,7 +219,7 @@ function isSize(size: unknown): boolean {
 function readKept(value: string, path: string): Kept {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(value);
+    parsed = parseJson(value);
   } catch (thrown) {
     // The message of the parser would repeat a part of the secret.
     if (thrown instanceof SyntaxError) throw unusable(path, "it is not JSON");
