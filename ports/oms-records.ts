@@ -1,5 +1,5 @@
 // Order management's part of a unit of work: orders with their state, trades, and the positions that are their sum. Stops, the reconciler
-// and the job that compares the books read here as well; only order management writes.
+// and the job that compares the books read here as well; only order management writes, but for the risk engine's note that an approval was released.
 import type { Denial } from "../contracts/src/codes.ts";
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
@@ -18,6 +18,8 @@ export interface StoredOrder {
   readonly filledValue: Decimal;
   /** The approval, or the denial that ended it. */
   readonly decision?: RiskDecision;
+  /** The risk engine has released, or is about to release, the order's approvals up to this `valid_until`: they let nothing out. */
+  readonly releasedThrough?: Instant;
   readonly brokerOrderId?: string;
   readonly parentOrderId?: string;
   /** New terms that are not in force yet. */

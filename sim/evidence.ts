@@ -30,7 +30,7 @@ export interface Reserved {
   /** Those of which its journal has nothing that shows that they were sent, and those that ran out. */
   readonly unsent: Set<string>;
   readonly expired: Set<string>;
-  /** Of those that ran out, the ones that somebody released: whoever sends one of them all the same is told of by an alarm. */
+  /** Of those that ran out, the ones that somebody released: nobody sends them. */
   readonly released: Set<string>;
 }
 

@@ -87,6 +87,9 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "platform.restart": tells("restartRequested"),
   "risk.release": tells("throttleReleased"),
   "risk.approval": tells("approvalExpired", "approvalSent"),
+  "risk.approval-note": untold(
+    "It only keeps order management from sending what is about to be released; the release is told, and so is the order's end.",
+  ),
   "risk.attempt": tells("operatorAttempted"),
   "risk.alarm": tells("alarmRaised"),
   "risk.unjudged": tells("lossesUnjudged"),

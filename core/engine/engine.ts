@@ -33,6 +33,7 @@ import { applyTransition, type TransitionEffect } from "../orders/order-transiti
 import { applyFill, type FillEffect } from "../orders/reservations.ts";
 import { release } from "../orders/throttle.ts";
 import {
+  allUnsent,
   type Confirmed,
   confirmSent,
   type Expiry,
@@ -40,6 +41,7 @@ import {
   noSweep,
   type Swept,
   sweepUnsent,
+  type Unsent,
   type UnsentEnd,
   unexpire,
 } from "../orders/unsent-approvals.ts";
@@ -134,6 +136,8 @@ export interface Engine {
   applyTransition(transition: OrderTransition): TransitionEffect;
   /** One stretch of a sweep over all open orders: those whose unsent approvals run out by then. From 0 a new sweep begins. */
   sweepUnsent(through: Instant, from: number, countMax: number): Swept;
+  /** Everything of the order that nothing shows to be sent; undefined when there is nothing. */
+  unsent(orderId: string): Unsent | undefined;
   /** The order's unsent approvals up to that `valid_until` hold nothing any more; undefined when there are none. */
   expire(orderId: string, through: Instant, end?: UnsentEnd): Expiry | undefined;
   /** As if it had not been. */
@@ -197,6 +201,7 @@ export function createEngine(options: EngineOptions): Engine {
     applyFill: (fill) => applyFill(state.books, state.orders, fill),
     applyTransition: (transition) => applyTransition(state.books, state.orders, transition),
     sweepUnsent: (through, from, countMax) => sweepUnsent(state.orders, sweep, through, from, countMax),
+    unsent: (orderId) => allUnsent(state.orders, orderId),
     expire: (orderId, through, end) => expire(state.books, state.orders, orderId, through, end),
     unexpire: (expiry) => unexpire(state.books, state.orders, expiry),
     confirmSent: (orderId) => confirmSent(state.books, state.orders, orderId),

@@ -1,4 +1,4 @@
-// Whether an approved order may be sent at this moment: its approval has not run out, and no halt that covers it is newer than the one the
+// Whether an approved order may be sent at this moment: its approval has not run out and was not released, and no halt that covers it is newer than the one the
 // risk engine knew when it decided. A proven reduction that is marked so passes halts where the fund's envelope lets it; a halt of its strategy only
 // if it was proven to reduce what that strategy itself holds.
 import type { Denial } from "../../contracts/src/codes.ts";
@@ -36,12 +36,20 @@ export interface Sending {
   readonly halts: readonly ActiveHalt[];
   /** Whether the fund's envelope lets proven reductions pass halts. */
   readonly exitsPassHalts: boolean;
+  /** Approvals of the order up to this `valid_until` were released; undefined when none was. */
+  readonly releasedThrough: Instant | undefined;
   readonly at: Instant;
 }
 
 /** Why it may not be sent; undefined when it may. */
-export function whyNotSend({ order, decision, halts, exitsPassHalts, at }: Sending): Denial | undefined {
-  if (decision.valid_until === undefined || at > parse(decision.valid_until)) {
+export function whyNotSend(sending: Sending): Denial | undefined {
+  const { order, decision, halts, exitsPassHalts, releasedThrough, at } = sending;
+  const validUntil = decision.valid_until === undefined ? undefined : parse(decision.valid_until);
+  if (releasedThrough !== undefined && validUntil !== undefined && validUntil <= releasedThrough) {
+    const reason = `The approval of ${order.order_id} was released before it was sent: nothing is reserved for it.`;
+    return { code: "APPROVAL_RELEASED", reason };
+  }
+  if (validUntil === undefined || at > validUntil) {
     return { code: "APPROVAL_EXPIRED", reason: `The approval of ${order.order_id} ran out before it was sent.` };
   }
   const newer = halts.find(

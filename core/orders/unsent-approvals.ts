@@ -54,6 +54,27 @@ export function unsentOf(order: OpenOrder, through: Instant): UnsentApproval | u
   return { orderId, what: "AMENDMENT", validUntil: oldest as Instant };
 }
 
+/** Everything of an order that nothing shows to be sent. */
+export interface Unsent {
+  readonly what: UnsentApproval["what"];
+  /** The newest of their `valid_until`. */
+  readonly through: Instant;
+  /** The idempotency keys of its amendments among them; undefined for one that stands for two. */
+  readonly keys: readonly (string | undefined)[];
+}
+
+/** Undefined when nothing of the order is unsent. */
+export function allUnsent(orders: OrderBook, orderId: string): Unsent | undefined {
+  const order = orders.open.get(orderId);
+  if (order === undefined || order.awaitsVerdict) return undefined;
+  const waiting = order.amendments.filter(({ unsentUntil }) => !Number.isNaN(unsentUntil));
+  const keys = waiting.map(({ key }) => key);
+  if (!Number.isNaN(order.unsentUntil)) return { what: "ORDER", through: order.unsentUntil as Instant, keys };
+  if (waiting.length === 0) return undefined;
+  const newest = Math.max(...waiting.map(({ unsentUntil }) => unsentUntil));
+  return { what: "AMENDMENT", through: newest as Instant, keys };
+}
+
 /** How an unsent approval ends: its time ran out, or somebody released it before. */
 export type UnsentEnd = "EXPIRED" | "RELEASED";
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { OrderStatus, OrderStatuses, Positions } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
 import { type OmsRig, omsRig, operator, orderOf } from "../../testkit/oms-rig.ts";
@@ -146,6 +147,28 @@ describe("the check", () => {
     await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
     await becomes(rig, "o-1", "REJECTED");
     expect((await rig.order("o-1"))?.code).toBe("APPROVAL_EXPIRED");
+    expect(rig.broker.arrivals.size).toBe(0);
+  });
+
+  it("22.2: an approval that was released before it is sent is not used, one that came after the release is", async () => {
+    const rig = await rigged();
+    const oms = await rig.start();
+    const releaseThrough = (through: string) =>
+      rig.outside.transact("release", async (unit) => {
+        const stored = await unit.oms.lockOrder("o-1");
+        if (stored !== undefined) await unit.oms.updateOrder({ ...stored, releasedThrough: parse(through) });
+      });
+    let lost = 1;
+    rig.risk.losesAnswer = () => {
+      if (lost === 0) return false;
+      lost -= 1;
+      void releaseThrough(rig.risk.decided[0]?.valid_until ?? "");
+      return true;
+    };
+    await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    await becomes(rig, "o-1", "REJECTED");
+    expect(await rig.order("o-1")).toMatchObject({ code: "APPROVAL_RELEASED", decision: { approved: true } });
+    expect(rig.told(subjects.ordersRejected)).toMatchObject([{ order_id: "o-1", code: "APPROVAL_RELEASED" }]);
     expect(rig.broker.arrivals.size).toBe(0);
   });
 

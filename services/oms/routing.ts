@@ -1,7 +1,8 @@
 // From approval to the broker. What may be sent is decided in one transaction with the halts as they are at that moment: a halt is latched
 // either before it, and refuses the order, or after it, and finds the order to cancel.
 //
-//  1. Nothing is sent that is not ROUTED in the store, and nothing becomes ROUTED without an approval that holds and no newer halt over it.
+//  1. Nothing is sent that is not ROUTED in the store, and nothing becomes ROUTED without an approval that holds, was not released, and no newer
+//     halt over it. Whoever releases an approval says so at the order, under its lock, and does not release what is ROUTED.
 //  2. A broker that says nothing leaves UNKNOWN, with its reservation kept: asked by our id until it tells, never taken for refused.
 //  3. What the broker says it never had is sent again only under the conditions of the first time; else it is refused, and then for good.
 //  4. Nothing new is sent whose fund, strategy or instrument the reference data of that transaction does not have: a change of it waits for the
@@ -45,10 +46,11 @@ export function createRouting(ports: OmsPorts, bells: Bells, haltsHeard: () => r
 
   /** In the transaction of the sending: why not, with the halts held as they are. */
   async function refusal(unit: UnitOfWork, stored: StoredOrder, exitsPass: boolean): Promise<Denial | undefined> {
-    const { order, decision } = stored;
+    const { order, decision, releasedThrough } = stored;
     if (decision?.approved !== true) throw new Defect(`the order ${order.order_id} has no approval to be sent with`);
     const { active } = await unit.oms.haltsAtSending();
-    const denial = whyNotSend({ order, decision, halts: active, exitsPassHalts: exitsPass, at: clock.now() });
+    const terms = { order, decision, exitsPassHalts: exitsPass, releasedThrough };
+    const denial = whyNotSend({ ...terms, halts: active, at: clock.now() });
     return denial ?? referenceGone(unit, stored);
   }
 
@@ -86,10 +88,11 @@ export function createRouting(ports: OmsPorts, bells: Bells, haltsHeard: () => r
   }
 
   async function send(stored: StoredOrder, exitsPass: boolean): Promise<StepOutcome> {
-    const { order, decision } = stored;
+    const { order, decision, releasedThrough } = stored;
     if (decision === undefined) throw new Defect(`the order ${order.order_id} has no approval to be sent with`);
     const halts = haltsHeard();
-    const late = whyNotSend({ order, decision, halts, exitsPassHalts: exitsPass, at: clock.now() });
+    const terms = { order, decision, exitsPassHalts: exitsPass, releasedThrough };
+    const late = whyNotSend({ ...terms, halts, at: clock.now() });
     if (late !== undefined) return withdraw(stored, late);
     try {
       return await take(stored, await brokerOf(ports, order.broker).submit(brokerOrderOf(stored)));

@@ -18,7 +18,7 @@ import { move, remainingOf } from "./transitions.ts";
 export const slicesMax = 1_000;
 
 /** A slice that ended so says nothing about the exit: the next one is tried. */
-const triedAgain: ReadonlySet<string> = new Set(["APPROVAL_EXPIRED", "ORDER_CHECK_UNANSWERED"]);
+const triedAgain: ReadonlySet<string> = new Set(["APPROVAL_EXPIRED", "APPROVAL_RELEASED", "ORDER_CHECK_UNANSWERED"]);
 
 export interface Slicing {
   /** Begins to slice an exit that is too large; undefined when this order goes out whole. */

@@ -56,10 +56,14 @@ export const releaseThrottle: Act = async (parts) => {
   return asOfficer(parts, "RiskEngine", "ReleaseThrottle", { strategy_id: strategyId, reason: someReason(parts) });
 };
 
-/** Approvals of clients that never sent them, orders that were sent long ago, and nobody's. */
+const beforeSending: ReadonlySet<string> = new Set(["PENDING_CHECK", "ACCEPTED"]);
+
+/** Approvals of clients that never sent them, orders about to be sent, orders that were sent long ago, and nobody's. */
 function someOrder({ dice, platform, crashed }: ActionParts): string {
   const orders = [...platform.world.oms.orders.keys()];
-  if (crashed.length > 0 && dice.chance(0.7)) return one(dice, crashed);
+  if (crashed.length > 0 && dice.chance(0.5)) return one(dice, crashed);
+  const unsent = orders.filter((id) => beforeSending.has(platform.world.oms.orders.get(id)?.state ?? ""));
+  if (unsent.length > 0 && dice.chance(0.7)) return one(dice, unsent);
   return orders.length === 0 || dice.chance(0.1) ? "order-nobody" : one(dice, orders);
 }
 

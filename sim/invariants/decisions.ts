@@ -114,12 +114,12 @@ function figureOf({ checks }: RiskDecision, name: string): string | undefined {
 }
 
 /**
- * Whether an approved order may still trade. What was not told to be on its way while its approval held never will be; and what a person released
- * counts for nothing until its sending is heard of.
+ * Whether an approved order may still trade. What was not told to be on its way while its approval held never will be, nor what a person released
+ * before.
  */
 export function mayTrade({ order, approval, state, routed }: ToldOrder, { reserved }: Evidence, at: string): boolean {
-  if (approval === undefined || isOver(state) || reserved.released.has(order.order_id)) return false;
-  return routed || (approval.valid_until ?? "") >= at;
+  if (approval === undefined || isOver(state)) return false;
+  return routed || (!reserved.released.has(order.order_id) && (approval.valid_until ?? "") >= at);
 }
 
 function countedInFull(evidence: Evidence, order: Order, decision: RiskDecision): string | undefined {
@@ -157,14 +157,13 @@ function withinLimit(past: History, order: Order, decision: RiskDecision): strin
 export const reservedWhileAlive: Invariant = {
   name: "reserved_while_alive",
   sentence:
-    "What is held for an order is not let go while the order may be alive, at the broker or with us, unless a person releases it between its approval and its sending and until that sending is heard of, because the room would be given away twice.",
-  violated({ told, past, reserved, platform, settled }) {
+    "What is held for an order is not let go while the order may be alive, at the broker or with us, because the room would be given away twice.",
+  violated({ told, past, reserved, platform }) {
     if (told !== undefined) return undefined;
     return (
       first(platform.outside.open.keys(), (id) => {
         if (!reserved.held.has(id)) return `${id} works at the broker and was never reserved`;
-        const isReleased = reserved.released.has(id) && !settled;
-        const isGone = reserved.freed.has(id) || (reserved.expired.has(id) && !isReleased);
+        const isGone = reserved.freed.has(id) || reserved.expired.has(id);
         return isGone ? `${id} works at the broker and its reservation is gone` : undefined;
       }) ??
       first(reserved.freed, (id) => {

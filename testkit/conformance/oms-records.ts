@@ -32,7 +32,11 @@ const ordersAreKept: StoreCheck = {
   sentence: "orders are kept whole, found by id, key and parent, open ones oldest first, and an id is taken once",
   async run(rig) {
     const one = stored("one", { amendment: { idempotency_key: "k", quantity: "3", askedAt: at(5) } });
-    const two = stored("two", { createdAt: at(2_000_000), filledQuantity: d("1.000000000000000001") });
+    const two = stored("two", {
+      createdAt: at(2_000_000),
+      filledQuantity: d("1.000000000000000001"),
+      releasedThrough: at(9_000_001),
+    });
     const slices = [2, 10, 1].map((n) => stored(`one/${n}`, { parentOrderId: "one", createdAt: at(3_000_000) }));
     await rig.store.transact("conformance.orders", async (unit) => {
       for (const order of [two, one, ...slices]) await unit.oms.insertOrder(order);

@@ -28,6 +28,7 @@ import { auditAnewMigration } from "./0025-audit-anew.ts";
 import { firstSeenMigration } from "./0026-first-seen.ts";
 import { corporateActionsMigration } from "./0027-corporate-actions.ts";
 import { putAsideMigration } from "./0028-put-aside.ts";
+import { releasedApprovalsMigration } from "./0029-released-approvals.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   firstSeenMigration,
   corporateActionsMigration,
   putAsideMigration,
+  releasedApprovalsMigration,
 ];

@@ -193,6 +193,7 @@ export const commandDenials = {
   ORDER_KEY_CONFLICT: denial("The idempotency key belongs to another order.", "ABORTED"),
   ORDER_NOT_OPEN: denial("The order can no longer be cancelled or amended.", "FAILED_PRECONDITION"),
   APPROVAL_EXPIRED: denial("The approval ran out before the order was sent.", "FAILED_PRECONDITION"),
+  APPROVAL_RELEASED: denial("The approval was released before the order was sent.", "FAILED_PRECONDITION"),
   APPROVAL_SPENT: denial("The approval was spent on an earlier sending or amendment.", "FAILED_PRECONDITION"),
   APPROVAL_OUTDATED: denial("A halt came between the approval and the sending.", "FAILED_PRECONDITION"),
   ORDER_REFERENCE_GONE: denial(

@@ -2,7 +2,7 @@
 // engine holds the larger of both until the new terms are told. Halts are looked at as they are when an order is sent.
 //
 //  1. The wish is durable before anybody is asked, the approval before the broker is told; after a restart both go on where they stood.
-//  2. Nothing is handed over whose approval has run out or is older than a halt that covers the order: that is looked at before each hand-over.
+//  2. Nothing is handed over whose approval has run out, was released, or is older than a halt that covers the order: that is looked at before each hand-over.
 //  3. The order's own terms change when the broker says that it has every one of them, and not before.
 //  4. Terms that were denied, that ran out, or that the broker refused are dropped, and the order stays as it was. Terms that may be with the
 //     broker are dropped only when it has said that it does not have them.
@@ -120,6 +120,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
     const why = (halts: readonly ActiveHalt[], stored: StoredOrder): Denial | undefined =>
       whyNotSend({
         ...{ order: asked, decision, exitsPassHalts, at: clock.now() },
+        releasedThrough: stored.releasedThrough,
         halts: isLowering(stored.order, amendment) ? [] : halts,
       });
     const held = await store.transact("oms.amend", async (unit) => {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { OrderStatus } from "../../../contracts/src/generated/svc/v1/platform.ts";
+import { parse } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { DeniedAnswer } from "../../../ports/rpc.ts";
 import { type OmsLife, omsRig, orderOf, type OmsRig as Rig } from "../../../testkit/oms-rig.ts";
@@ -53,6 +54,30 @@ describe("23.1: an approval is spent once", () => {
     expect(atBroker(rig)).toBe("10");
     expect(rig.risk.asked.length).toBe(3);
     expect((await rig.order("o-1"))?.order.quantity).toBe("10");
+  });
+
+  it("22.2: one that was released is dropped, the order keeps its terms, and the next one passes", async () => {
+    const rig = await rigged();
+    rig.risk.validMs = 60_000;
+    const oms = await working(rig);
+    let lost = 1;
+    rig.risk.losesAnswer = () => {
+      if (lost === 0) return false;
+      lost -= 1;
+      const through = parse(rig.risk.decided.at(-1)?.valid_until ?? "");
+      void rig.outside.transact("release", async (unit) => {
+        const stored = await unit.oms.lockOrder("o-1");
+        if (stored !== undefined) await unit.oms.updateOrder({ ...stored, releasedThrough: through });
+      });
+      return true;
+    };
+    await amend(oms, "k-1", "27");
+    await rig.until("it is dropped", async () => (await rig.order("o-1"))?.settledAmendments?.length === 1);
+    expect((await rig.order("o-1"))?.settledAmendments).toMatchObject([{ denial: { code: "APPROVAL_RELEASED" } }]);
+    expect(rig.told(subjects.ordersUpdated).at(-1)).toMatchObject({ dropped_amendment_key: "k-1" });
+    expect([atBroker(rig), (await rig.order("o-1"))?.order.quantity]).toEqual(["10", "10"]);
+    await amend(oms, "k-2", "12");
+    expect(atBroker(rig)).toBe("12");
   });
 
   it("also after a restart, and a denied one stays denied", async () => {

@@ -1,12 +1,15 @@
 // Approvals that nobody sends, on the running engine in virtual time: they run out, once and audited, also across restarts and outages; and what
 // an owner or an operator says of one.
 import { describe, expect, it } from "vitest";
+import * as decimal from "../../../contracts/src/decimal.ts";
 import type { Fault } from "../../../contracts/src/fault.ts";
 import type { Approval, Approvals, Exposures } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format, millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { DeniedAnswer } from "../../../ports/rpc.ts";
+import { orderOf } from "../../../testkit/oms-rig.ts";
 import {
   type EngineLife,
   machine,
@@ -271,6 +274,20 @@ function takeAway(rig: RiskEngineRig): { end: () => void } {
   };
 }
 
+const askedAt = parse("2026-11-18T15:00:00Z");
+const denial = { code: "ORDER_DENIED", reason: "denied" } as const;
+const storedOf = (orderId: string, differs: Partial<StoredOrder>): StoredOrder => ({
+  order: orderOf(orderId),
+  state: "ACCEPTED",
+  bodyHash: "ab",
+  filledQuantity: decimal.zero,
+  filledValue: decimal.zero,
+  submittedBy: "operator:duty",
+  createdAt: askedAt,
+  updatedAt: askedAt,
+  ...differs,
+});
+
 describe("22.2: an approval that is released", () => {
   it("is free at once, recorded with who and why, and may be released again", async () => {
     const [rig, life] = await begin();
@@ -293,6 +310,47 @@ describe("22.2: an approval that is released", () => {
     await rig.pass(goneMs);
     expect(rig.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a", state: "EXPIRED" }]);
     expect(await release(rig, life, "a")).toMatchObject({ state: "EXPIRED" });
+    await rig.finish(life.service.stop());
+  });
+
+  it("keeps order management from sending it, and is refused once that has let it out, heard of or not", async () => {
+    const [rig, life] = await begin();
+    const put = (order_id: string, differs: Partial<StoredOrder> = {}) =>
+      rig.finish(rig.outside.store.transact("rig.order", (unit) => unit.oms.insertOrder(storedOf(order_id, differs))));
+    for (const order_id of ["waits", "routed", "ended", "foreign"]) await approve(rig, life, { order_id });
+    await put("waits");
+    await put("routed", { state: "ROUTED" });
+    await put("ended", { state: "REJECTED" });
+    expect(await release(rig, life, "routed")).toMatchObject({ denial: { code: "APPROVAL_SENT" } });
+    for (const order_id of ["waits", "ended", "foreign"]) {
+      expect(await release(rig, life, order_id)).toMatchObject({ state: "RELEASED" });
+    }
+    const [event] = rig.published(subjects.approvalExpired);
+    expect(event).toMatchObject({ order_id: "waits" });
+    expect(rig.world.oms.orders.get("waits")?.releasedThrough).toBe(parse(event?.valid_until ?? ""));
+    expect(rig.world.oms.orders.get("routed")?.releasedThrough).toBeUndefined();
+    expect(rig.world.oms.orders.get("ended")?.releasedThrough).toBeUndefined();
+    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
+    await rig.finish(life.service.stop());
+  });
+
+  it.each([
+    ["asked for", { amendment: { idempotency_key: "more", askedAt } }, "RELEASED"],
+    ["handed over", { amendment: { idempotency_key: "more", askedAt, handedAt: askedAt } }, "APPROVAL_SENT"],
+    ["in force", { settledAmendments: [{ idempotency_key: "more", settledAt: askedAt }] }, "APPROVAL_SENT"],
+    ["dropped", { settledAmendments: [{ idempotency_key: "more", denial, settledAt: askedAt }] }, "RELEASED"],
+    ["another's", { settledAmendments: [{ idempotency_key: "less", settledAt: askedAt }] }, "RELEASED"],
+  ] as const)("of an amendment that is %s, by the store: %s", async (_what, differs, outcome) => {
+    const [rig, life] = await begin();
+    await approve(rig, life, { order_id: "a" });
+    await rig.publish(subjects.ordersUpdated, stepOf(rig, "a"));
+    await rig.pass(500);
+    await approve(rig, life, { order_id: "a", quantity: "250", idempotency_key: "more" });
+    const stored = storedOf("a", { state: "WORKING", ...differs });
+    await rig.finish(rig.outside.store.transact("rig.order", (unit) => unit.oms.insertOrder(stored)));
+    const answer = await release(rig, life, "a");
+    expect(answer.denial?.code ?? rig.published(subjects.approvalExpired)[0]?.state).toBe(outcome);
+    expect(await line(rig, life)).toEqual(["0", outcome === "RELEASED" ? "100" : "250", "0"]);
     await rig.finish(life.service.stop());
   });
 

@@ -5,7 +5,8 @@
 //     was heard: the time is that of heard-time.ts, and a start begins it anew.
 //  2. An expiry moves the books in the step in which it goes to the journal, and is taken back when the journal did not take it.
 //  3. Each is told once, after the journal has it (approval-events.ts).
-//  4. A sweep goes over all open orders in short stretches, between which checks are decided.
+//  4. An approval is released only after order management was kept from sending it (keep-from-sending.ts).
+//  5. A sweep goes over all open orders in short stretches, between which checks are decided.
 
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
@@ -29,9 +30,10 @@ import type { Alarms } from "../alarms.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 import { type ApprovalEvent, type ApprovalEvents, payloadOf } from "./approval-events.ts";
 import type { HeardTime } from "./heard-time.ts";
+import { keepFromSending } from "./keep-from-sending.ts";
 
 export interface ApprovalsOptions {
-  readonly ports: Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "settings">;
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "settings">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
   readonly attempts: Attempts;
@@ -56,6 +58,8 @@ const listMax = 5_000;
 const never = fromMicroseconds(0);
 /** At most so many expire in one sweep: each of them is an entry of the journal. */
 const expiriesMax = 1_000;
+/** An order that is approved anew so often while its approval is released is being sent. */
+const releaseTriesMax = 5;
 
 export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   const { ports, engine, commit, attempts, alarms, events, heard } = options;
@@ -180,16 +184,20 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
       return attempts.refused(attempt, { code: "REASON_MISSING", reason: missing });
     }
     if (approval.state === "EXPIRED" || approval.state === "RELEASED") return approval;
-    if (approval.valid_until === undefined) {
-      const sent = `Order ${orderId} was sent: what is reserved for it stays until it ends.`;
-      return attempts.refused(attempt, { code: "APPROVAL_SENT", reason: sent });
+    for (let tries = 0; tries < releaseTriesMax; tries += 1) {
+      const unsent = engine.unsent(orderId);
+      if (unsent === undefined) break;
+      mustBeOpen();
+      if ((await keepFromSending(ports, orderId, unsent)) === "sent") break;
+      const told = expiryOf(orderId, unsent.through, line(reason, 2_000), identity.actor);
+      // Something was heard of the order meanwhile, or it was approved again: as it stands now.
+      if (told === undefined) continue;
+      await told.durable;
+      await events.tell(told.event, (unit) => attempts.allowed(unit, attempt));
+      return engine.approval(orderId) ?? approval;
     }
-    mustBeOpen();
-    const told = expiryOf(orderId, latest(), line(reason, 2_000), identity.actor);
-    if (told === undefined) throw notFound(orderId);
-    await told.durable;
-    await events.tell(told.event, (unit) => attempts.allowed(unit, attempt));
-    return engine.approval(orderId) ?? approval;
+    const sent = `Order ${orderId} was sent: what is reserved for it stays until it ends.`;
+    return attempts.refused(attempt, { code: "APPROVAL_SENT", reason: sent });
   }
 
   /** With when it runs out as the time stands: it may have stood still. */
@@ -203,9 +211,6 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     const from = since === undefined && validUntil > now ? validUntil : now;
     return { ...approval, expires_at: format(plusMilliseconds(from, Math.max(leftMs, 0))) };
   }
-
-  /** Every approval that there is has run out by then. */
-  const latest = (): Instant => plusMilliseconds(clock.now(), 86_400_000);
 
   function mustBeOpen(): void {
     const complaint = commit.complaint();
