@@ -50,7 +50,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
   }
   notes.reset();
   state.gateEndedUs = Number.NaN;
-  fillView(view, state, state.found, order, names, at, keyHash);
+  fillView(view, state, state.found, order, names, at);
   view.textsFit = textsFit;
   const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
   view.keySeen = Number.isNaN(seenAt) ? "no" : keys.sameBody() ? "same order" : "another order";

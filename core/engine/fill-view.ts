@@ -23,9 +23,7 @@ import { lapsedQuantity } from "../orders/unsent-approvals.ts";
 import { noVerdict } from "./empty-view.ts";
 import * as sheets from "./fast/fund-state.ts";
 import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fast/fund-state.ts";
-import type { Hash, NameHashes } from "./fast/order-hash.ts";
-import type { SeenKeys } from "./fast/seen-keys.ts";
-import { touch } from "./fast/touch.ts";
+import type { NameHashes } from "./fast/order-hash.ts";
 import type { InputAges } from "./input-ages.ts";
 import type { Books, FundBook, StrategyBook, SymbolBook } from "./records.ts";
 import type { FundView } from "./view.ts";
@@ -59,7 +57,6 @@ export interface AuditStanding {
 export interface ViewSource {
   readonly books: Books;
   readonly orders: OrderBook;
-  readonly keys: SeenKeys;
   readonly halts: HaltBook;
   readonly symbolBlocks: SymbolBlocks;
   /** Symbols in which nothing is decided because of a corporate action. */
@@ -82,14 +79,12 @@ export interface Found {
   readonly value: LineValue;
   /** The fund's limits, if they are plain. */
   readonly limits: FilledLimits;
-  /** Keeps `touch` from being left out as useless. */
-  touched: number;
 }
 
 export function nothingFound(): Found {
   const value: LineValue = { high: worthless, low: worthless, gross: worthless };
   const none = { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined };
-  return { ...none, value, limits: noLimits(), touched: 0.5 };
+  return { ...none, value, limits: noLimits() };
 }
 
 /** Everything but the key and the classification. */
@@ -100,17 +95,10 @@ export function fillView(
   order: Order,
   names: NameHashes,
   at: Instant,
-  key?: Hash,
 ): void {
   const { books } = source;
   const book = books.symbols.find(order.symbol, names.symbol);
-  // Mostly the strategy is the fund's, and then it knows where its fund is. Names are compared after everything was looked at once.
-  const likely = books.strategies.likely(names.strategyId);
-  // None of these waits for another, so that they wait for memory together.
-  const tables = (key === undefined ? 0 : source.keys.glance(key)) + source.orders.open.glance(names.orderId);
-  found.touched = tables + (likely !== undefined && book !== undefined ? touch(likely, book.slot) : 0);
-  const isLikely = likely !== undefined && likely.id === order.strategy_id;
-  const strategy = isLikely ? likely : books.strategies.find(order.strategy_id, names.strategyId);
+  const strategy = books.strategies.find(order.strategy_id, names.strategyId);
   const isOwn = strategy?.fund !== undefined && strategy.fund.id === order.fund_id;
   const fund = isOwn ? strategy.fund : books.funds.get(order.fund_id);
   if (fund !== undefined) catchUp(books, fund);

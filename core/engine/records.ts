@@ -9,7 +9,7 @@ import type { Amount } from "../money/amount.ts";
 import type { Exact, Worth } from "../money/exact.ts";
 import type { StrategyPositions } from "../orders/strategy-positions.ts";
 import { type CellArena, createCellArena } from "./fast/cell-arena.ts";
-import { createFundSheet, type FundSheet, noSheetPlace, type SheetPlace } from "./fast/fund-state.ts";
+import { createFundSheet, type FundSheet } from "./fast/fund-state.ts";
 import { createIdMap, type IdMap } from "./fast/id-table.ts";
 import { createInstantRing, type InstantRing } from "./fast/instant-ring.ts";
 import type { InstrumentFacts, Losses, NavLimits } from "./view.ts";
@@ -99,8 +99,7 @@ export interface OptionGroup {
   readonly owed: Amount;
 }
 
-/** It knows where its fund's sheet stands. */
-export interface StrategyBook extends SheetPlace {
+export interface StrategyBook {
   readonly id: string;
   /** Undefined when no fund has it any more. */
   fund: FundBook | undefined;
@@ -165,6 +164,8 @@ export interface Books {
   /** By slot, the number of the symbol's sector; 0 is none. */
   sectorAt: Int32Array;
   readonly sectorNumbers: Map<string, number>;
+  /** Room to add a fund up in: gross and net both ways, and by sector. Nothing in it outlives one addition. */
+  readonly adding: { readonly sums: Float64Array; sectors: Float64Array };
   /** Counts the changes of what anything is worth. */
   changes: number;
   /** How many symbols there ever were. */
@@ -191,6 +192,7 @@ export function createBooks(): Books {
     markedAt: new Float64Array(slotsFirst).fill(Number.NaN),
     sectorAt: new Int32Array(slotsFirst),
     sectorNumbers: new Map(),
+    adding: { sums: new Float64Array(3), sectors: new Float64Array(64) },
     changes: 0,
     places: 0,
     newestMarkAt: Number.NEGATIVE_INFINITY,
@@ -254,12 +256,7 @@ function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBoo
 /** Written out as well: what is spread into a record stands outside of it. */
 function createStrategyBook(rings: CellArena, id: string): StrategyBook {
   const pace = createInstantRing(rings);
-  const { sheetCells, sheetWords, sheetBase, sheetCapacity } = noSheetPlace();
   return {
-    sheetCells,
-    sheetWords,
-    sheetBase,
-    sheetCapacity,
     fund: undefined,
     id,
     pace,

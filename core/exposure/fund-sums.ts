@@ -1,6 +1,5 @@
 // A fund's sums, added up from its lines in plain numbers. Whoever is asked for the first time after prices have moved pays for this, so there
 // are two ways: one for funds whose quantities are all whole, as they mostly are, and one for any.
-import { lineLength } from "../engine/fast/cell-arena.ts";
 import {
   gross,
   headOf,
@@ -21,12 +20,6 @@ import { type Plain, packedMax, placeMax, placeOf, unitsBetween } from "../money
 import { scaledAt, tableOf } from "./value-tables.ts";
 
 const { abs, max } = Math;
-/** What is added up by sector, before it is written down; there are few. */
-let sectorSums = new Float64Array(64);
-/** At their places in a sheet's head: gross, and net both ways. */
-const sums = new Float64Array(3);
-/** Keeps a look that is only there to be looked from being left out as useless. */
-const near = new Float64Array(1);
 
 /**
  * The fund's sums from its lines; false when plain numbers cannot keep them, and then only `unpriced` and the oldest inputs are right. All
@@ -64,12 +57,11 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
   const table = tableOf(books, fund);
   const values = scaledAt(table, place);
   const { sectorAt, markedAt } = books;
-  if (sectorSums.length < sectorCount) sectorSums = new Float64Array(sectorCount * 2);
-  const inSectors = sectorSums;
-  for (let sector = 0; sector < sectorCount; sector += 1) inSectors[sector] = 0;
+  const { sums } = books.adding;
+  if (books.adding.sectors.length < sectorCount) books.adding.sectors = new Float64Array(sectorCount * 2);
+  const inSectors = books.adding.sectors.fill(0, 0, sectorCount);
   const slots = slotsAt(fund);
   const positions = positionOf(fund, 0);
-  bringNear(cells, slots >> 1, fund.pendingCount > 0 ? pendingsOf(fund, count) : positionOf(fund, count));
   let added = 0;
   let held = 0;
   let oldestMark = Number.POSITIVE_INFINITY;
@@ -97,18 +89,13 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
   return true;
 }
 
-/**
- * Looks once at every line of the cache in that stretch, one right after the other: memory brings them at the same time, where the addition,
- * which does much between two lines, would wait for each.
- */
-function bringNear(cells: Float64Array, from: number, to: number): void {
-  let seen = 0;
-  for (let at = from; at < to; at += lineLength) seen += cells[at] ?? 0;
-  near[0] = seen;
-}
-
 /** Adds what open orders may do to sums that have what is held. Few lines have any. */
-function addPendings({ sectorAt }: Books, fund: FundBook, values: Float64Array, inSectors: Float64Array): void {
+function addPendings(
+  { sectorAt, adding: { sums } }: Books,
+  fund: FundBook,
+  values: Float64Array,
+  inSectors: Float64Array,
+): void {
   const { cells, words, count } = fund;
   const slots = slotsAt(fund);
   const positions = positionOf(fund, 0);

@@ -7,7 +7,7 @@ import { headOf, pendingsOf, positionOf, sectorPlace } from "../engine/fast/fund
 import type { FundBook } from "../engine/records.ts";
 import type { FundView } from "../engine/view.ts";
 import type { Worth } from "../money/exact.ts";
-import { digitsAt, digitsMax, type Plain, placeOf, plainOf, plainZero, unitsBetween } from "../money/plain.ts";
+import { digitsAt, digitsMax, type Plain, placeOf, plainOf, unitsBetween } from "../money/plain.ts";
 
 const { abs, max } = Math;
 
@@ -67,10 +67,7 @@ export interface WorstCase {
   readonly inSector: Worth;
 }
 
-/** The one that is filled again for every check. */
-const plainCase = { position: plainZero, gross: plainZero, net: plainZero, inSector: plainZero };
-
-/** With an order that adds so much to one end of what is held, until the next is asked for; undefined when that needs the long way. */
+/** With an order that adds so much to one end of what is held; undefined when that needs the long way. */
 export function worstCasePlainly(view: FundView, own: Worth): WorstCase | undefined {
   if (typeof view.grossOthers !== "number") return undefined;
   const place = placeOf(view.grossOthers);
@@ -83,11 +80,12 @@ export function worstCasePlainly(view: FundView, own: Worth): WorstCase | undefi
   const inSector = digitsIf(view.sectorOthers, place) + position;
   const net = max(abs(digitsIf(view.netHighOthers, place) + high), abs(digitsIf(view.netLowOthers, place) + low));
   if (!(max(position, abs(all), abs(inSector), net) <= digitsMax)) return undefined;
-  plainCase.position = plainOf(position, place);
-  plainCase.gross = plainOf(all, place);
-  plainCase.net = plainOf(net, place);
-  plainCase.inSector = plainOf(inSector, place);
-  return plainCase;
+  return {
+    position: plainOf(position, place),
+    gross: plainOf(all, place),
+    net: plainOf(net, place),
+    inSector: plainOf(inSector, place),
+  };
 }
 
 /**

@@ -93,10 +93,3 @@ test("thousands of them are found while the table grows", () => {
   expect(left.every((order) => open.get(order.id) === order)).toBe(true);
   expect(open.count()).toBe(1_500);
 });
-
-test("they are looked at ahead where they are found", () => {
-  const open = createOpenOrders();
-  expect(open.glance(hashOfId("order-1"))).toBe(0);
-  open.add(orderOf("order-1"));
-  expect(open.glance(hashOfId("order-1"))).toBe(hashOfId("order-1"));
-});

@@ -8,7 +8,6 @@
 import {
   addId,
   createIdTable,
-  glanceAt,
   hashOfId,
   noPlace,
   placeOf,
@@ -22,8 +21,6 @@ export interface OpenOrders {
   get(id: string): OpenOrder | undefined;
   /** Also tells those that ended lately; for whoever knows the id's hash. */
   find(id: string, hash: number): OpenOrder | "ended" | undefined;
-  /** Looks once where `find` will look, so that it does not wait then. What it answers means nothing. */
-  glance(hash: number): number;
   /** Under an id that is not open. */
   add(order: OpenOrder): void;
   /** As if it had never been. */
@@ -89,7 +86,6 @@ export function createOpenOrders(searchMax = searchMaxDefault, endedMax = endedM
       const place = placeOf(table, id, hash);
       return place === noPlace ? undefined : (orders[place] ?? "ended");
     },
-    glance: (hash) => glanceAt(table, hash),
     add(order) {
       size += 1;
       const { id } = order;

@@ -25,7 +25,7 @@ export interface CellArena {
 const pageLengthFirst = 4_096;
 const pageLengthMax = 131_072;
 /** Cells of a line of the cache. */
-export const lineLength = 8;
+const lineLength = 8;
 
 export function createCellArena(): CellArena {
   const free = new Map<number, CellBlock[]>();

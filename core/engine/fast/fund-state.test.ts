@@ -58,25 +58,3 @@ test("every sheet holds what a map says, whatever happens in the sheets beside i
     { seed: 72, numRuns: 60 },
   );
 });
-
-test("a glance meets the head, the line and the first sector of its sheet, also after the sheet has moved", () => {
-  const sheet = sheets.createFundSheet(createCellArena());
-  const place = sheets.noSheetPlace();
-  expect(sheets.glance(place, 3)).toBe(0);
-  const five = amountOf(decimal.parse("5"));
-  const seven = amountOf(decimal.parse("7"));
-  sheets.setSum(sheet, sheets.gross, 1_000_000 as Plain);
-  sheets.setHead(sheet, sheets.lossesUntil, 20_000_000);
-  // Each time the sheet has outgrown the block where the place was noted.
-  for (const slots of [2, 20, 200]) {
-    for (let slot = 0; slot < slots; slot += 1) {
-      sheets.setLine(sheet, slot, sheets.rowOf(sheet, slot), five, seven, nothing);
-    }
-    sheets.setSectorSum(sheet, 0, 300_000_000 as Plain);
-    sheets.noteSheetPlace(place, sheet);
-    for (const slot of [0, 1, slots - 1]) {
-      const line = 5 * 8 + 7 * 8 + slot;
-      expect(sheets.glance(place, slot)).toBe(1_000_000 + 20_000_000 + 300_000_000 + line);
-    }
-  }
-});

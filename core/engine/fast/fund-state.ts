@@ -98,44 +98,6 @@ function cellsFor(capacity: number, sectorCount: number): number {
   return headLength + ((capacity * 9) >> 1) + sectorCount;
 }
 
-/** Where a fund's sheet stood when somebody last looked: for whoever wants to look there before the fund itself is at hand. */
-export interface SheetPlace {
-  sheetCells: Float64Array;
-  sheetWords: Int32Array;
-  sheetBase: number;
-  sheetCapacity: number;
-}
-
-/** What is glanced at before any sheet is known. */
-const nowhere = new Float64Array(cellsFor(rowsFirst, 1));
-const nowhereWords = new Int32Array(nowhere.buffer);
-
-export function noSheetPlace(): SheetPlace {
-  return { sheetCells: nowhere, sheetWords: nowhereWords, sheetBase: 0, sheetCapacity: rowsFirst };
-}
-
-export function noteSheetPlace(place: SheetPlace, { cells, words, base, capacity }: FundSheet): void {
-  if (place.sheetBase === base && place.sheetCells === cells && place.sheetCapacity === capacity) return;
-  place.sheetCells = cells;
-  place.sheetWords = words;
-  place.sheetBase = base;
-  place.sheetCapacity = capacity;
-}
-
-/**
- * Looks once at everything of a sheet that a check will need, one right after the other: where nobody asked about the fund for a while each
- * look waits for memory, and together they wait but once. The line is where it mostly is. What it answers means nothing.
- */
-export function glance(place: SheetPlace, slot: number): number {
-  const { sheetCells: cells, sheetWords: words, sheetBase: base, sheetCapacity: capacity } = place;
-  const rows = base + headLength;
-  const number = words[rows * 2 + (slot & (capacity * 2 - 1))] ?? 0;
-  const head = (cells[base] ?? 0) + (cells[base + lossesUntil] ?? 0) + (cells[rows + ((capacity * 9) >> 1)] ?? 0);
-  const line =
-    (cells[rows + ((capacity * 3) >> 1) + number - 1] ?? 0) + (words[(rows + capacity) * 2 + number - 1] ?? 0);
-  return head + line + (cells[rows + ((capacity * 5) >> 1) + number * 2 - 2] ?? 0);
-}
-
 /** Among the whole numbers. */
 function indexAt({ base }: FundSheet): number {
   return (base + headLength) * 2;

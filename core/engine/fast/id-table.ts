@@ -71,11 +71,6 @@ export function placeOf(into: IdTable, id: string, hash: number): number {
   return into.crowded.size === 0 ? noPlace : (into.crowded.get(id) ?? noPlace);
 }
 
-/** Looks once where `placeOf` will look first, so that it does not wait for memory then. What it answers means nothing. */
-export function glanceAt({ table, slots }: IdTable, hash: number): number {
-  return table[(hash & (slots - 1)) * slotNumbers] ?? 0;
-}
-
 /** Gives a place, one that is free again or the next, to an id that has none. */
 export function addId(into: IdTable, id: string, hash: number): number {
   if ((idCount(into) + 1) * 2 > into.slots) grow(into);
@@ -141,40 +136,14 @@ export interface IdMap<Value> {
   count(): number;
   get(id: string): Value | undefined;
   find(id: string, hash: number): Value | undefined;
-  /** What most likely stands under the id of that hash, in one look at memory: for whoever compares the id later. */
-  likely(hash: number): Value | undefined;
   set(id: string, value: Value): void;
   delete(id: string): void;
   values(): Value[];
 }
 
-/** So many times the slots of its table are there for what is likely, so that few ids stand in each other's way. */
-const likelyPerSlot = 4;
-
 export function createIdMap<Value>(): IdMap<Value> {
   const table = createIdTable();
   const list: (Value | undefined)[] = [];
-  /** By the lowest digits of a hash: whoever came last of those that have them. Empty until somebody asks. */
-  let newest: (Value | undefined)[] = [];
-
-  function gatherNewest(): void {
-    newest = Array.from({ length: table.slots * likelyPerSlot }, () => undefined);
-    for (const [place, value] of list.entries()) {
-      // Of places that are free again only the hash is left.
-      if (value !== undefined) newest[amongNewest(table.hashes[place] ?? 0)] = value;
-    }
-  }
-
-  function amongNewest(hash: number): number {
-    return hash & (newest.length - 1);
-  }
-
-  function noteNewest(hash: number, value: Value | undefined): void {
-    if (newest.length === 0) return;
-    if (newest.length < table.slots * likelyPerSlot) gatherNewest();
-    newest[amongNewest(hash)] = value;
-  }
-
   function find(id: string, hash: number): Value | undefined {
     const place = placeOf(table, id, hash);
     return place === noPlace ? undefined : list[place];
@@ -185,22 +154,16 @@ export function createIdMap<Value>(): IdMap<Value> {
     // A message made from JSON may hold anything: what is no text is nobody's id.
     get: (id) => (typeof id === "string" ? find(id, hashOfId(id)) : undefined),
     find,
-    likely(hash) {
-      if (newest.length === 0) gatherNewest();
-      return newest[amongNewest(hash)];
-    },
     set(id, value) {
       const hash = hashOfId(id);
       const known = placeOf(table, id, hash);
       list[known === noPlace ? addId(table, id, hash) : known] = value;
-      noteNewest(hash, value);
     },
     delete(id) {
       const hash = hashOfId(id);
       const place = placeOf(table, id, hash);
       if (place === noPlace) return;
       removePlace(table, place);
-      if (newest[amongNewest(hash)] === list[place]) noteNewest(hash, undefined);
       list[place] = undefined;
     },
     values: () => list.filter((value) => value !== undefined),

@@ -91,7 +91,7 @@ export function createOrderHasher(blake3: (content: string) => string): OrderHas
   const keys = createShortBlake3();
   const bodies = createShortBlake3();
   const names = { orderId: 0, strategyId: 0, symbol: 0 };
-  const written: WrittenBody = { size: 0, textsFit: false, names };
+  const written: WrittenBody = { size: 0, textsFit: false, names, hashes: new Int32Array(textCount) };
 
   return {
     read(order) {
@@ -135,6 +135,8 @@ const fieldHeadMax = 3;
 interface WrittenBody {
   size: number;
   textsFit: boolean;
+  /** Of the texts, while they are read. */
+  readonly hashes: Int32Array;
   readonly names: { orderId: number; strategyId: number; symbol: number };
 }
 
@@ -150,8 +152,6 @@ const textCount = firsts.length;
 /** Bytes of the four words that every order has. */
 const wordsLength = 2;
 const wordBits = 4;
-/** The hashes of an order's texts, while it is read. */
-const hashes = new Int32Array(textCount);
 
 /**
  * Writes a body: the lengths of the texts that every order has, its four words, those texts, and of the fields that not every order has
@@ -160,6 +160,7 @@ const hashes = new Int32Array(textCount);
  */
 function writeBody(into: Uint8Array, order: Order, written: WrittenBody): void {
   const texts = fixedTexts(order);
+  const { hashes } = written;
   let at = textCount + wordsLength;
   let isAscii = inAscii;
   let fit = true;

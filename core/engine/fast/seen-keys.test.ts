@@ -14,13 +14,6 @@ function hashOf(number: number): Hash {
 const at = (microseconds: number) => instant.fromMicroseconds(1_800_000_000_000_000 + microseconds);
 
 describe("seen keys", () => {
-  it("are looked at ahead where they are found", () => {
-    const keys = createSeenKeys(300);
-    expect(keys.glance(hashOf(5))).toBe(0);
-    keys.remember(hashOf(5), hashOf(0), at(0));
-    expect(keys.glance(hashOf(5))).toBe(5);
-  });
-
   it("are what a list says, for any sightings, repeats and withdrawals in the order of time (1, 2)", () => {
     const step = fc.record({
       key: fc.nat(40),

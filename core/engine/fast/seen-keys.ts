@@ -40,8 +40,6 @@ interface Bucket {
 export interface SeenKeys {
   /** The moment of the first sighting within the window, or NaN; then `sameBody` tells about what was found. */
   find(key: Hash, body: Hash, at: Instant): number;
-  /** Looks once where `find` will look for a new key, so that it does not wait then. What it answers means nothing. */
-  glance(key: Hash): number;
   /** Whether the body of the key that `find` found last was the same. */
   sameBody(): boolean;
   /** Remembers a key that `find` did not find. */
@@ -203,11 +201,6 @@ export function createSeenKeys(windowMs: number): SeenKeys {
         return seenAt;
       }
       return Number.NaN;
-    },
-    glance({ first }) {
-      if (current === undefined) return 0;
-      const { entries, slots } = current;
-      return entries[(first & (slots - 1)) * slotWords] ?? 0;
     },
     sameBody: () => foundSameBody,
     remember(key, body, at) {
