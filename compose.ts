@@ -109,7 +109,7 @@ async function startServices(
     source: name,
     housekeeping: chosen.some(isOperations),
   });
-  const { paperPlace: place, close, ...stored } = transport;
+  const { paperPlace: place, leaseStore, close, ...stored } = transport;
   stops.push(close);
   const { store, bus } = stored;
   const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
@@ -155,7 +155,7 @@ async function startServices(
     const asking = { riskChecks, orderDesk, riskBooks, haltsConfirmer, withdrawals };
     const own = { log: log.with({ service: service.name }), secrets, ...asking };
     const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools };
-    const around = { verifier, metrics: base.metrics, shared, tellRefusal: refused.tell };
+    const around = { verifier, metrics: base.metrics, leaseStore, shared, tellRefusal: refused.tell };
     await startService(service, ports, around, input, addresses, stops);
   }
 }
@@ -173,6 +173,7 @@ interface Around {
   readonly verifier: Verifier;
   readonly metrics: MetricsRegistry;
   readonly tellRefusal: TellRefusal;
+  readonly leaseStore: ServicePorts["store"];
   shared(): Health;
 }
 
@@ -186,7 +187,8 @@ async function startService(
 ): Promise<void> {
   const running = await service.start(ports);
   stops.push(() => running.stop());
-  const lease = await takeLease(service.name, { host: hostname(), pid: process.pid }, ports);
+  const leasing = { ...ports, store: around.leaseStore };
+  const lease = await takeLease(service.name, { host: hostname(), pid: process.pid }, leasing);
   stops.push(() => lease.retire());
   await running.leased?.(lease);
   const health = () => worst([around.shared(), lease.health(), running.health()]);

@@ -66,7 +66,7 @@ async function openGround(input: PartInput, log: Log, stops: Stops) {
   const kept = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
   const secrets = toldSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
   stops.push(() => secrets.close());
-  return { ports, metrics, store: opened.store, secrets };
+  return { ports, metrics, store: opened.store, leaseStore: opened.leaseStore, secrets };
 }
 
 type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
@@ -79,7 +79,8 @@ export async function startGateway(
   ask: AskRunner | undefined,
   ending: AbortSignal,
 ): Promise<void> {
-  const { ports, metrics, store, secrets } = await openGround(input, log.with({ service: "gateway" }), stops);
+  const ground = await openGround(input, log.with({ service: "gateway" }), stops);
+  const { ports, metrics, store, leaseStore, secrets } = ground;
   const { configuration, dataFolder, development } = input;
   const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
   stops.push(() => identity.close());
@@ -107,7 +108,7 @@ export async function startGateway(
   await identity.begin(configuration.http.base_url ?? `http://${addresses["gateway"]}`);
   // Taken when it is ready: a start that takes long on a busy machine would let it run out and be told as a lost process.
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
-  lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store });
+  lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
 }
 
 function routesOf(

@@ -42,6 +42,8 @@ export interface EventWriter {
 export interface HandledEvents {
   /** True the first time and false ever after, decided by the same transaction as the handler's own change. */
   firstTime(subscription: string, eventId: string): Promise<boolean>;
+  /** The same for many in one go: those of them whose first time this is. */
+  firstTimes(subscription: string, eventIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** One running process of a service. An engine whose lease ran out is dead to the rest of the platform. */

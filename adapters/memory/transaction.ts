@@ -237,6 +237,18 @@ function unitOf(
           pending.handled.add(row);
           return true;
         }),
+      firstTimes: (subscription, eventIds) =>
+        inTurn(async () => {
+          const first = new Set<string>();
+          for (const eventId of [...eventIds].sort()) {
+            const row = JSON.stringify([subscription, eventId]);
+            await lock(`handled ${row}`);
+            if (world.handled.has(row) || pending.handled.has(row)) continue;
+            pending.handled.add(row);
+            first.add(eventId);
+          }
+          return first;
+        }),
     },
     instances: {
       register: (instance) =>

@@ -104,6 +104,17 @@ function handledEvents(sql: Sql, clock: Clock): HandledEvents {
       });
       return inserted.rowCount === 1;
     },
+    async firstTimes(subscription, eventIds) {
+      const inserted = await sql.write({
+        name: "handled_first_times",
+        // In one order for everybody, so that two who name the same ones do not wait for each other.
+        text: `insert into handled_event (subscription, event_id, handled_us)
+               select $1, event_id, $3 from unnest($2::text[]) as event_id order by event_id
+               on conflict do nothing returning event_id`,
+        values: [subscription, eventIds, clock.now()],
+      });
+      return new Set(inserted.rows.map(({ event_id }: { event_id: string }) => event_id));
+    },
   };
 }
 

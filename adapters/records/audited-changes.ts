@@ -59,6 +59,8 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     handled: {
       firstTime: (subscription, id) =>
         after(handled.firstTime(subscription, id), "insert handled_event", (first) => first),
+      firstTimes: (subscription, ids) =>
+        after(handled.firstTimes(subscription, ids), "insert handled_event", (first) => first.size > 0),
     },
     instances: {
       ...instances,

@@ -13,7 +13,7 @@ import { createBooksQueries } from "../postgres/queries/books-queries.ts";
 import { createPostgresReferenceData } from "../postgres/queries/reference-store.ts";
 import { createTreasuryQueries } from "../postgres/queries/treasury-queries.ts";
 import { createRiskQueries } from "../postgres/risk/risk-queries.ts";
-import { createRiskReads } from "../postgres/risk/risk-reads.ts";
+import { type Ask, createRiskReads } from "../postgres/risk/risk-reads.ts";
 import { createPostgresRiskStore } from "../postgres/risk/risk-store.ts";
 import { storeFault } from "../postgres/store-fault.ts";
 import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
@@ -42,19 +42,21 @@ export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): O
   return { ...common, riskStore, close: () => riskStore.close() };
 }
 
-function readOnly({ clock }: OpenStoreOptions, { pool, wake }: OpenedStore): RiskStore {
-  const ask = async (doing: string, statement: pg.QueryConfig): Promise<pg.QueryResult> => {
-    try {
-      return await pool.query(statement);
-    } catch (thrown) {
-      throw storeFault(thrown, doing);
-    }
-  };
+function readOnly({ clock }: OpenStoreOptions, { pool, reserved, wake }: OpenedStore): RiskStore {
+  const askOver =
+    (connections: pg.Pool): Ask =>
+    async (doing, statement) => {
+      try {
+        return await connections.query(statement);
+      } catch (thrown) {
+        throw storeFault(thrown, doing);
+      }
+    };
   const refuse = async (): Promise<never> => {
     throw new Defect("only the risk engine's own process writes its journal");
   };
   return {
-    ...createRiskReads(ask, clock),
+    ...createRiskReads(askOver(pool), askOver(reserved), clock),
     takePen: refuse,
     append: refuse,
     outcomeOf: refuse,

@@ -31,20 +31,36 @@ export interface OpenStoreOptions {
 
 export interface OpenedStore {
   readonly store: PostgresStore;
+  /** The same store on the reserved connection: for the lease, which must be renewed however many wait for the pool. */
+  readonly leaseStore: PostgresStore;
   readonly pool: ReturnType<typeof openPool>;
+  /** One connection beside the pool, for short statements that a halt depends on: reading the halts, renewing the lease. */
+  readonly reserved: ReturnType<typeof openPool>;
   readonly wake: Wake;
   readonly open: OpenConnection;
   close(): Promise<void>;
 }
 
+/** With the reserved one ten in all. */
+const poolSizeMax = 9;
+
 export function openStore(options: OpenStoreOptions): OpenedStore {
   const { database, log, source, services } = options;
   const connecting = { log, applicationName: `portcullis ${source}`, answerMsMax: answerMsMaxOfServices };
-  const pool = openPool(database, connecting);
+  const pool = openPool(database, { ...connecting, sizeMax: poolSizeMax });
+  const reserved = openPool(database, { ...connecting, sizeMax: 1 });
   const open = () => openClient(database, connecting);
   const wake = createWake({ ...options, open });
   const mayPublish = publishAuthority(services);
-  const store = createPostgresStore({ ...options, pool, wake, mayPublish, untoldChange });
-  const endings: Endings = [() => pool.end(), () => wake.close(), () => store.close()];
-  return { store, pool, wake, open, close: () => endAll(endings) };
+  const storeOn = { ...options, wake, mayPublish, untoldChange };
+  const store = createPostgresStore({ ...storeOn, pool });
+  const leaseStore = createPostgresStore({ ...storeOn, pool: reserved });
+  const endings: Endings = [
+    () => pool.end(),
+    () => reserved.end(),
+    () => wake.close(),
+    () => leaseStore.close(),
+    () => store.close(),
+  ];
+  return { store, leaseStore, pool, reserved, wake, open, close: () => endAll(endings) };
 }

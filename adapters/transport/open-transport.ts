@@ -54,6 +54,8 @@ export interface Transport extends Omit<OpenedRiskStore, "close"> {
   readonly paperPlace: PaperPlace;
   readonly omsQueries: OmsQueries;
   readonly store: PostgresStore;
+  /** For the lease of the process. */
+  readonly leaseStore: PostgresStore;
   readonly bus: Bus;
   close(): Promise<void>;
 }
@@ -70,7 +72,7 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
   const options = { ...given, services: given.services ?? given.source.split("+") };
   const { log, source, services } = options;
   const base = openStore(options);
-  const { store, pool, wake, open } = base;
+  const { store, leaseStore, pool, wake, open } = base;
   const { close: closeRisk, ...risk } = openRiskStore(options, base);
   const { auditLog, close: closeAudit } = openAuditLog(options, base);
   const subjectKeys = createPostgresSubjectKeys({ pool });
@@ -98,11 +100,12 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
         paperPlace,
         omsQueries,
         store,
+        leaseStore,
         bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) },
         close,
       };
     }
-    return { ...risk, auditLog, subjectKeys, paperPlace, omsQueries, store, bus, close };
+    return { ...risk, auditLog, subjectKeys, paperPlace, omsQueries, store, leaseStore, bus, close };
   } catch (error) {
     // What went wrong first is what there is to tell.
     await close().catch((thrown: unknown) => log.warn("closing failed as well", { reason: messageOf(thrown) }));

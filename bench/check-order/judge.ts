@@ -25,9 +25,9 @@ const promised = {
   streamOfUnary: 2,
   quietP99Ms: 5,
   quietWindowsMin: 10,
-  gatesPerS: 150_000,
+  gatesPerS: 100_000,
   gatesP99Us: 20,
-  scaleUs: 2,
+  scaleUs: 4,
 } as const;
 
 function figuresOf(windows: VariantWindows) {

@@ -43,7 +43,14 @@ export async function layHaltGround(database: DatabaseAddress): Promise<void> {
 export async function startEnginePart(place: PartPlace): Promise<HaltPart> {
   const transport = await openPartTransport(place, "riskengine");
   const service = await startEngine("durable", place.database, transport.bus, createMetrics({ service: "bench" }));
-  const lease = await takeLease("riskengine", { host: hostname(), pid: process.pid }, leasePorts(transport));
+  const lease = await takeLease(
+    "riskengine",
+    { host: hostname(), pid: process.pid },
+    {
+      ...leasePorts(transport),
+      store: transport.leaseStore,
+    },
+  );
   await service.leased?.(lease);
   const [rpc] = service.rpc;
   if (rpc === undefined) throw new Error("the risk engine serves nothing");

@@ -160,9 +160,21 @@ function fillPosition(view: FundView, { fund, row, open }: Found, order: Order):
   leaveOut(view, open);
 }
 
-function lapsedFor({ terms }: FundView, orders: OrderBook, { fund, book, open }: Found, at: Instant): amounts.Amount {
-  if (fund === undefined || book === undefined || terms.direction === 0) return amounts.nothing;
-  return lapsedQuantity(orders, fund, book, terms.direction, open, at);
+function lapsedFor(
+  { terms, position }: FundView,
+  orders: OrderBook,
+  { fund, book, open }: Found,
+  at: Instant,
+): amounts.Amount {
+  const { direction } = terms;
+  if (fund === undefined || book === undefined || direction === 0 || !isAgainst(position, direction))
+    return amounts.nothing;
+  return lapsedQuantity(orders, fund, book, direction, open, at);
+}
+
+/** Whether an order in that direction has anything to close. */
+function isAgainst(position: amounts.Amount, direction: 1 | -1): boolean {
+  return direction === 1 ? amounts.isNegative(position) : amounts.isPositive(position);
 }
 
 /** The order that it would change has ended. */
@@ -296,7 +308,8 @@ function fillStrategy(view: FundView, { books, orders }: ViewSource, found: Foun
   let pending = direction === 1 ? own.pendingBuy : own.pendingSell;
   const { fund, book, open } = found;
   if (open !== undefined && !view.amendsAnother) pending = amounts.minus(pending, open.remaining);
-  if (orders.lapsing.size > 0 && fund !== undefined && book !== undefined) {
+  const isAsked = orders.lapsing.size > 0 && isAgainst(own.quantity, direction);
+  if (isAsked && fund !== undefined && book !== undefined) {
     const lapsed = lapsedQuantity(orders, fund, book, direction, open, at, order.strategy_id);
     pending = amounts.minus(pending, lapsed);
   }

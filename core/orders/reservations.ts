@@ -42,8 +42,8 @@ export interface OrderBook {
   newestTerms: OrderTerms | undefined;
   /** Approvals that ran out unsent, oldest first; the oldest of too many are forgotten. */
   readonly expired: Map<string, OpenOrder>;
-  /** Open orders that may be past an unsent approval's time, by symbol, as the last sweep found them. */
-  lapsing: ReadonlyMap<SymbolBook, readonly OpenOrder[]>;
+  /** Open orders that may be past an unsent approval's time, by symbol and fund, as the last sweep found them. */
+  lapsing: ReadonlyMap<SymbolBook, ReadonlyMap<FundBook, readonly OpenOrder[]>>;
 }
 
 export function createOrderBook(): OrderBook {

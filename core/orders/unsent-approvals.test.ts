@@ -1,5 +1,7 @@
 // Approvals that nobody sent: they run out, what shows later that they were sent brings them back, and an exit is not kept in by them.
 import { describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import {
   engineOptions,
@@ -13,6 +15,10 @@ import {
 import { decisionMessage } from "../engine/decision.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
 import { isWhole } from "../engine/snapshot.ts";
+import { nothing, toDecimal } from "../money/amount.ts";
+import type { OpenOrder } from "./open-order.ts";
+import type { OrderBook } from "./reservations.ts";
+import { lapsedQuantity } from "./unsent-approvals.ts";
 
 const validMs = engineOptions.approvalValidMs;
 const far = instant.plusMilliseconds(moment(0), 3_600_000);
@@ -189,6 +195,31 @@ describe("22.2: the proof that an exit reduces", () => {
     const late = engine.check(exit("late"), instant.plusMilliseconds(moment(0), validMs + 1));
     expect(late).toMatchObject({ outcome: "approved", classification: "REDUCE" });
     expect(pending(engine)).toEqual(["100", "0", "200"]);
+  });
+
+  it("24: is the only one to add up what lapsed: an order that closes nothing does not, however many there are", () => {
+    const engine = engineRig();
+    hold(engine, "alpha", "AAPL", "100");
+    for (const key of ["a", "b"]) engine.check(orderOf(key, { quantity: "10" }), moment(0));
+    engine.check(orderOf("c", { side: "SELL", quantity: "20" }), moment(0));
+    engine.sweepUnsent(far, 0, 10_000);
+    const later = instant.plusMilliseconds(moment(0), validMs + 1);
+    const lapsedFor = (order: Order) => toDecimal(engine.check(order, later).source.view.lapsed ?? nothing);
+    expect(decimal.format(lapsedFor(orderOf("bought", { quantity: "1" })))).toBe("0");
+    expect(decimal.format(lapsedFor(orderOf("sold", { side: "SELL", quantity: "1" })))).toBe("20");
+  });
+
+  it("24: goes through the lapsed orders of its own fund alone", () => {
+    const [own, other] = [{}, {}] as unknown as [OpenOrder["fund"], OpenOrder["fund"]];
+    const book = {} as OpenOrder["book"];
+    const untouchable = new Proxy({} as OpenOrder, {
+      get: () => {
+        throw new Error("another fund's order was read");
+      },
+    });
+    const orders = { lapsing: new Map([[book, new Map([[other, [untouchable]]])]]) } as unknown as OrderBook;
+    expect(lapsedQuantity(orders, own, book, 1, undefined, far)).toBe(nothing);
+    expect(() => lapsedQuantity(orders, other, book, 1, undefined, far)).toThrow("another fund's order was read");
   });
 });
 

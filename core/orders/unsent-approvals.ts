@@ -166,7 +166,7 @@ export interface Swept {
 
 /** A sweep that is under way, for the index of what may have lapsed. */
 export interface SweepState {
-  readonly found: Map<SymbolBook, OpenOrder[]>;
+  readonly found: Map<SymbolBook, Map<FundBook, OpenOrder[]>>;
 }
 
 export const noSweep = (): SweepState => ({ found: new Map() });
@@ -185,15 +185,19 @@ export function sweepUnsent(
     const approval = unsentOf(order, through);
     if (approval === undefined) return;
     unsent.push(approval);
-    const others = sweep.found.get(order.book);
-    if (others === undefined) sweep.found.set(order.book, [order]);
-    else others.push(order);
+    const funds = sweep.found.get(order.book) ?? new Map<FundBook, OpenOrder[]>();
+    const others = funds.get(order.fund);
+    if (others !== undefined) others.push(order);
+    else sweep.found.set(order.book, funds.set(order.fund, [order]));
   });
   if (next === 0) orders.lapsing = new Map(sweep.found);
   return { unsent, next };
 }
 
-/** Invariant 4: how much of what is pending on a line in that direction does not count, one order left out; of all strategies, or of one. */
+/**
+ * Invariant 4: how much of what is pending on a line in that direction does not count, one order left out; of all strategies, or of one. It goes
+ * through every lapsed order of the line, so ask only for an order that has something to close.
+ */
 export function lapsedQuantity(
   { lapsing }: OrderBook,
   fund: FundBook,
@@ -204,8 +208,8 @@ export function lapsedQuantity(
   strategyId?: string,
 ): Amount {
   let lapsed = amounts.nothing;
-  for (const order of lapsing.get(book) ?? []) {
-    if (order === except || order.fund !== fund || order.direction !== direction) continue;
+  for (const order of lapsing.get(book)?.get(fund) ?? []) {
+    if (order === except || order.direction !== direction) continue;
     if (strategyId !== undefined && order.strategyId !== strategyId) continue;
     lapsed = amounts.plus(lapsed, lapsedOf(order, at));
   }

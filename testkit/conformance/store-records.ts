@@ -28,6 +28,30 @@ export const firstTimeOnce: StoreCheck = {
   },
 };
 
+export const firstTimesAreFirstTimes: StoreCheck = {
+  promise: 0,
+  sentence: "`firstTimes` names those of many whose first time it is, by the same memory as `firstTime`",
+  async run(rig) {
+    const firstTimes = (store: Store, ...eventIds: string[]) =>
+      transactPatiently(store, "conformance.handled", async (unit) => [
+        ...(await unit.handled.firstTimes("conformance.many", eventIds)),
+      ]);
+    expect(await firstTime(rig.store, "conformance.many", "event-2")).toBe(true);
+    expect((await firstTimes(rig.store, "event-3", "event-2", "event-1", "event-1")).sort()).toEqual([
+      "event-1",
+      "event-3",
+    ]);
+    expect(await firstTime(rig.store, "conformance.many", "event-3")).toBe(false);
+    expect(await firstTime(rig.store, "conformance.other", "event-3")).toBe(true);
+    expect(await firstTimes(rig.store)).toEqual([]);
+    const store = await rig.reopen();
+    expect(await firstTimes(store, "event-1", "event-4")).toEqual(["event-4"]);
+    const many = range(1, 200).map((n) => `race-${n}`);
+    const answers = await Promise.all(range(1, 4).map(() => firstTimes(store, ...many)));
+    expect(answers.flat().sort()).toEqual([...many].sort());
+  },
+};
+
 export const firstTimeUnderConcurrency: StoreCheck = {
   promise: 0,
   sentence: "of many transactions that ask `firstTime` at once, exactly one is told so",
@@ -212,6 +236,7 @@ export const configurationIsKept: StoreCheck = {
 export const recordChecks: readonly StoreCheck[] = [
   configurationIsKept,
   firstTimeOnce,
+  firstTimesAreFirstTimes,
   firstTimeUnderConcurrency,
   firstTimeRollsBack,
   instancesLive,

@@ -24,7 +24,8 @@ export const clockSlackUs = 60_000_000;
 const firstOfKey =
   "key_hash is not null and code is distinct from 'DUPLICATE_KEY' and code is distinct from 'KEY_REUSED'";
 
-export function createRiskReads(ask: Ask, clock: Clock): RiskReads {
+/** Halts are asked for by a way of their own: whether one is in force must be known however many others wait for the store. */
+export function createRiskReads(ask: Ask, askHalts: Ask, clock: Clock): RiskReads {
   return {
     ...journalReads(ask, clock),
     async snapshot() {
@@ -55,7 +56,10 @@ export function createRiskReads(ask: Ask, clock: Clock): RiskReads {
       return (await ask("reading the valuations", { text })).rows.map((row) => row.content);
     },
     async haltEpoch() {
-      const found = await ask("reading the halt epoch", { name: "halt_epoch", text: "select epoch from halt_epoch" });
+      const found = await askHalts("reading the halt epoch", {
+        name: "halt_epoch",
+        text: "select epoch from halt_epoch",
+      });
       return Number(found.rows[0]?.epoch);
     },
     async halts() {
@@ -63,7 +67,7 @@ export function createRiskReads(ask: Ask, clock: Clock): RiskReads {
       const text = `
         select epoch, array(select content::text from halt where lifted_us is null order by halt.epoch) as active
         from halt_epoch`;
-      const [row] = (await ask("reading the halts", { name: "halts", text })).rows;
+      const [row] = (await askHalts("reading the halts", { name: "halts", text })).rows;
       return { epoch: Number(row.epoch), active: row.active.map((content: string) => parseJson(content)) };
     },
   };

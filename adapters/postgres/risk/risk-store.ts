@@ -1,5 +1,5 @@
 // The risk engine's store on PostgreSQL. Batches go over a connection of their own, so that no other statement ever stands before
-// one; everything else goes through the pool.
+// one, and halts are read over a reserved one; everything else goes through the pool.
 //
 // Invariants (tested by number):
 //  1. A batch is one statement that is its own transaction: what was refused left nothing.
@@ -22,13 +22,15 @@ import { storeFault } from "../store-fault.ts";
 import { appendMessage } from "./append-message.ts";
 import { appendName, sendAppend } from "./append-query.ts";
 import { appendFault, entryTypeText } from "./risk-append.ts";
-import { createRiskReads } from "./risk-reads.ts";
+import { type Ask, createRiskReads } from "./risk-reads.ts";
 
 export interface PostgresRiskStoreOptions {
   /** Opens the connection for batches. */
   readonly open: OpenConnection;
   /** Connections of the app role. */
   readonly pool: pg.Pool;
+  /** Halts are read over this, so that nobody who waits for the pool stands before them; absent: over the pool. */
+  readonly reserved?: pg.Pool;
   /** Told after every append; tells of changes elsewhere. */
   readonly wake: Pick<Wake, "poke" | "onPoke">;
   readonly clock: Clock;
@@ -78,14 +80,17 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
   let closed = false;
   let willPoke = false;
 
-  async function ask(doing: string, statement: pg.QueryConfig): Promise<pg.QueryResult> {
-    if (closed) throw closedFault();
-    try {
-      return await pool.query(statement);
-    } catch (thrown) {
-      throw storeFault(thrown, doing);
-    }
-  }
+  const askOver =
+    (connections: pg.Pool): Ask =>
+    async (doing, statement) => {
+      if (closed) throw closedFault();
+      try {
+        return await connections.query(statement);
+      } catch (thrown) {
+        throw storeFault(thrown, doing);
+      }
+    };
+  const ask = askOver(pool);
 
   async function append(batch: JournalBatch): Promise<void> {
     if (closed) throw closedFault();
@@ -151,7 +156,7 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
   }
 
   return {
-    ...createRiskReads(ask, clock),
+    ...createRiskReads(ask, askOver(options.reserved ?? pool), clock),
     append,
     outcomeOf,
     async takePen(incarnation) {

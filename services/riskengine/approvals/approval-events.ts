@@ -1,6 +1,9 @@
-// What became of approvals, told: each expiry and each owner's word is in the journal first, and then an event, once. A crash between the two is
-// made up for at the next start, from the journal's newest entries.
-
+// Publishes what became of approvals: each expiry and each owner's confirmation is in the journal first, and then an event, once. A crash between
+// the two is made up for at the next start, from the journal's newest entries.
+//
+//  1. Events are published in the journal's order, many in one transaction and one transaction at a time: a client that stops sending leaves a
+//     thousand approvals a second to expire, and whoever reads the halts or latches one must not wait for the store behind them.
+//  2. At most `untoldMax` may wait, as many as the next start makes up for.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
@@ -22,9 +25,9 @@ export type ApprovalEvent =
   | { readonly kind: "sent"; readonly payload: ApprovalSent };
 
 export interface ApprovalEvents {
-  /** Resolves when it is durable; `more` is told in the same unit of work. */
-  tell(event: ApprovalEvent, more?: (unit: UnitOfWork) => Promise<void>): Promise<void>;
-  /** Tries again until the store takes it. */
+  /** Resolves when it is durable; `more` is published in the same unit of work. */
+  tell(event: ApprovalEvent, more: (unit: UnitOfWork) => Promise<void>): Promise<void>;
+  /** Queues it; tries again until the store takes it. */
   tellInTime(event: ApprovalEvent): void;
   /** What those entries say, unless it was told. */
   makeUp(rows: readonly JournalRow[]): void;
@@ -38,6 +41,9 @@ const teller = "riskengine.approvals";
 /** What was told is remembered for a day; older entries are not made up for. */
 const makeUpMsMax = 20 * 3_600_000;
 const retryMs = 1_000;
+/** Events that may wait for the store; the caller keeps to it. */
+export const untoldMax = 4_096;
+const transactionMax = 256;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -48,37 +54,52 @@ type Ports = Pick<ServicePorts, "store" | "timers" | "clock" | "log" | "crash">;
 
 export function createApprovalEvents(ports: Ports): ApprovalEvents {
   const ending = new AbortController();
-  const waiting = new Set<Promise<void>>();
+  /** In the journal's order; the first ones may be on their way. */
+  const queue: ApprovalEvent[] = [];
+  let draining: Promise<void> | undefined;
 
-  async function tell(event: ApprovalEvent, more?: (unit: UnitOfWork) => Promise<void>): Promise<void> {
-    const { kind, payload } = event;
-    const name = `${kind} ${payload.order_id} ${payload.at}`;
+  const publish = ({ events }: UnitOfWork, { kind, payload }: ApprovalEvent): Promise<string> =>
+    kind === "expiry"
+      ? events.publish(subjects.approvalExpired, payload)
+      : events.publish(subjects.approvalSent, payload);
+
+  async function tell(event: ApprovalEvent, more: (unit: UnitOfWork) => Promise<void>): Promise<void> {
     await transactToKnownEnd(ports, "risk.approval", async (unit) => {
-      if (!(await unit.handled.firstTime(teller, name))) return;
-      if (kind === "expiry") await unit.events.publish(subjects.approvalExpired, payload);
-      else await unit.events.publish(subjects.approvalSent, payload);
-      await more?.(unit);
+      if (!(await unit.handled.firstTime(teller, nameOf(event)))) return;
+      await publish(unit, event);
+      await more(unit);
     });
   }
 
-  async function insist(event: ApprovalEvent): Promise<void> {
-    while (!ending.signal.aborted) {
+  async function tellTogether(told: readonly ApprovalEvent[]): Promise<void> {
+    await transactToKnownEnd(ports, "risk.approval", async (unit) => {
+      const first = await unit.handled.firstTimes(teller, told.map(nameOf));
+      const left = new Set(first);
+      for (const event of told) if (left.delete(nameOf(event))) await publish(unit, event);
+    });
+  }
+
+  /** Invariant 1. */
+  async function drain(): Promise<void> {
+    while (queue.length > 0 && !ending.signal.aborted) {
+      const told = queue.slice(0, transactionMax);
       try {
-        return await tell(event);
+        await tellTogether(told);
+        queue.splice(0, told.length);
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
-        ports.log.warn("what became of an approval could not be told yet", {
-          order_id: event.payload.order_id,
-          reason: messageOf(thrown),
-        });
+        const waiting = { waiting: queue.length, order_id: told[0]?.payload.order_id };
+        ports.log.warn("what became of approvals cannot be published yet", { ...waiting, reason: messageOf(thrown) });
+        await ports.timers.sleep(retryMs, ending.signal);
       }
-      await ports.timers.sleep(retryMs, ending.signal);
     }
+    draining = undefined;
   }
 
   function tellInTime(event: ApprovalEvent): void {
-    const telling = insist(event).finally(() => waiting.delete(telling));
-    waiting.add(telling);
+    queue.push(event);
+    // One turn later, so that what became durable together is published together.
+    draining ??= Promise.resolve().then(drain);
   }
 
   return {
@@ -93,10 +114,13 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
         else tellInTime({ kind: "sent", payload: approvalSent.parse(heard) });
       }
     },
-    untold: () => waiting.size,
+    untold: () => queue.length,
     stop: async () => {
       ending.abort();
-      await Promise.all(waiting);
+      await draining;
     },
   };
 }
+
+/** The name under which it is remembered that it was published. */
+const nameOf = ({ kind, payload }: ApprovalEvent): string => `${kind} ${payload.order_id} ${payload.at}`;

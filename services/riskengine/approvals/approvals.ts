@@ -6,7 +6,9 @@
 //  2. An expiry moves the books in the step in which it goes to the journal, and is taken back when the journal did not take it.
 //  3. Each is told once, after the journal has it (approval-events.ts).
 //  4. An approval is released only after order management was kept from sending it (keep-from-sending.ts).
-//  5. A sweep goes over all open orders in short stretches, between which checks are decided.
+//  5. A sweep goes over all open orders in short stretches, between which checks are decided; what expires goes to the journal in small groups, one
+//     after the other, so that no check, and no denial by a halt, waits for the commit of more than one of them.
+//  6. No more expires than can be published: a store that takes no events stops expiries, not the engine.
 
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
@@ -28,7 +30,7 @@ import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Alarms } from "../alarms.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
-import { type ApprovalEvent, type ApprovalEvents, payloadOf } from "./approval-events.ts";
+import { type ApprovalEvent, type ApprovalEvents, payloadOf, untoldMax } from "./approval-events.ts";
 import type { HeardTime } from "./heard-time.ts";
 import { keepFromSending } from "./keep-from-sending.ts";
 
@@ -51,6 +53,12 @@ export interface RunningApprovals {
   stop(): Promise<void>;
 }
 
+/** An unsent approval past its time, and what the heard time was when that was seen first. */
+interface Lapse {
+  readonly validUntil: Instant;
+  readonly sinceMs: number;
+}
+
 const everyMs = 500;
 const stretchMax = 4_096;
 const listMax = 5_000;
@@ -60,6 +68,9 @@ const never = fromMicroseconds(0);
 const expiriesMax = 1_000;
 /** An order that is approved anew so often while its approval is released is being sent. */
 const releaseTriesMax = 5;
+/** Invariant 5: together in a commit, and how long a sweep waits for it. */
+const groupMax = 64;
+const groupMsMax = 1_000;
 
 export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   const { ports, engine, commit, attempts, alarms, events, heard } = options;
@@ -68,43 +79,73 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   const ending = new AbortController();
   /** Orders whose owners' word is not in the journal. */
   const unwritten = new Set<string>();
-  /** Of unsent approvals past their time: what the heard time was when that was seen first. */
-  let lapsedSince: ReadonlyMap<string, number> = new Map();
+  /** Entries on their way into the journal whose events follow. */
+  let underWay = 0;
+  /** By order, as the last sweep found them. */
+  let lapsed: ReadonlyMap<string, Lapse> = new Map();
 
   async function sweep(): Promise<void> {
     const heardUntil = heard.advance();
-    const seen = new Map<string, number>();
+    const seen = new Map<string, Lapse>();
+    let group: Promise<void>[] = [];
     let expired = 0;
     for (let from = 0; ; ) {
       const { unsent, next } = engine.sweepUnsent(heardUntil ?? never, from, stretchMax);
       for (const { orderId, validUntil } of unsent) {
-        const name = nameOf(orderId, validUntil);
-        const since = lapsedSince.get(name) ?? heard.elapsedMs();
-        const isDue = heard.elapsedMs() - since >= graceMs && expired < expiriesMax;
+        const lapse = lapseOf(orderId, validUntil) ?? { validUntil, sinceMs: heard.elapsedMs() };
+        const isDue = heard.elapsedMs() - lapse.sinceMs >= graceMs && expired < expiriesMax;
         // Also of one that expires now: when the journal does not take it, its time is not counted again.
-        seen.set(name, since);
-        if (!isDue || commit.complaint() !== undefined) continue;
+        seen.set(orderId, lapse);
+        if (!isDue || !hasRoom() || commit.complaint() !== undefined) continue;
+        const durable = expire(orderId, validUntil);
+        if (durable === undefined) continue;
         expired += 1;
-        expire(orderId, validUntil);
+        group.push(durable);
+        if (group.length < groupMax) continue;
+        if (!(await settled(group))) return;
+        group = [];
       }
       if (next === 0) break;
       from = next;
       await timers.sleep(0, ending.signal);
       if (ending.signal.aborted) return;
     }
-    lapsedSince = seen;
+    lapsed = seen;
+    if (expired > 0) log.info("approvals expired unsent", { count: expired });
   }
 
+  function lapseOf(orderId: string, validUntil: Instant): Lapse | undefined {
+    const lapse = lapsed.get(orderId);
+    return lapse?.validUntil === validUntil ? lapse : undefined;
+  }
+
+  /** Invariant 6. */
+  const hasRoom = (): boolean => events.untold() + underWay < untoldMax;
+
   /** Invariant 2. */
-  function expire(orderId: string, through: Instant): void {
+  function expire(orderId: string, through: Instant): Promise<void> | undefined {
     const told = expiryOf(orderId, through, "Nothing showed within its time that it was sent.");
-    if (told === undefined) return;
-    log.info("an approval ran out unsent", { order_id: orderId, released: told.event.payload.released_quantity });
-    told.durable.then(
-      () => events.tellInTime(told.event),
-      (thrown: unknown) =>
-        log.warn("an approval could not expire yet", { order_id: orderId, reason: messageOf(thrown) }),
+    if (told === undefined) return undefined;
+    underWay += 1;
+    return told.durable.then(
+      () => {
+        underWay -= 1;
+        events.tellInTime(told.event);
+      },
+      (thrown: unknown) => {
+        underWay -= 1;
+        log.warn("an approval could not expire yet", { order_id: orderId, reason: messageOf(thrown) });
+      },
     );
+  }
+
+  /** False when the journal takes too long, or nobody waits any more. */
+  async function settled(group: readonly Promise<void>[]): Promise<boolean> {
+    const done = new AbortController();
+    const patience = timers.sleep(groupMsMax, AbortSignal.any([done.signal, ending.signal])).then(() => false);
+    const isSettled = await Promise.race([Promise.all(group).then(() => true), patience]);
+    done.abort();
+    return isSettled && !ending.signal.aborted;
   }
 
   function expiryOf(orderId: string, through: Instant, reason: string, releasedBy?: string) {
@@ -144,6 +185,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
 
   async function confirmSent({ order_id: orderId }: ConfirmSentRequest, { identity }: RpcCall): Promise<Approval> {
     mustBeOpen();
+    if (!hasRoom()) throw tooManyUntold();
     const before = engine.approval(orderId);
     const confirmed = engine.confirmSent(orderId);
     if (confirmed === undefined) throw notFound(orderId);
@@ -166,9 +208,14 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     if (isAgain) sentAfterExpiry(alarms, orderId, after.fund_id);
     // It is a fact, whether the journal took it or not: the owner asks again, and then it is written.
     unwritten.add(orderId);
-    await commit.add({ kind: "sent", at: now, fundId: after.fund_id, orderId, payload: payloadOf(event) });
+    underWay += 1;
+    try {
+      await commit.add({ kind: "sent", at: now, fundId: after.fund_id, orderId, payload: payloadOf(event) });
+    } finally {
+      underWay -= 1;
+    }
     unwritten.delete(orderId);
-    await events.tell(event);
+    events.tellInTime(event);
     return after;
   }
 
@@ -205,10 +252,10 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     const { order_id: orderId, valid_until: until } = approval;
     if (until === undefined) return approval;
     const validUntil = parse(until);
-    const since = lapsedSince.get(nameOf(orderId, validUntil));
-    const leftMs = since === undefined ? graceMs : since + graceMs - heard.elapsedMs();
+    const lapse = lapseOf(orderId, validUntil);
+    const leftMs = lapse === undefined ? graceMs : lapse.sinceMs + graceMs - heard.elapsedMs();
     const now = clock.now();
-    const from = since === undefined && validUntil > now ? validUntil : now;
+    const from = lapse === undefined && validUntil > now ? validUntil : now;
     return { ...approval, expires_at: format(plusMilliseconds(from, Math.max(leftMs, 0))) };
   }
 
@@ -236,7 +283,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     async listApprovals({ fund_id: fundId, unsent }) {
       return { approvals: engine.approvals({ fundId: fundId || undefined, unsent, countMax: listMax }).map(inTime) };
     },
-    unwritten: () => unwritten.size,
+    unwritten: () => unwritten.size + underWay,
     stop: async () => {
       ending.abort();
       await running;
@@ -245,12 +292,15 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   };
 }
 
-const nameOf = (orderId: string, validUntil: Instant): string => `${orderId} ${validUntil}`;
-
 /** Something shows that an order was sent whose approval had run out or was released. */
 export function sentAfterExpiry(alarms: Pick<Alarms, "raise">, orderId: string, fundId: string): void {
   const sentence = `Order ${orderId} of ${fundId} was sent although its approval had expired or was released; it is reserved again.`;
   alarms.raise("SENT_AFTER_EXPIRY", orderId, sentence);
+}
+
+function tooManyUntold(): Fault {
+  const sentence = `${untoldMax} changes of approvals wait to be published, as many as may. Ask again.`;
+  return new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" });
 }
 
 function notFound(orderId: string): Fault {

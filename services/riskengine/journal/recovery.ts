@@ -9,6 +9,7 @@ import type { Engine } from "../../../core/engine/engine.ts";
 import { type EngineSnapshot, isWhole } from "../../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../../ports/risk-store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import { untoldMax } from "../approvals/approval-events.ts";
 import { foldJournal } from "./journal-fold.ts";
 
 type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash">;
@@ -16,7 +17,6 @@ type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "cras
 const pageMax = 2_000;
 const keysPageMax = 10_000;
 /** Of older ones it is certain that they were told. */
-const approvalsMax = 4_096;
 /** A page of the recomputation is short, because checks wait while it is worked on. */
 const verifyPageMax = 100;
 /** And between two pages of a long one checks have the processor to themselves. */
@@ -54,7 +54,7 @@ export async function recover(
     onRow(row) {
       if (row.kind !== "expiry" && row.kind !== "sent") return;
       approvals.push(row);
-      if (approvals.length > approvalsMax) approvals.shift();
+      if (approvals.length > untoldMax) approvals.shift();
     },
     betweenPages: async () => {
       await timers.sleep(0);
