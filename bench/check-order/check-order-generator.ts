@@ -1,6 +1,7 @@
 // The load generator, a process of its own: HTTP/2 as plain bytes, without a library whose garbage would be measured along. It asks at
 // random moments (a Poisson process) and counts each answer from the moment at which its question was due, or keeps a number of questions
 // in flight, or fills a stream; and it holds every answer against what it must be.
+import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { isRight, type OrderKind, orderFrame, orderKinds } from "./orders.ts";
 import { connectWire, type WireConnection } from "./wire-http2.ts";
 
@@ -61,6 +62,11 @@ async function connectAll(task: LoadTask): Promise<WireConnection[]> {
   return Promise.all(Array.from({ length: task.connections }, () => connectWire(task.port, path, task.token)));
 }
 
+function wrongly(answer: Uint8Array): string {
+  const { approved, code, reason } = RiskDecision.decode(answer);
+  return approved ? "approved, and must not be" : `denied with ${code} (${reason}), and must not be so`;
+}
+
 /** One question on a stream of its own. */
 function ask(
   connection: WireConnection,
@@ -81,7 +87,7 @@ function ask(
       if (answer !== undefined) tally.answered += 1;
       if (answer === undefined || (task.oracle && !isRight(answer.subarray(5), kind, number))) {
         tally.wrong += 1;
-        tally.complaint ??= `order ${number} was ${answer === undefined ? "not answered" : "answered in another way than it must be"}`;
+        tally.complaint ??= `order ${number} was ${answer === undefined ? "not answered" : wrongly(answer.subarray(5))}`;
       }
       done();
     },
