@@ -67,6 +67,16 @@ export interface ResearchSettings {
   readonly decideEveryMs: number;
 }
 
+/** How splits and changes of symbols are carried out. Nobody configures it: the simulator has less time. */
+export interface CorporateActionSettings {
+  /** How long after its announcement an action is applied at the earliest: longer than anybody may quote a price of before it. */
+  readonly leadMs: number;
+  /** How often order management and the risk engine look for what is to be done. */
+  readonly lookEveryMs: number;
+  /** How long it may take until nothing stands against it. */
+  readonly patienceMs: number;
+}
+
 export interface DrillSettings {
   /** Hours between drills; 0 means that only people ask for them. */
   readonly everyHours: number;
@@ -80,6 +90,8 @@ export interface Settings {
   readonly risk: RiskSettings;
   readonly market: MarketSettings;
   readonly research: ResearchSettings;
+  /** 5 s, 0.5 s and 30 s when absent. */
+  readonly corporateActions?: CorporateActionSettings;
   /** Whether funds, envelopes, reference data and positions of the paper platform are put in when there are none. */
   readonly seedPaperPlatform: boolean;
   /** Whether its past is made as well: the year before it, and the strategies' backtests. */

@@ -42,7 +42,7 @@ export interface KnownActions {
 }
 
 /**
- * For so long what was read of corporate actions may be relied on; then nothing is quoted until it is read again. An action is applied `actionLeadMs`
+ * For so long what was read of corporate actions may be relied on; then nothing is quoted until it is read again. An action is applied 5 s
  * after it was announced, and by then nobody quotes a price of before it any more, whatever he has read and whatever he could not.
  */
 const actionsGoodMs = 3_000;

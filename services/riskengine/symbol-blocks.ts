@@ -5,20 +5,21 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { actionBlock } from "../../core/gates/static.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
+import { actionPace } from "../shared/corporate-action-record.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
-const askEveryMs = 500;
 const reasonCharactersMax = 300;
 
 export interface SymbolBlockWatch {
   stop(): Promise<void>;
 }
 
-type Ports = Pick<ServicePorts, "store" | "timers" | "log" | "crash">;
+type Ports = Pick<ServicePorts, "store" | "timers" | "log" | "crash" | "settings">;
 
 /** Resolves when the engine has them. */
 export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<SymbolBlockWatch> {
+  const { lookEveryMs } = actionPace(ports.settings);
   const ending = new AbortController();
   let known = "";
   let knownHeld = "[]";
@@ -58,7 +59,7 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<S
 
   async function watch(): Promise<void> {
     while (!ending.signal.aborted) {
-      await ports.timers.sleep(askEveryMs, ending.signal);
+      await ports.timers.sleep(lookEveryMs, ending.signal);
       if (ending.signal.aborted) return;
       try {
         await read();

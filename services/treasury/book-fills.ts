@@ -46,9 +46,17 @@ export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: Wa
 export async function bookFill(unit: UnitOfWork, view: ReferenceView, fill: Fill): Promise<void> {
   const fund = view.funds.get(fill.fund_id);
   const instrument = view.instruments.get(fill.symbol);
-  if (fund === undefined || instrument === undefined) throw unknown(fill);
+  if (fund === undefined || instrument === undefined) {
+    // What is booked may be of a symbol that is called otherwise by now, and comes again.
+    if ((await unit.ledger.entry(entryIdOf(fill))) !== undefined) return;
+    throw unknown(fill);
+  }
   if (fund.mode !== "PAPER" && !(await wasPaper(unit, fill))) return;
-  await bookEntry(unit, fillEntry(fill, instrument, { entryId: `fill:${fill.fill_id}`, bookedBy: treasuryActor }));
+  await bookEntry(unit, fillEntry(fill, instrument, { entryId: entryIdOf(fill), bookedBy: treasuryActor }));
+}
+
+function entryIdOf({ fill_id: id }: Fill): string {
+  return `fill:${id}`;
 }
 
 /** Whether the fund's books were ours when it traded: a change of mode does not drop what traded before it. */

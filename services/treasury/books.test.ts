@@ -178,6 +178,27 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
     expect(told()).toHaveLength(2);
   });
 
+  it("23.4: a fill that is booked and comes again under a symbol that is called otherwise by now holds nothing up", async () => {
+    begin();
+    await books.start();
+    const old = { fill_id: "r-1", fund_id: "alpha", symbol: "XOM", quantity: "5", price: "2" };
+    await books.tell(old);
+    await settle();
+    const { instruments } = await books.rig.portsOf("treasury").referenceData.read();
+    const content = instruments.map((one) => (one.symbol === "XOM" ? { ...one, symbol: "XON" } : one));
+    const setAt = books.rig.time.clock.now();
+    await books.look((unit) =>
+      unit.reference.put({ kind: "instruments", version: 99, content, setBy: "t", setAt, reason: "r", hash: "0" }),
+    );
+    await settle();
+    // The store forgets after a while which events were handled.
+    books.rig.world.handled.clear();
+    await books.tell(old, { fill_id: "r-2", fund_id: "alpha", symbol: "AAPL", price: "4" });
+    await settle();
+    expect(await books.look((unit) => unit.ledger.waitingFills("alpha", 9))).toEqual([]);
+    expect(await books.held("alpha")).toMatchObject({ XOM: "5", AAPL: exampleFill.quantity });
+  });
+
   it("23.5: a fill of a fund that nobody knows, or that the ledger cannot hold, is kept and told, and holds up nobody else", async () => {
     begin();
     const first = await books.start();

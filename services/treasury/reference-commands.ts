@@ -11,11 +11,12 @@ import { format } from "../../contracts/src/instant.ts";
 import { reasonText } from "../../contracts/src/records/fields.ts";
 import { type ReferenceContents, type ReferenceKind, referenceKind } from "../../contracts/src/records/reference.ts";
 import { standingAgainst, takesAway } from "../../core/ledger/reference-standing.ts";
+import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ReferenceVersion } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { readStanding } from "./reference-facts.ts";
-import { type LockedReference, lockReference, putReference } from "./reference-records.ts";
+import { canonicalText, type LockedReference, lockReference, putReference } from "./reference-records.ts";
 import { readContent, referenceMistakes } from "./reference-rules.ts";
 
 export type ReferencePorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "riskBooks" | "riskStore">;
@@ -96,10 +97,24 @@ async function against(
   after: ReferenceContents,
   { store, riskBooks, riskStore, clock }: ReferencePorts,
 ): Promise<readonly string[]> {
+  const moving = await store.transact("reference.standing", (unit) => unit.corporateActions.underWay());
+  const frozen = moving.filter((action) => isChanged(before, after, action));
+  if (frozen.length > 0)
+    return frozen.map(
+      ({ actionId, symbol }) => `${symbol} stays as it is: the corporate action ${actionId} is under way.`,
+    );
   const at = clock.now();
   if (!takesAway(before, after, at)) return [];
   const lines = await riskBooks.lines();
   const { active: halts } = await riskStore.halts();
   const facts = await store.transact("reference.standing", (unit) => readStanding(unit, before, { lines, halts }));
   return standingAgainst(before, after, facts, at);
+}
+
+/** Whether an instrument that an action is about, or its new name, becomes another: the action is carried out in the terms of its announcement, by everybody. */
+function isChanged(before: ReferenceContents, after: ReferenceContents, { legs }: StoredAction): boolean {
+  const symbols = new Set(legs.flatMap(({ symbol, new_symbol: newSymbol }) => [symbol, newSymbol]));
+  const shown = ({ instruments }: ReferenceContents): string =>
+    canonicalText(instruments.filter(({ symbol }) => symbols.has(symbol)));
+  return shown(before) !== shown(after);
 }

@@ -116,6 +116,29 @@ describe("23.4: reference data under what stands", () => {
     expect(instrument.denial?.reason).toMatch(/under: approvals for XOM of alpha in the risk engine\.$/);
   });
 
+  it("23.4: a corporate action under way keeps its instrument as it is in every field, and its new name free", async () => {
+    const running = await begin();
+    const action = {
+      ...{ action_id: "xom-xo", kind: "SYMBOL_CHANGE", symbol: "XOM", new_symbol: "XO", reason: "renamed" },
+      ...{ amount_per_share: "", ex_date: "", ratio: "" },
+    };
+    expect((await call<{ state: string }>(running, "BookCorporateAction", action)).state).toBe("ANNOUNCED");
+    const changed =
+      (symbol: string, differs: object): Change =>
+      (all: readonly { readonly symbol: string }[]) =>
+        all.map((one) => (one.symbol === symbol ? { ...one, ...differs } : one));
+    const added: Change = (all: readonly { readonly symbol: string }[]) => [
+      ...all,
+      ...all.filter(({ symbol }) => symbol === "XOM").map((one) => ({ ...one, symbol: "XO" })),
+    ];
+    for (const change of [changed("XOM", { lot_size: "100" }), withoutSymbol("XOM"), added]) {
+      expect((await set(running, "instruments", change)).denial).toEqual({
+        ...{ code: "REFERENCE_IN_USE", reason: "XOM stays as it is: the corporate action xom-xo is under way." },
+      });
+    }
+    expect((await set(running, "instruments", changed("AAPL", { sector: "energy" }))).version).toBe(2);
+  });
+
   it("takes nothing away while the risk engine cannot be asked, and adds all the same", async () => {
     const lines = async () => {
       throw new Fault("SERVICE_UNAVAILABLE", "planned", { retry: "later" });

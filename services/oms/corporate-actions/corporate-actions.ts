@@ -12,16 +12,13 @@ import type { Instrument } from "../../../contracts/src/records/market.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { StoredAction } from "../../../ports/corporate-actions.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import { actionLeadMs, changedRecord } from "../../shared/corporate-action-record.ts";
+import { actionPace, changedRecord } from "../../shared/corporate-action-record.ts";
 import type { Cancelling } from "../cancelling.ts";
 import type { Instruments } from "../instruments.ts";
 import type { Bells, OmsPorts } from "../oms-parts.ts";
 import { alarm } from "../transitions.ts";
 import { applyAction } from "./apply-action.ts";
 
-const lookEveryMs = 500;
-/** How long it may take until nothing stands against it. */
-const patienceMs = 30_000;
 /** How long others may take to follow our books before somebody is notified. */
 const followMsMax = 30_000;
 /** Trades that are named when they stand against it. */
@@ -36,6 +33,7 @@ export interface ActionOptions {
 
 export function carryOutActions({ ports, instruments, cancelling, bells }: ActionOptions): { stop(): Promise<void> } {
   const { store, clock } = ports;
+  const { leadMs, lookEveryMs, patienceMs } = actionPace(ports.settings);
   const ending = new AbortController();
   /** Of actions that took too long after they were applied. */
   const told = new Set<string>();
@@ -55,12 +53,9 @@ export function carryOutActions({ ports, instruments, cancelling, bells }: Actio
     if (flatten !== undefined && flatten.doneAt === undefined) return abort(action, "a flatten is not done");
     await cancelOpen(action);
     const waitedMs = millisecondsBetween(action.announcedAt, clock.now());
-    if (waitedMs < actionLeadMs && waitedMs >= 0) return;
-    const why = await whyNotOutside(action).catch((thrown: unknown) => {
-      if (thrown instanceof Defect) throw thrown;
-      return messageOf(thrown);
-    });
-    const standing = why ?? (await apply(action));
+    if (waitedMs < leadMs && waitedMs >= 0) return;
+    const why = await whyNotOutside(action).catch(whyOf);
+    const standing = why ?? (await apply(action).catch(whyOf));
     if (standing !== undefined && waitedMs >= patienceMs) await abort(action, standing);
     else if (standing === undefined) await follow({ ...action, state: "APPLIED" });
   }
@@ -224,7 +219,16 @@ async function whyNotHere(
   const foreign = (await unit.oms.positions()).find(
     ({ symbol, fundId, quantity }) => symbols.has(symbol) && quantity !== decimal.zero && !paperFunds.includes(fundId),
   );
-  return foreign === undefined ? undefined : `${foreign.fundId}, which is no paper fund, holds ${foreign.symbol}`;
+  if (foreign !== undefined) return `${foreign.fundId}, which is no paper fund, holds ${foreign.symbol}`;
+  const names = new Set(listed.map(({ symbol }) => symbol).filter((symbol) => !action.legs.some((leg) => leg.symbol === symbol)));
+  const taken = action.legs.find((leg) => names.has(leg.new_symbol));
+  return taken && `there is an instrument ${taken.new_symbol} already`;
+}
+
+/** Whatever the world says against it is a reason to wait, and in the end to abort. */
+function whyOf(thrown: unknown): string {
+  if (thrown instanceof Defect) throw thrown;
+  return messageOf(thrown);
 }
 
 function symbolsOf({ legs }: StoredAction): ReadonlySet<string> {

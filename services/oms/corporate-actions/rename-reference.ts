@@ -18,7 +18,10 @@ export async function renameReference({ unit, ports, action, at }: Applying): Pr
     const locked = await unit.reference.lock(kind);
     if (locked === undefined) continue;
     const records = locked.content as readonly (Instrument | Borrow | Restriction)[];
-    const content = records.map((one) => {
+    // What stands under the new name already is newer than what is said of the old one.
+    const taken = new Set(records.map(({ symbol }) => symbol).filter((symbol) => !legs.has(symbol)));
+    const kept = records.filter(({ symbol }) => nameOf(symbol) === symbol || !taken.has(nameOf(symbol)));
+    const content = kept.map((one) => {
       const leg = legs.get(one.symbol);
       if (leg === undefined) return one;
       const underlying = "underlying" in one ? one.underlying : undefined;
