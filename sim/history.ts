@@ -23,6 +23,7 @@ import type { AlarmRaised } from "../contracts/src/records/platform.ts";
 import type { OrderState } from "../contracts/src/records/values.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { paperReference } from "../services/shared/paper-seeds.ts";
+import { type ActionHistory, actionFolds, actionHistory, isOfAction } from "./action-history.ts";
 import { type HaltHistory, haltFolds, haltHistory, isOfOneResume } from "./halt-history.ts";
 import type { Told } from "./told.ts";
 
@@ -50,7 +51,7 @@ export interface ToldStop {
   added: Decimal;
 }
 
-export interface History extends HaltHistory {
+export interface History extends HaltHistory, ActionHistory {
   /** Where in the log each version of limits was told. */
   readonly envelopesAt: Map<string, { readonly position: number; readonly at: number }>;
   /** By fund and version. */
@@ -91,13 +92,14 @@ export const buys = (side: string): boolean => side === "BUY" || side === "BUY_T
 export const directed = (side: string, quantity: Decimal): Decimal =>
   buys(side) ? quantity : decimal.negate(quantity);
 
-export const multipliers: ReadonlyMap<string, Decimal> = new Map(
+const seededMultipliers: ReadonlyMap<string, Decimal> = new Map(
   paperReference("").instruments.map(({ symbol, multiplier }) => [symbol, decimal.parse(multiplier)]),
 );
 
 export function history(): History {
   return {
     ...haltHistory(),
+    ...actionHistory(seededMultipliers),
     envelopesAt: new Map(),
     envelopes: new Map(),
     orders: new Map(),
@@ -138,6 +140,7 @@ function add(sums: Map<string, Decimal>, key: string, amount: Decimal): void {
 /** How a message changes what must be true. */
 const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
   ...haltFolds,
+  ...actionFolds,
   [subjects.envelopeUpdated.name]: (past, { payload, position, at }) => {
     const envelope = payload as RiskEnvelope;
     const key = envelopeKey(envelope.fund_id, envelope.version);
@@ -248,7 +251,7 @@ function foldFill(past: History, { payload, at }: Told): void {
   const { fund_id: fundId, strategy_id: strategyId, symbol } = fill;
   add(past.positions, positionKey(fundId, symbol), change);
   add(past.strategyPositions, strategyKey(fundId, strategyId, symbol), change);
-  const multiplier = multipliers.get(symbol) ?? decimal.one;
+  const multiplier = past.multipliers.get(symbol) ?? decimal.one;
   const paid = decimal.multiply(
     decimal.multiply(change, multiplier, "half-even"),
     decimal.parse(fill.price),
@@ -262,7 +265,9 @@ function foldFill(past: History, { payload, at }: Told): void {
   for (const stop of past.stops.values()) noteForStop(stop, fill, change);
 }
 
+/** What a corporate action makes of it is told with the action. */
 function noteForStop(stop: ToldStop, fill: Fill, change: Decimal): void {
+  if (isOfAction(fill)) return;
   const { triggered } = stop;
   const isItsPlace =
     fill.fund_id === triggered.fund_id &&

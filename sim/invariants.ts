@@ -1,5 +1,6 @@
 // What must hold after every step of a simulated run of the platform, whatever fails: one list.
 import type { Evidence } from "./evidence.ts";
+import { actionsKeepWorth } from "./invariants/actions.ts";
 import { chainVerifies, noAuditNoNewRisk, oneEntryPerChange } from "./invariants/audit.ts";
 import { booksAgree, fillsReachEveryBook, navIsSumOfParts, positionIsSumOfFills } from "./invariants/books.ts";
 import { breachesAreActedOn, withdrawalsKeepLimits } from "./invariants/breaches.ts";
@@ -40,6 +41,7 @@ export const invariants: readonly Invariant[] = [
   firmNeedsTwo,
   latchToldOnce,
   optionsCountTheirUnderlying,
+  actionsKeepWorth,
   lossesHalt,
   limitsAreJudged,
   breachesAreActedOn,

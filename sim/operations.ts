@@ -4,6 +4,7 @@
 import type { ChangingOperation } from "../contracts/src/authority.ts";
 import type { Dice } from "../testkit/virtual/dice.ts";
 import type { Act, ActionParts } from "./actions/action.ts";
+import { bookCorporateAction } from "./actions/corporate.ts";
 import * as desk from "./actions/desk.ts";
 import * as money from "./actions/money.ts";
 import { setReferenceData } from "./actions/reference.ts";
@@ -76,7 +77,7 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   ),
   AdjustPosition: drawn(4, money.adjustPosition),
   SetPaperWeather: drawn(8, desk.setPaperWeather),
-  BookCorporateAction: drawn(8, money.bookCorporateAction),
+  BookCorporateAction: drawn(12, bookCorporateAction),
   BookFlow: drawn(12, money.bookFlow),
   RebuildLedger: drawn(5, money.rebuildLedger),
   SetStrategy: drawn(8, desk.setStrategy),
@@ -122,7 +123,8 @@ export interface OfficersOptions {
 export async function officers(people: PeopleParts, { everyMs, crashed }: OfficersOptions): Promise<void> {
   const dice = people.time.dice.fork("officers");
   const parts: ActionParts = { ...people, dice, crashed, oldKeys: [], asked: new Map() };
-  const theme = Array.from({ length: themes }, () => draw(dice));
+  const isAboutActions = people.time.dice.fork("is it about corporate actions").chance(0.25);
+  const theme = isAboutActions ? [bookCorporateAction] : Array.from({ length: themes }, () => draw(dice));
   while (!people.isStopping()) {
     await people.time.timers.sleep(1 + dice.below(2 * everyMs));
     if (people.isStopping()) return;

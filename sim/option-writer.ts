@@ -14,7 +14,12 @@ export async function optionWriter(parts: PeopleParts, everyMs: number): Promise
     if (parts.isStopping()) return;
     const order: Order = {
       ...{ idempotency_key: `key-option-${count}`, order_id: `option-${count}`, fund_id: "gamma" },
-      ...{ strategy_id: "gamma-income", symbol: writtenOption, asset_class: "OPTION", broker: "paper" },
+      ...{
+        strategy_id: "gamma-income",
+        symbol: platform.outside.nameNow(writtenOption),
+        asset_class: "OPTION",
+        broker: "paper",
+      },
       ...{ side: dice.chance(0.9) ? "SELL_SHORT" : "BUY_TO_COVER", quantity: String(10 + dice.below(10)) },
       ...{ order_type: "MARKET", tif: "GTC", actor: "sim option writer" },
     };

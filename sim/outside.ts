@@ -32,6 +32,8 @@ export interface Outside {
   changes(): number;
   /** How many reports the broker has made. */
   reports(): number;
+  /** What is called so now that was listed, or is called, by that name. */
+  nameNow(symbol: string): string;
   bidAsk(symbol: string): { readonly bid: number; readonly ask: number };
   /** Of an option, as the market has it now. */
   delta(symbol: string): number | undefined;
@@ -66,6 +68,7 @@ export function outside(
   const arrived = new Map<string, number>();
   const told = { count: 0, changes: 0 };
   const books = watchedBooks(open, held, arrived, told);
+  const nameNow = (symbol: string): string => prices.namesNow(symbol).at(-1) ?? symbol;
   return {
     quotes: paperMarket(marketOptions),
     history: withoutYears(paperMarketHistory(marketOptions)),
@@ -85,11 +88,12 @@ export function outside(
     arrived,
     changes: () => told.changes,
     reports: () => told.count,
+    nameNow,
     bidAsk(symbol) {
-      const { bid, ask } = prices.quote(symbol, clock.now());
+      const { bid, ask } = prices.quote(nameNow(symbol), clock.now());
       return { bid: Number(bid), ask: Number(ask) };
     },
-    delta: (symbol) => prices.quote(symbol, clock.now()).greeks?.delta,
+    delta: (symbol) => prices.quote(nameNow(symbol), clock.now()).greeks?.delta,
     silence(forMs) {
       suffered = { ...suffered, broker_silent_until: format(plusMilliseconds(clock.now(), forMs)) };
     },

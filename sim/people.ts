@@ -71,7 +71,8 @@ function openingSide(
 }
 
 function orderOf(dice: Dice, platform: Platform, name: string): Order {
-  const [fund, strategy, symbol, assetClass] = one(dice, places);
+  const [fund, strategy, listed, assetClass] = one(dice, places);
+  const symbol = platform.outside.nameNow(listed);
   const { bid, ask } = platform.outside.bidAsk(symbol);
   const isBuy = dice.chance(0.5);
   const isExit = dice.chance(0.25);
@@ -209,7 +210,8 @@ export function notePromises(promises: Promises): (service: string, method: stri
     }
     if (service === "RiskEngine" && method === "CheckOrder" && "encoded" in answer) {
       const decision = RiskDecision.decode(answer.encoded as Uint8Array);
-      if (decision.approved) promises.approvals.push({ decisionId: decision.decision_id, turn });
+      if (decision.approved && decision.dry_run !== true)
+        promises.approvals.push({ decisionId: decision.decision_id, turn });
     }
   };
 }

@@ -11,6 +11,7 @@ import type { Store, UnitOfWork } from "../ports/store.ts";
 import { buys } from "./history.ts";
 import { blindToDelta } from "./option-plant.ts";
 import type { Plant } from "./plant.ts";
+import { dropsAnInstrument, keepsOldPrices, withdrawAnything } from "./treasury-plants.ts";
 
 /** What a durable subscription is handed goes through here first. */
 function overheard(bus: Bus, name: string, hand: (event: BusEvent, handler: Handler) => Promise<void>): Bus {
@@ -342,25 +343,11 @@ const hearsNoLoss: Plant = {
   },
 };
 
-const withdrawAnything: Plant = {
-  name: "withdraw-anything",
-  sentence: "Nothing is asked before money leaves a fund: neither the risk engine, nor its cash, nor the halts.",
-  ports: (service, ports) => {
-    if (service !== "treasury") return ports;
-    const { store } = ports;
-    const transact: Store["transact"] = (name, work) =>
-      store.transact(name, (unit) => {
-        const ledger = { ...unit.ledger, lockHolding: async () => decimal.largest };
-        const oms = { ...unit.oms, haltsAtSending: async () => ({ epoch: 0, active: [] }) };
-        return work(name === "treasury.flow" ? { ...unit, ledger, oms } : unit);
-      });
-    return { ...ports, store: { ...store, transact }, withdrawals: { reserve: async () => ({ answer: undefined }) } };
-  },
-};
-
 export const plants: readonly Plant[] = [
   withdrawAnything,
   blindToDelta,
+  keepsOldPrices,
+  dropsAnInstrument,
   loseOneBooking,
   hearsNoLoss,
   skipEpochCheck,

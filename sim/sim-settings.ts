@@ -33,6 +33,8 @@ export function simSettings({ seed, autoCorrect, ...losses }: SimSettingsOptions
     },
     market: { seed, quoteEveryMs: 200 },
     research: { decideEveryMs: 800 },
+    // The market here knows of an action as soon as it is announced.
+    corporateActions: { leadMs: 60, lookEveryMs: 40, patienceMs: 4_000 },
     // The simulator puts the funds in before anything may fail.
     seedPaperPlatform: false,
   };

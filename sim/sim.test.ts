@@ -51,6 +51,7 @@ describe("the whole platform, simulated", () => {
       differences: 10,
       adjustments: 0,
       crosses: 0,
+      "corporate actions": 3,
     };
     const leastLifted = {
       "losses that halted": 10,
@@ -93,7 +94,9 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "trust-the-log": [1, "no_audit_no_new_risk"],
   "prove-by-fund-only": [12, "exits_are_proven"],
   "blind-to-delta": [2, "options_count_their_underlying"],
-  "owed-to-others": [5, "comes_to_rest", "stops_exit_once"],
+  "keeps-old-prices": [9, "actions_keep_worth"],
+  "drops-an-instrument": [3, "holdings_can_be_left"],
+  "owed-to-others": [11, "comes_to_rest", "stops_exit_once"],
   "withdraw-anything": [12, "withdrawals_keep_limits"],
   "hears-no-loss": [3, "breaches_are_acted_on", "losses_halt"],
   "spend-twice": [2, "market_within_approved"],

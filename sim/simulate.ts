@@ -9,6 +9,7 @@ import { seedEnvelopes } from "../services/riskengine/seed-envelopes.ts";
 import { seedTreasury } from "../services/treasury/seed-treasury.ts";
 import { type Scheduler, scheduler } from "../testkit/virtual/scheduler.ts";
 import { amender, amendInCalm } from "./amender.ts";
+import { whatIsStuck } from "./at-rest.ts";
 import { audited } from "./audited-subjects.ts";
 import { type Witness, witness } from "./evidence.ts";
 import { isExitOf, isOver, positionKey } from "./history.ts";
@@ -217,13 +218,30 @@ async function comeToRest(run: Run): Promise<Violation | undefined> {
     isOwed = openOrders(run) > 0;
     if (isOwed || undone(run) !== undefined) continue;
     // Whatever nobody sent has so long to run out; then it is looked at as it is.
-    if (time.elapsedMs() >= unsentMs || run.witness.reserved.unsent.size === 0) return look(run, true);
+    if (time.elapsedMs() < unsentMs && run.witness.reserved.unsent.size > 0) continue;
+    return look(run, true) ?? (await leaveAll(run));
   }
   const sentence = "In fair weather everything comes to its end, because late is allowed and never is not.";
   return {
     invariant: { name: "comes_to_rest", sentence },
     complaint: undone(run) ?? `${openOrders(run)} orders are still open`,
   };
+}
+
+/** Whether everything that is held could be valued and left; the services are asked, and go on meanwhile. */
+async function leaveAll(run: Run): Promise<Violation | undefined> {
+  const { time, platform: made, witness: seen } = run;
+  const rest = { platform: made, witness: seen, nowUs: () => time.clock.now() as number };
+  let isDone = false;
+  const asked = whatIsStuck(rest, () => time.timers.sleep(500)).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await time.step();
+    const violation = look(run, false);
+    if (violation !== undefined) return violation;
+  }
+  return asked;
 }
 
 /** Everything but the exits of stops, which are to come to their own end. */
@@ -251,6 +269,8 @@ function undone(run: Run): string | undefined {
   if (made.running().length < 4) return "not everybody runs";
   const owed = [...past.stops.values()].find((stop) => stop.ended === undefined && !isExcused(past, stop));
   if (owed !== undefined) return `the exit of ${owed.triggered.stop_id} is owed`;
+  const moving = [...world.corporateActions.values()].find(({ state }) => state === "ANNOUNCED" || state === "APPLIED");
+  if (moving !== undefined) return `the corporate action ${moving.actionId} is ${moving.state}`;
   const waiting = [...world.losses.states.values()].find(({ state }) => state.pending.length > 0);
   if (waiting !== undefined) return `a loss of ${waiting.fundId} waits for its confirmation`;
   for (const halt of past.halts) {
@@ -309,6 +329,7 @@ function reportOf({ time, platform: made, weather: sky, witness: { past } }: Run
       "exits in a halt": [...past.approvals.values()].filter(({ decision, order }) =>
         past.halts.some((halt) => isInForceAt(halt, decision.halt_epoch) && isCovered(halt, order)),
       ).length,
+      "corporate actions": [...past.actions.values()].filter(({ told }) => told.state === "DONE").length,
       limits: past.envelopes.size,
       stops: past.stops.size,
       differences: world.reconcile.differences.size,

@@ -2,13 +2,14 @@
 // order, and a fund close to its loss limit. Nothing fires, nothing is halted, and whoever is killed at whatever step, it happens once.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as decimal from "../contracts/src/decimal.ts";
-import type { CorporateAction, OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
+import type { CorporateAction, OrderStatus, ReferenceDocument } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Exposures } from "../contracts/src/generated/svc/v1/riskengine.ts";
 import { parse } from "../contracts/src/instant.ts";
 import type { CorporateActionChanged } from "../contracts/src/records/corporate-action.ts";
 import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
+import type { Store } from "../ports/store.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import type { ServiceName } from "../services/shared/service.ts";
 import { allOr } from "../testkit/full-count.ts";
@@ -16,6 +17,7 @@ import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
 import { testSettings } from "../testkit/virtual/service-rig.ts";
 import { firstHoldings, heldKey } from "./outside.ts";
+import type { Plant } from "./plant.ts";
 import { operatorIdentity, platform, serviceIdentity } from "./platform.ts";
 import { weather } from "./weather.ts";
 
@@ -26,10 +28,16 @@ beforeAll(() => {
 });
 afterAll(() => restore());
 
-async function open() {
+async function open(plant?: Plant) {
   const time = scheduler({ seed, startAt: parse("2026-11-18T15:00:00Z") });
   const settings = { ...testSettings, stops: { ...testSettings.stops, othersEveryMs: 1_000 } };
-  const made = platform({ time, weather: weather(time.dice.fork("weather")), settings });
+  const impatient = { leadMs: 5_000, lookEveryMs: 500, patienceMs: 8_000 };
+  const made = platform({
+    time,
+    weather: weather(time.dice.fork("weather")),
+    settings: plant === undefined ? settings : { ...settings, corporateActions: impatient },
+    plant,
+  });
   made.start();
   made.retire("research");
   const told = <Payload>(subject: { readonly name: string }): Payload[] =>
@@ -232,6 +240,44 @@ describe(`a split, seed ${seed}`, () => {
     expect((await rig.ask<OrderStatus>("Oms", "SubmitOrder", sold)).state).not.toBe("REJECTED");
     const filled = () => rig.told<Fill>(subjects.fillsCreated).filter(({ order_id: id }) => id === "on-1").length > 0;
     expect(await rig.until(filled, 10_000)).toBe(true);
+  });
+
+  it("23.4: what is said of the new symbol already is not there twice afterwards", async () => {
+    const rig = await open();
+    const listed = (symbol: string) => ({ symbol, reason: "a list" });
+    const content_json = JSON.stringify([listed("NVDA"), listed("NVX")]);
+    await rig.ask("Treasury", "SetReferenceData", { kind: "restricted", version: 2, content_json, reason: "tested" });
+    const change = {
+      action_id: "nvda-nvx",
+      kind: "SYMBOL_CHANGE",
+      symbol: "NVDA",
+      new_symbol: "NVX",
+      reason: "tested",
+    };
+    await rig.ask("Treasury", "BookCorporateAction", { ...change, amount_per_share: "", ex_date: "", ratio: "" });
+    expect(await rig.until(() => rig.states().includes("DONE"), 20_000)).toBe(true);
+    const after = await rig.ask<ReferenceDocument>("Treasury", "GetReferenceData", { kind: "restricted" });
+    expect(JSON.parse(after.content_json)).toEqual([listed("NVX")]);
+  });
+
+  it("23.4: a split whose fractions cannot be paid for is aborted in the end, and says why", async () => {
+    const rig = await open({
+      name: "unvalued",
+      sentence: "Order management finds no value of any fund.",
+      ports: (service, ports) => {
+        const transact: Store["transact"] = (name, work) =>
+          ports.store.transact(name, (unit) =>
+            work({ ...unit, ledger: { ...unit.ledger, lockFund: async () => ({}) as never } }),
+          );
+        return service === "oms" ? { ...ports, store: { ...ports.store, transact } } : ports;
+      },
+    });
+    await prepare(rig);
+    const halves = { ...split, ...terms, ratio: "3:2" };
+    await rig.ask("Treasury", "BookCorporateAction", halves);
+    expect(await rig.until(() => rig.states().includes("ABORTED"), 15_000)).toBe(true);
+    const [aborted] = rig.told<CorporateActionChanged>(subjects.corporateActionChanged).slice(-1);
+    expect(aborted?.note).toMatch(/alpha was not valued with NVDA yet/);
   });
 
   const services: readonly ServiceName[] = ["oms", "riskengine", "treasury", "operations"];

@@ -34,7 +34,7 @@ export async function storms({ time, platform, isStopping, everyMs, offSystem }:
   async function tradePastUs(): Promise<void> {
     const units = decimal.fromInteger(BigInt(1 + dice.below(20)));
     const quantity = dice.chance(0.5) ? units : decimal.negate(units);
-    const trade = { account: "alpha", symbol: "MSFT", quantity, price: decimal.parse("428") };
+    const trade = { account: "alpha", symbol: platform.outside.nameNow("MSFT"), quantity, price: decimal.parse("428") };
     await broker.disturb({ kind: "OFF_SYSTEM_TRADE", ...trade });
   }
   // At once, so that a short run sees the reconciler find it and set it right.

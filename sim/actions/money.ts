@@ -1,9 +1,8 @@
-// What risk officers book: deposits and withdrawals, corporate actions; and what a reconciler that is wrong would adjust. Keys come again, with the
-// same body and with another.
+// What risk officers book: deposits and withdrawals; and what a reconciler that is wrong would adjust. Keys come again, with the same body and with
+// another.
 
 import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { format, type Instant, minusMilliseconds } from "../../contracts/src/instant.ts";
 import { rebuildAction } from "../../services/treasury/rebuild-ledger.ts";
 import { one } from "../people.ts";
 import { operatorIdentity } from "../platform.ts";
@@ -17,7 +16,6 @@ import {
   funds,
   reason,
   someReason,
-  symbols,
 } from "./action.ts";
 
 interface Flow {
@@ -45,42 +43,6 @@ function flowOf(parts: ActionParts): Flow {
   if (thrown < 27) return { ...flow, fund_id: "omega" };
   if (thrown < 30) return { ...flow, currency: "EUR" };
   return flow;
-}
-
-interface Dividend {
-  readonly action_id: string;
-  readonly kind: string;
-  readonly symbol: string;
-  readonly amount_per_share: string;
-  readonly ex_date: string;
-  readonly reason: string;
-}
-
-export const bookCorporateAction: Act = (parts) =>
-  asOfficer(parts, "Treasury", "BookCorporateAction", dividendOf(parts));
-
-function dividendOf(parts: ActionParts): Dividend {
-  const { dice, time } = parts;
-  const thrown = dice.below(100);
-  const again = thrown < 20 ? earlier<Dividend>(parts, "BookCorporateAction") : undefined;
-  if (again !== undefined && thrown < 12) return again;
-  if (again !== undefined) return { ...again, amount_per_share: "0.77" };
-  const isShare = dice.chance(0.9);
-  return {
-    action_id: freshKey(parts, "dividend"),
-    kind: thrown < 23 ? "GIFT" : "CASH_DIVIDEND",
-    symbol: isShare ? one(dice, shares) : one(dice, symbols),
-    amount_per_share: thrown < 26 ? "-0.2" : `0.${1 + dice.below(90)}`,
-    ex_date: thrown < 30 ? "2031-01-02" : dice.chance(0.7) ? today(time.clock.now()) : "2026-01-01",
-    reason: someReason(parts),
-  };
-}
-
-const shares = ["AAPL", "XOM", "MSFT", "SPY"];
-
-/** The date of New York, as far as a winter's day goes. */
-function today(at: Instant): string {
-  return format(minusMilliseconds(at, 5 * 3_600_000)).slice(0, 10);
 }
 
 interface Adjustment {

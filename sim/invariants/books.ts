@@ -5,7 +5,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { multipliers, positionKey, strategyKey } from "../history.ts";
+import { type History, positionKey, strategyKey } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 export const positionIsSumOfFills: Invariant = {
@@ -33,7 +33,7 @@ export const navIsSumOfParts: Invariant = {
   violated: (evidence) =>
     onMessage<NavUpdated>(evidence, subjects.navUpdated, (nav) => {
       const { world } = evidence.platform;
-      return partsApart(nav) ?? worthApart(nav) ?? ledgerApart(nav, [...world.ledger.entries.values()]);
+      return partsApart(nav) ?? worthApart(nav, evidence.past) ?? ledgerApart(nav, [...world.ledger.entries.values()]);
     }),
 };
 
@@ -44,7 +44,10 @@ function partsApart({ fund_id: fundId, nav, cash, positions_value: positions }: 
 }
 
 /** Everything here is traded in the funds' own currency. */
-function worthApart({ fund_id: fundId, positions_value: positions, prices = {} }: NavUpdated): string | undefined {
+function worthApart(
+  { fund_id: fundId, positions_value: positions, prices = {} }: NavUpdated,
+  { multipliers }: Pick<History, "multipliers">,
+): string | undefined {
   const worth = Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
     const times = decimal.multiply(decimal.parse(quantity), multipliers.get(symbol) ?? decimal.one, "half-even");
     return decimal.add(sum, decimal.multiply(times, decimal.parse(price), "half-even"));

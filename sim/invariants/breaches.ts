@@ -7,7 +7,7 @@ import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
 import { perUnitKey, type ToldNav } from "../halt-history.ts";
-import { envelopeKey, type History, multipliers, positionKey } from "../history.ts";
+import { envelopeKey, type History, positionKey } from "../history.ts";
 import { isLowered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 import { fieldOf, hasHalt, newestBaselines, newestLimits } from "./losses.ts";
@@ -92,7 +92,7 @@ function beyondLimits({ past, platform }: Evidence, { fund_id: fundId, amount }:
     const now = decimal.toNumber(past.positions.get(positionKey(fundId, symbol)) ?? decimal.zero);
     const size = Math.min(Math.abs(Number(quantity)), Math.abs(now));
     const least = Math.min(Math.abs(Number(price)), platform.outside.bidAsk(symbol).bid);
-    return { symbol, worth: size * least * decimal.toNumber(multipliers.get(symbol) ?? decimal.one) };
+    return { symbol, worth: size * least * decimal.toNumber(past.multipliers.get(symbol) ?? decimal.one) };
   });
   const large = first(held, ({ symbol, worth }) =>
     worth > limits.max_position_pct * left * leeway ? `${symbol} is ${worth / left} of what is left` : undefined,

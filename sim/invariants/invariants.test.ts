@@ -7,6 +7,7 @@ import { exampleFill, exampleOrder } from "../../testkit/record-examples.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, positionKey, strategyKey } from "../history.ts";
 import { invariants } from "../invariants.ts";
+import * as ofActions from "./actions.ts";
 import * as ofBreaches from "./breaches.ts";
 import {
   amount,
@@ -82,7 +83,7 @@ function waitsFor(evidence: Parameters<Doctor>[0], status: string): void {
 
 /** A hundred contracts are approved for a fund of 1,000, at a price of a hundredth: each moves with its delta. */
 function optionsMoveWith(delta: number) {
-  const order = { side: "BUY", asset_class: "OPTION", quantity: "100" } as const;
+  const order = { symbol: "SPY 281215C00650000", side: "BUY", asset_class: "OPTION", quantity: "100" } as const;
   return told(
     subjects.decisionMade,
     decided({ checks: figures("0", "70"), envelope_version: 1 }, order),
@@ -480,8 +481,8 @@ describe("the invariants of a simulated run", () => {
     for (const [words, doctor] of fails) expect(complaint(name, doctor)).toMatch(words);
   });
 
-  it("are all in this table, or among those of halts, exits, losses and what stands, which have their own", () => {
-    const others = [ofHalts, ofExits, ofLosses, ofBreaches, ofStanding].flatMap(
+  it("are all in this table, or among those of halts, exits, losses, what stands and corporate actions, which have their own", () => {
+    const others = [ofHalts, ofExits, ofLosses, ofBreaches, ofStanding, ofActions].flatMap(
       (of) => Object.values(of) as readonly object[],
     );
     const elsewhere = new Set<unknown>(others.flatMap((one) => ("violated" in one && "name" in one ? [one.name] : [])));

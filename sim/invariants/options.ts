@@ -7,7 +7,6 @@ import { type Invariant, onMessage } from "./invariant.ts";
 
 /** Prices and deltas move between a mark and the decision, and gaps are part of the weather. */
 const slack = 1.25;
-const multiplier = 100;
 
 export const optionsCountTheirUnderlying: Invariant = {
   name: "options_count_their_underlying",
@@ -31,6 +30,7 @@ export const optionsCountTheirUnderlying: Invariant = {
         .filter(({ order: other }) => other.order_id !== order.order_id && buys(other.side) === buys(order.side))
         .reduce((sum, known) => decimal.add(sum, leftOf(known)), decimal.parse(order.quantity));
       const reached = decimal.abs(buys(order.side) ? decimal.add(held, pending) : decimal.subtract(held, pending));
+      const multiplier = decimal.toNumber(past.multipliers.get(order.symbol) ?? decimal.one);
       const delta = Math.abs(platform.outside.delta(order.symbol) ?? 0);
       const counted = decimal.toNumber(reached) * delta * platform.outside.bidAsk("SPY").bid * multiplier;
       if (counted <= envelope.max_position_pct * nav * slack) return undefined;

@@ -220,7 +220,9 @@ async function whyNotHere(
     ({ symbol, fundId, quantity }) => symbols.has(symbol) && quantity !== decimal.zero && !paperFunds.includes(fundId),
   );
   if (foreign !== undefined) return `${foreign.fundId}, which is no paper fund, holds ${foreign.symbol}`;
-  const names = new Set(listed.map(({ symbol }) => symbol).filter((symbol) => !action.legs.some((leg) => leg.symbol === symbol)));
+  const names = new Set(
+    listed.map(({ symbol }) => symbol).filter((symbol) => !action.legs.some((leg) => leg.symbol === symbol)),
+  );
   const taken = action.legs.find((leg) => names.has(leg.new_symbol));
   return taken && `there is an instrument ${taken.new_symbol} already`;
 }
