@@ -97,8 +97,13 @@ describe("actions_keep_worth", () => {
     ],
     [
       "less arrives under the new name",
-      /10 AAPL before a and 10 after it: 0 is right/,
+      /held 10 AAPL before a and nothing of NEW after it/,
       [...[bought, renamed("ANNOUNCED"), taken, renamed("APPLIED")]],
+    ],
+    [
+      "another quantity arrives under the new name",
+      /one held 0 NEW before a and 9 after it: 10 is right/,
+      [bought, renamed("ANNOUNCED"), taken, fill("a2", "BUY", "9", "CORPORATE_ACTION", "NEW"), renamed("APPLIED")],
     ],
     [
       "the price was not turned",

@@ -37,9 +37,20 @@ function wronglyMoved({ actionId, legs, positions }: AppliedAction): string | un
     const wanted = wantedOf(one, legs, positions);
     const off = decimal.abs(decimal.subtract(decimal.subtract(one.after, one.inLieu), wanted));
     if (off > rounding) return `${named} and ${decimal.format(one.after)} after it: ${decimal.format(wanted)} is right`;
+    const lost = legs.find((leg) => leg.symbol === one.symbol && !isHeldAs(leg.new_symbol, one, positions));
+    if (lost !== undefined) return `${named} and nothing of ${lost.new_symbol} after it`;
     if (decimal.abs(one.inLieu) <= inLieuMax) return undefined;
     return `${named} and was paid for ${decimal.format(one.inLieu)} in lieu`;
   });
+}
+
+function isHeldAs(
+  symbol: string,
+  { fundId, strategyId, before }: MovedPosition,
+  all: readonly MovedPosition[],
+): boolean {
+  if (before === decimal.zero) return true;
+  return all.some((one) => one.fundId === fundId && one.strategyId === strategyId && one.symbol === symbol);
 }
 
 /** What its terms make of all that becomes this symbol; what becomes another symbol is gone. */
