@@ -8,7 +8,8 @@ import { haltRequest as haltRecord } from "../contracts/src/records/halt.ts";
 import { haltRequest } from "../edges/gateway/routes/halt-request.ts";
 import { haltResume } from "../edges/gateway/routes/halt-resume.ts";
 import { haltStatus } from "../edges/gateway/routes/halt-status.ts";
-import { haltsList } from "../edges/gateway/routes/halts-list.ts";
+import { forwarded } from "../edges/gateway/declared/route.ts";
+import type { GatewayParts } from "../edges/gateway/parts.ts";
 import { publicHalts } from "../edges/gateway/routes/public-halts.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
@@ -16,6 +17,8 @@ import type { Standing, TableCaller } from "../testkit/halt-table/ground.ts";
 import { type MemoryGround, memoryGround } from "../testkit/halt-table/memory-ground.ts";
 import type { Wish } from "../testkit/halt-table/surface-answer.ts";
 import { grpcSurface, postJson, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
+
+const haltsList = (parts: GatewayParts) => forwarded("listHalts", parts);
 
 let folder = "";
 let ground: MemoryGround;

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { haltRequest } from "../edges/gateway/routes/halt-request.ts";
 import { haltResume } from "../edges/gateway/routes/halt-resume.ts";
 import { haltStatus } from "../edges/gateway/routes/halt-status.ts";
-import { haltsList } from "../edges/gateway/routes/halts-list.ts";
+import { forwarded } from "../edges/gateway/declared/route.ts";
+import type { GatewayParts } from "../edges/gateway/parts.ts";
 import { publicHalts } from "../edges/gateway/routes/public-halts.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { allOr } from "../testkit/full-count.ts";
@@ -15,6 +16,8 @@ import { type MemoryGround, memoryGround } from "../testkit/halt-table/memory-gr
 import { rows, rowText } from "../testkit/halt-table/rows.ts";
 import { runRow } from "../testkit/halt-table/run-row.ts";
 import { ctlSurface, grpcSurface, type RunCtl, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
+
+const haltsList = (parts: GatewayParts) => forwarded("listHalts", parts);
 
 let folder = "";
 let ground: MemoryGround;

@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { DeclarationError } from "./declaration.js";
 import { clientFiles } from "./gen-client.js";
-import { DeclarationError, operationFiles, readDeclarations } from "./gen-operations.js";
+import { operationFiles } from "./gen-operations.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const generatedFolder = join("contracts", "src", "generated");
@@ -67,7 +68,7 @@ function writeDescriptors(work, target) {
 function writeOperations(work, target) {
   const path = join(work, "declarations.binpb");
   runBuf("build", "--as-file-descriptor-set", "-o", path);
-  for (const [name, text] of Object.entries(operationFiles(readDeclarations(readFileSync(path))))) {
+  for (const [name, text] of Object.entries(operationFiles(readFileSync(path)))) {
     writeFileSync(join(target, name), text);
   }
 }

@@ -3,15 +3,12 @@
 import { answerOf } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { AuditEntry, ChainIntegrityError } from "../../contracts/src/generated/svc/v1/audit.ts";
-import type { AuditRun } from "../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { HttpAnswer, HttpRequest } from "../../ports/http.ts";
 import { answerTo } from "./answers.ts";
 import { plain } from "./ask-service.ts";
 import type { GatewayParts } from "./parts.ts";
 
 const timeoutMsDefault = 10_000;
-/** For what reads the whole log; below the listener's own bound, so that the caller learns who was late. */
-export const wholeLogTimeoutMs = 25_000;
 
 export interface AuditQuestion<Request extends object, Answer extends object> {
   readonly service: "Operations" | "AuditDesk";
@@ -53,7 +50,7 @@ export async function askAuditText<Request extends object, Answer extends object
   return Array.isArray(told.body) ? { ...told, body: String(told.body[0]) } : told;
 }
 
-function brokenChain(fault: Fault): HttpAnswer {
+export function brokenChain(fault: Fault): HttpAnswer {
   const error = integrityErrorOf(fault);
   return {
     status: answerOf(fault.code).http,
@@ -72,11 +69,6 @@ function integrityErrorOf({ facts }: Fault): ChainIntegrityError | undefined {
   const at = Number(sequence ?? Number.NaN);
   if (typeof code !== "string" || !Number.isSafeInteger(at)) return undefined;
   return { code, sequence: at, expected: String(expected ?? ""), actual: String(actual ?? "") };
-}
-
-/** A run for JSON; a chain with a gap is a broken one, so a verification that is told has none. */
-export function runJson({ verification, ...run }: AuditRun): object {
-  return plain({ ...run, verification: verification === undefined ? undefined : { ...verification, gap_count: 0 } });
 }
 
 /** An entry for JSON; the codec leaves out data that is empty. */

@@ -2,10 +2,12 @@
 // `ask` reaches a route the way the HTTP adapter does, through its schemas.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
+import type { DeclaredRouteId } from "../../contracts/src/generated/routes.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { GatewayParts } from "../../edges/gateway/parts.ts";
 import type { HttpAnswer, HttpRequest, Route } from "../../ports/http.ts";
 import type { FactorStatus, Identity, IssuedToken, Outcome, ServiceToken } from "../../ports/identity.ts";
+import { forwarded } from "../../edges/gateway/declared/route.ts";
 
 export const nowForTests = instant.parse("2026-11-15T13:30:00.000000Z");
 
@@ -166,4 +168,9 @@ export async function ask(route: Route, asked: Asked = {}): Promise<HttpAnswer> 
     if (read.length !== JSON.stringify(answer.body).length) throw new Error(`undocumented members in ${route.id}`);
   }
   return answer;
+}
+
+/** A declared route that is only forwarded, by its name. */
+export function forwardedRoute(id: DeclaredRouteId): (parts: Pick<GatewayParts, "services">) => Route {
+  return (parts) => forwarded(id, parts);
 }

@@ -2,18 +2,14 @@
 import type { AppendAuditRequest, AuditEntry } from "../../../contracts/src/generated/svc/v1/audit.ts";
 import type { Route } from "../../../ports/http.ts";
 import { askAudit, entryJson } from "../ask-audit.ts";
+import { declaredPlace } from "../declared/route.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { appendBody, entryAnswer } from "../schemas/audit.ts";
 
 export function auditAppend(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "appendAudit",
-    method: "POST",
-    path: "/v1/operations/audit",
-    listeners: ["operator"],
-    sentence: "Append an entry to the audit chain.",
-    operation: "AppendAudit",
+    ...declaredPlace("appendAudit"),
     body: appendBody,
     answers: { 201: entryAnswer },
     handle: async (request) => {

@@ -2,17 +2,13 @@
 import type { AuditTile, AuditTileRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { Route } from "../../../ports/http.ts";
 import { askAuditText } from "../ask-audit.ts";
+import { declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 
 export function auditCheckpoint(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "getAuditCheckpoint",
-    method: "GET",
-    path: "/v1/operations/audit/log/checkpoint",
-    listeners: ["operator"],
-    sentence: "Get the newest checkpoint of the audit log, as a C2SP signed note.",
-    operation: "GetAuditTile",
+    ...declaredPlace("getAuditCheckpoint"),
     answers: { 200: "text" },
     handle: async (request) => {
       const answer = await askAuditText<AuditTileRequest, AuditTile>(parts, request, {

@@ -3,39 +3,32 @@
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { AuditPage, ReadAuditRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
-import { askAudit, logIn } from "../ask-audit.ts";
-import { defineRoute } from "../define-route.ts";
+import { askAudit } from "../ask-audit.ts";
+import { declarationOf, declaredMessage, declaredRequest } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { entriesAnswer, entriesQuery } from "../schemas/audit.ts";
-
-const path = "/v1/operations/audit/entries";
+import { entriesAnswer } from "../schemas/audit.ts";
 
 export function auditEntries(parts: Pick<GatewayParts, "services">): Route {
-  return defineRoute({
-    id: "readAudit",
-    method: "GET",
-    path,
-    listeners: ["operator"],
-    sentence: "Read the audit chain entry by entry; to follow it, ask again from the last sequence + 1.",
-    operation: "ReadAudit",
-    query: entriesQuery,
+  return {
+    ...declaredRequest("readAudit"),
     answers: { 200: entriesAnswer },
     handle: async (request) => {
-      const from = request.query.from_sequence ?? 0;
+      const message = declaredMessage<ReadAuditRequest>("readAudit", request);
+      const from = message.from_sequence;
       let link: string | undefined;
       const answer = await askAudit<ReadAuditRequest, AuditPage>(parts, request, {
         service: "AuditDesk",
         method: "ReadAudit",
-        message: { from_sequence: from, count_max: request.query.count_max ?? 0, ...logIn(request.query) },
+        message,
         tell: ({ texts, size }) => {
           const next = from + texts.length;
-          if (texts.length > 0 && next < size) link = nextPage(next, request.query);
+          if (texts.length > 0 && next < size) link = nextPage({ ...message, from_sequence: next });
           return { texts: texts.map((text, at) => readText(text, from + at)), size };
         },
       });
       return link === undefined ? answer : withLink(answer, link);
     },
-  });
+  };
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -52,14 +45,11 @@ export function readText(bytes: Uint8Array, sequence: number): string {
 }
 
 /** RFC 8288. */
-function nextPage(
-  from: number,
-  { count_max: countMax, log }: { readonly count_max?: number | undefined; readonly log?: number | undefined },
-): string {
-  const asked = new URLSearchParams({ from_sequence: String(from) });
-  if (countMax !== undefined) asked.set("count_max", String(countMax));
+function nextPage({ from_sequence, count_max, log }: ReadAuditRequest): string {
+  const asked = new URLSearchParams({ from_sequence: String(from_sequence) });
+  if (count_max > 0) asked.set("count_max", String(count_max));
   if (log !== undefined) asked.set("log", String(log));
-  return `<${path}?${asked}>; rel="next"`;
+  return `<${declarationOf("readAudit").path}?${asked}>; rel="next"`;
 }
 
 function withLink(answer: HttpAnswer, link: string): HttpAnswer {

@@ -1,43 +1,20 @@
 // GET /v1/operations/audit/status: how far the audit chain reaches and who vouches for it.
-import type { AuditStatus, AuditStatusRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
+import type { AuditStatus } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { Route } from "../../../ports/http.ts";
-import { askAudit } from "../ask-audit.ts";
-import { plain } from "../ask-service.ts";
-import { defineRoute } from "../define-route.ts";
+import { answerTo } from "../answers.ts";
+import { askDeclared, declared, declaredTold } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { statusAnswer } from "../schemas/audit.ts";
 
 export function auditStatus(parts: Pick<GatewayParts, "services">): Route {
-  return defineRoute({
-    id: "getAuditStatus",
-    method: "GET",
-    path: "/v1/operations/audit/status",
-    listeners: ["operator"],
-    sentence: "See how far the audit chain reaches and who vouches for it.",
-    operation: "GetAuditStatus",
-    answers: { 200: statusAnswer },
-    handle: (request) =>
-      askAudit<AuditStatusRequest, AuditStatus>(parts, request, {
-        service: "AuditDesk",
-        method: "GetAuditStatus",
-        message: {},
-        tell: told,
-      }),
-  });
+  return {
+    ...declared("getAuditStatus"),
+    handle: async (request) =>
+      answerTo(await askDeclared<AuditStatus>("getAuditStatus", parts, request, {}), 200, told),
+  };
 }
 
-/** On the wire what was never there is an empty text; in JSON it is not there. */
+/** The number of a log and the closed ones are told once there is more than one. */
 function told(status: AuditStatus): object {
-  const { checkpoint, verified_at, verified, key_terms, anchors, complaint, log, closed_logs, ...rest } = status;
-  const orNothing = (text: string): string | undefined => (text === "" ? undefined : text);
-  return plain({
-    ...rest,
-    checkpoint: orNothing(checkpoint),
-    verified_at: orNothing(verified_at),
-    verified: orNothing(verified),
-    key_terms: key_terms.map((term) => ({ ...term, to_size: term.to_size === 0 ? undefined : term.to_size })),
-    anchors: anchors.map((anchor) => ({ ...anchor, complaint: orNothing(anchor.complaint) })),
-    complaint: orNothing(complaint),
-    ...(log > 1 && { log, closed_logs: closed_logs.map((closed) => ({ ...closed })) }),
-  });
+  const all = declaredTold("getAuditStatus", status);
+  return status.log > 1 ? all : { ...all, log: undefined, closed_logs: undefined };
 }

@@ -9,9 +9,8 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type { AuditPage, TailAuditRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { HttpAnswer, HttpRequest, HttpStream, Route } from "../../../ports/http.ts";
 import { askAudit } from "../ask-audit.ts";
-import { defineRoute } from "../define-route.ts";
+import { declared } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { tailQuery } from "../schemas/audit.ts";
 import { readText } from "./audit-entries.ts";
 
 /** As many as the log itself lets wait. */
@@ -25,15 +24,8 @@ type Parts = Pick<GatewayParts, "services">;
 
 export function auditTail(parts: Parts): Route {
   let followers = 0;
-  return defineRoute({
-    id: "tailAudit",
-    method: "GET",
-    path: "/v1/operations/audit/tail",
-    listeners: ["operator"],
-    sentence: "Follow the audit chain as a stream of events, each with an entry's sequence as its id.",
-    operation: "TailAudit",
-    query: tailQuery,
-    answers: { 200: "events" },
+  return {
+    ...declared("tailAudit"),
     handle: async (request) => {
       if (followers >= followersMax) throw tooMany();
       followers += 1;
@@ -55,7 +47,7 @@ export function auditTail(parts: Parts): Route {
         throw thrown;
       }
     },
-  });
+  };
 }
 
 /** The log is asked once before anything is answered, so that a caller who may not, or asks for too much, is told so by the status. */
@@ -78,9 +70,10 @@ async function begin(parts: Parts, request: HttpRequest, asked: number | undefin
 }
 
 /** Where a browser left off is newer than what its address says. */
-function startOf({ headers, query }: HttpRequest<undefined, { readonly from_sequence?: number | undefined }>) {
+function startOf({ headers, query }: HttpRequest): number | undefined {
   const last = headers["last-event-id"];
-  if (last === undefined) return query.from_sequence;
+  // Absent is not 0 here: it means what comes next.
+  if (last === undefined) return (query as { readonly from_sequence?: number }).from_sequence;
   if (typeof last === "string" && eventId.test(last) && Number(last) < Number.MAX_SAFE_INTEGER) return Number(last) + 1;
   const sentence = "Last-Event-ID must be the sequence of the last entry that was read, in decimal digits.";
   throw new Fault("INVALID_ARGUMENT", sentence, { retry: "never" });

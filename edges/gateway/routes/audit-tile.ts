@@ -3,18 +3,14 @@
 import type { AuditTile, AuditTileRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { Route } from "../../../ports/http.ts";
 import { askAudit } from "../ask-audit.ts";
+import { declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { tileParams } from "../schemas/audit.ts";
 
 export function auditTile(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "getAuditTile",
-    method: "GET",
-    path: "/v1/operations/audit/log/tile/:path*",
-    listeners: ["operator"],
-    sentence: "Get a tile of the audit log's tree, or a bundle of its entries, by its C2SP path.",
-    operation: "GetAuditTile",
+    ...declaredPlace("getAuditTile"),
     params: tileParams,
     answers: { 200: "bytes" },
     handle: async (request) => {

@@ -3,27 +3,16 @@
 import type { AuditTrail, AuditTrailRequest } from "../../../contracts/src/generated/svc/v1/audit.ts";
 import type { Route } from "../../../ports/http.ts";
 import { askAudit, entryJson, logIn } from "../ask-audit.ts";
-import { defineRoute } from "../define-route.ts";
+import { declarationOf, declaredMessage, declaredRequest } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { trailAnswer, trailQuery } from "../schemas/audit.ts";
-
-const path = "/v1/operations/audit";
-const pageEntries = 1_000;
+import { trailAnswer } from "../schemas/audit.ts";
 
 export function auditTrail(parts: Pick<GatewayParts, "services">): Route {
-  return defineRoute({
-    id: "getAuditTrail",
-    method: "GET",
-    path,
-    listeners: ["operator"],
-    sentence: "Read the entries about one subject, oldest first.",
-    operation: "GetAuditTrail",
-    query: trailQuery,
+  return {
+    ...declaredRequest("getAuditTrail"),
     answers: { 200: trailAnswer },
     handle: async (request) => {
-      const { subject_id, from_sequence = 0, count_max = pageEntries, count_before, log } = request.query;
-      const before = count_before === undefined ? {} : { count_before };
-      const asked = { subject_id, from_sequence, count_max, ...before, ...(log === undefined ? {} : { log }) };
+      const asked = declaredMessage<AuditTrailRequest>("getAuditTrail", request);
       const headers: Record<string, string> = {};
       const answer = await askAudit<AuditTrailRequest, AuditTrail>(parts, request, {
         service: "Operations",
@@ -40,7 +29,7 @@ export function auditTrail(parts: Pick<GatewayParts, "services">): Route {
       if (answer.status >= 400 || Object.keys(headers).length === 0) return answer;
       return { ...answer, headers: { ...answer.headers, ...headers } };
     },
-  });
+  };
 }
 
 /** RFC 8288. What went before is counted only when all of it was. */
@@ -50,5 +39,5 @@ function nextPage(asked: AuditTrailRequest, count: number, next: number, log: nu
   if (log > 0) query.set("log", String(log));
   const before = asked.from_sequence === 0 ? 0 : asked.count_before;
   if (before !== undefined && log === 0) query.set("count_before", String(before + count));
-  return `<${path}?${query}>; rel="next"`;
+  return `<${declarationOf("getAuditTrail").path}?${query}>; rel="next"`;
 }

@@ -2,26 +2,27 @@
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, duty, machine, testParts } from "../../../testkit/gateway/parts.ts";
-import { auditAnew } from "./audit-anew.ts";
-import { auditAnewCosign } from "./audit-anew-cosign.ts";
+import { ask, type Behaviour, duty, forwardedRoute, machine, testParts } from "../../../testkit/gateway/parts.ts";
 import { auditAppend } from "./audit-append.ts";
-import { auditBundleHead } from "./audit-bundle-head.ts";
 import { auditCheckpoint } from "./audit-checkpoint.ts";
-import { auditConsistency } from "./audit-consistency.ts";
 import { auditEntries } from "./audit-entries.ts";
-import { auditErasure } from "./audit-erasure.ts";
-import { auditInspect } from "./audit-inspect.ts";
-import { auditInspectionBegin } from "./audit-inspection-begin.ts";
-import { auditKeyRevoke } from "./audit-key-revoke.ts";
-import { auditKeyRotate } from "./audit-key-rotate.ts";
 import { auditProof } from "./audit-proof.ts";
-import { auditRun } from "./audit-run.ts";
 import { auditStatus } from "./audit-status.ts";
 import { auditTile } from "./audit-tile.ts";
 import { auditTrail } from "./audit-trail.ts";
-import { auditVerificationBegin } from "./audit-verification-begin.ts";
-import { auditVerify } from "./audit-verify.ts";
+
+const auditAnewCosign = forwardedRoute("cosignAuditAnew");
+const auditAnew = forwardedRoute("beginAuditAnew");
+const auditBundleHead = forwardedRoute("getAuditBundleHead");
+const auditConsistency = forwardedRoute("getAuditConsistency");
+const auditErasure = forwardedRoute("eraseAuditSubject");
+const auditInspect = forwardedRoute("inspectAudit");
+const auditInspectionBegin = forwardedRoute("beginAuditInspection");
+const auditKeyRevoke = forwardedRoute("revokeAuditKey");
+const auditKeyRotate = forwardedRoute("rotateAuditKey");
+const auditRun = forwardedRoute("watchAuditRun");
+const auditVerificationBegin = forwardedRoute("beginAuditVerification");
+const auditVerify = forwardedRoute("verifyAudit");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 type Make = (parts: Parts) => Route;
@@ -340,7 +341,7 @@ describe("runs", () => {
   });
 
   it("tell their end: a verdict without gaps, or a broken chain with its place", async () => {
-    const ended = { ...run, done: true, verification, inspection: undefined };
+    const ended = { ...run, done: true, verification: { ...verification, gap_count: 0 }, inspection: undefined };
     const { route } = rig(auditRun, { procedures: { "AuditDesk/WatchAuditRun": ended } });
     const params = { run_id: "0f-1" };
     const told = { ...run, done: true, verification: { ...verification, gap_count: 0 } };

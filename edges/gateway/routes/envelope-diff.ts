@@ -3,22 +3,18 @@ import type { DiffEnvelopesRequest, EnvelopeDiff } from "../../../contracts/src/
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
+import { declaredAnswers, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { diffEnvelopesBody, envelopeDiffAnswer, envelopeMessage, fundParams } from "../schemas/envelope.ts";
+import { diffEnvelopesBody, envelopeMessage, fundParams } from "../schemas/envelope.ts";
 import { refuseOtherFund } from "./envelope-update.ts";
 
 export function envelopeDiff(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "diffEnvelopes",
-    method: "POST",
-    path: "/v1/riskengine/envelopes/:fund_id/diff",
-    listeners: ["operator"],
-    sentence: "Compare two versions of a fund's limits, or the current ones with proposed ones.",
-    operation: "DiffEnvelopes",
+    ...declaredPlace("diffEnvelopes"),
     params: fundParams,
     body: diffEnvelopesBody,
-    answers: { 200: envelopeDiffAnswer },
+    answers: declaredAnswers("diffEnvelopes"),
     handle: async (request) => {
       const { from_version, to_version, proposed } = request.body;
       const fundId = request.params.fund_id;

@@ -3,9 +3,10 @@ import type { EnvelopeReplay, ReplayEnvelopeRequest } from "../../../contracts/s
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
+import { declaredAnswers, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { envelopeMessage, envelopeReplayAnswer, fundParams, replayEnvelopeBody } from "../schemas/envelope.ts";
+import { envelopeMessage, fundParams, replayEnvelopeBody } from "../schemas/envelope.ts";
 import { refuseOtherFund } from "./envelope-update.ts";
 
 /** A long period is many decisions; the listener's own bound lies above this. */
@@ -13,15 +14,10 @@ const timeoutMs = 25_000;
 
 export function envelopeReplay(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "replayEnvelope",
-    method: "POST",
-    path: "/v1/riskengine/envelopes/:fund_id/replay",
-    listeners: ["operator"],
-    sentence: "Run a past period's orders against proposed limits and list every decision that would change.",
-    operation: "ReplayEnvelope",
+    ...declaredPlace("replayEnvelope"),
     params: fundParams,
     body: replayEnvelopeBody,
-    answers: { 200: envelopeReplayAnswer },
+    answers: declaredAnswers("replayEnvelope"),
     handle: async (request) => {
       const { proposed, from, to, count_max } = request.body;
       const fundId = request.params.fund_id;

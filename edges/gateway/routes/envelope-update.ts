@@ -5,21 +5,17 @@ import type { RiskEnvelope } from "../../../contracts/src/generated/svc/v1/envel
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
+import { declaredAnswers, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { envelopeAnswer, envelopeMessage, fundParams, updateEnvelopeBody } from "../schemas/envelope.ts";
+import { envelopeMessage, fundParams, updateEnvelopeBody } from "../schemas/envelope.ts";
 
 export function envelopeUpdate(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "updateEnvelope",
-    method: "PUT",
-    path: "/v1/riskengine/envelopes/:fund_id",
-    listeners: ["operator"],
-    sentence: "Replace a fund's limits by the next version of them.",
-    operation: "UpdateEnvelope",
+    ...declaredPlace("updateEnvelope"),
     params: fundParams,
     body: updateEnvelopeBody,
-    answers: { 200: envelopeAnswer },
+    answers: declaredAnswers("updateEnvelope"),
     handle: async (request) => {
       const fundId = request.params.fund_id;
       const { step_up_proof: stepUpProof, ...envelope } = request.body;

@@ -3,18 +3,14 @@ import type { Funds, ListFundsRequest } from "../../../contracts/src/generated/s
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
+import { declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { fundsAnswer, toldFund } from "../schemas/treasury.ts";
 
 export function fundsList(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "listFunds",
-    method: "GET",
-    path: "/v1/treasury/funds",
-    listeners: ["operator"],
-    sentence: "List the funds.",
-    operation: "ListFunds",
+    ...declaredPlace("listFunds"),
     answers: { 200: fundsAnswer },
     handle: async (request) => {
       const outcome = await askService<ListFundsRequest, Funds>(parts, request, {

@@ -7,15 +7,16 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { Route } from "../../../ports/http.ts";
 import { virtualTime } from "../../../testkit/ctl/fakes.ts";
-import { ask, type Behaviour, duty, testParts } from "../../../testkit/gateway/parts.ts";
+import { ask, type Behaviour, duty, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
-import { drillRun } from "./drill-run.ts";
-import { drillsList } from "./drills-list.ts";
-import { flatten } from "./flatten.ts";
-import { flattenBegin } from "./flatten-begin.ts";
-import { lossesList } from "./losses-list.ts";
-import { ordersCancelAll } from "./orders-cancel-all.ts";
 import { servicesRestart } from "./services-restart.ts";
+
+const drillRun = forwardedRoute("runDrill");
+const drillsList = forwardedRoute("listDrills");
+const flattenBegin = forwardedRoute("flattenPaper");
+const flatten = forwardedRoute("getFlatten");
+const lossesList = forwardedRoute("listLosses");
+const ordersCancelAll = forwardedRoute("cancelAllOrders");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 

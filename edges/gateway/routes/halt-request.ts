@@ -6,11 +6,12 @@ import type { HaltRequest, HaltResponse } from "../../../contracts/src/generated
 import type { HttpRequest, Route } from "../../../ports/http.ts";
 import type { Outcome } from "../../../ports/identity.ts";
 import { answerTo } from "../answers.ts";
-import { askService, plain } from "../ask-service.ts";
+import { askService } from "../ask-service.ts";
+import { declaredAnswers, declaredPlace, declaredTold } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { namedScope } from "../halt-scope.ts";
 import type { GatewayParts } from "../parts.ts";
-import { haltAnswer, haltBody, toldResponse } from "../schemas/halts.ts";
+import { haltBody } from "../schemas/halts.ts";
 
 type Parts = Pick<GatewayParts, "services" | "log" | "ownToken" | "timers" | "random">;
 type Asked = Omit<HaltRequest, "severity" | "fund_id" | "strategy_id"> & { readonly halt_id: string };
@@ -26,14 +27,9 @@ const reasonLengthMax = 4_000;
 
 export function haltRequest(parts: Parts): Route {
   return defineRoute({
-    id: "requestHalt",
-    method: "POST",
-    path: "/v1/halts",
-    listeners: ["operator"],
-    sentence: "Halt everything, a fund or a strategy; it stays halted until people lift it.",
-    operation: "RequestHalt",
+    ...declaredPlace("requestHalt"),
     body: haltBody,
-    answers: { 201: haltAnswer },
+    answers: declaredAnswers("requestHalt"),
     handle: async (request) => {
       const { id, severity, fund_id, strategy_id, reason, halt_id = parts.random.uuid(), ...rest } = request.body;
       const asked: Asked = { ...rest, halt_id, reason: (reason ?? "").slice(0, reasonLengthMax), requested_by: "" };
@@ -41,7 +37,7 @@ export function haltRequest(parts: Parts): Route {
       const level: Scope["severity"] = severity ?? (fund_id || strategy_id ? "SEVERITY_UNSPECIFIED" : "FIRM_HALT");
       const scope = id ?? { severity: level, fund_id: fund_id ?? "", strategy_id };
       const outcome = await halt(parts, request, asked, scope);
-      return answerTo(outcome, 201, (response) => plain(toldResponse(response)));
+      return answerTo(outcome, 201, (response) => declaredTold("requestHalt", response));
     },
   });
 }

@@ -2,21 +2,16 @@
 import type { HaltStatus, ResumeRequest } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
-import { askService, plain } from "../ask-service.ts";
+import { askService } from "../ask-service.ts";
+import { declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { namedScope } from "../halt-scope.ts";
-import { attemptsPerMinuteMax, type GatewayParts } from "../parts.ts";
+import type { GatewayParts } from "../parts.ts";
 import { haltStatusAnswer, resumeBody, toldStatus } from "../schemas/halts.ts";
 
 export function haltResume(parts: Pick<GatewayParts, "services" | "ownToken">): Route {
   return defineRoute({
-    id: "resumeHalt",
-    method: "POST",
-    path: "/v1/halts/resume",
-    listeners: ["operator"],
-    sentence: "Lift the halts of a fund or strategy, ask for every halt to be lifted, or sign such a request.",
-    operation: "ResumeHalt",
-    attemptsPerMinuteMax,
+    ...declaredPlace("resumeHalt"),
     body: resumeBody,
     answers: { 200: haltStatusAnswer },
     handle: async (request) => {
@@ -28,7 +23,7 @@ export function haltResume(parts: Pick<GatewayParts, "services" | "ownToken">): 
         method: "ResumeHalt",
         message,
       });
-      return answerTo(outcome, 200, (status) => plain(toldStatus(status, message.strategy_id)));
+      return answerTo(outcome, 200, (status) => toldStatus(status, message.strategy_id));
     },
   });
 }

@@ -1,7 +1,7 @@
 // GET /v1/halts/status: what halts a fund, a strategy or anything, and how far what follows each latch has come.
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
-import { plain } from "../ask-service.ts";
+import { declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { askHaltStatus } from "../halt-scope.ts";
 import type { GatewayParts } from "../parts.ts";
@@ -9,18 +9,12 @@ import { haltStatusAnswer, haltStatusQuery, toldStatus } from "../schemas/halts.
 
 export function haltStatus(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "getHaltStatus",
-    method: "GET",
-    path: "/v1/halts/status",
-    listeners: ["operator"],
-    sentence:
-      "See what halts a fund or a strategy, what would restart, and whether orders are cancelled and people told.",
-    operation: "GetHaltStatus",
+    ...declaredPlace("getHaltStatus"),
     query: haltStatusQuery,
     answers: { 200: haltStatusAnswer },
     handle: async (request) => {
       const { outcome, strategyId } = await askHaltStatus(parts, request, request.query.id);
-      return answerTo(outcome, 200, (status) => plain(toldStatus(status, strategyId)));
+      return answerTo(outcome, 200, (status) => toldStatus(status, strategyId));
     },
   });
 }

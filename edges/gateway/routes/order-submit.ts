@@ -4,20 +4,16 @@ import type { OrderStatus } from "../../../contracts/src/generated/svc/v1/platfo
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
+import { declaredAnswers, declaredPlace } from "../declared/route.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { orderAnswer, submitOrderBody } from "../schemas/orders.ts";
+import { submitOrderBody } from "../schemas/orders.ts";
 
 export function orderSubmit(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "submitOrder",
-    method: "POST",
-    path: "/v1/oms/orders",
-    listeners: ["operator"],
-    sentence: "Hand in an order; it is checked like every other, and the answer says how far it came.",
-    operation: "SubmitOrder",
+    ...declaredPlace("submitOrder"),
     body: submitOrderBody,
-    answers: { 200: orderAnswer },
+    answers: declaredAnswers("submitOrder"),
     handle: async (request) => {
       const outcome = await askService<Order, OrderStatus>(parts, request, {
         service: "Oms",

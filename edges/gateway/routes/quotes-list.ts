@@ -3,18 +3,14 @@ import type { ListQuotesRequest, Quotes } from "../../../contracts/src/generated
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
+import { declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { quotesAnswer, quotesQuery, toldQuote } from "../schemas/market.ts";
 
 export function quotesList(parts: Pick<GatewayParts, "services" | "clock">): Route {
   return defineRoute({
-    id: "listQuotes",
-    method: "GET",
-    path: "/v1/market/quotes",
-    listeners: ["operator"],
-    sentence: "List the newest prices.",
-    operation: "ListQuotes",
+    ...declaredPlace("listQuotes"),
     query: quotesQuery,
     answers: { 200: quotesAnswer },
     handle: async (request) => {

@@ -3,18 +3,14 @@ import type { ReferenceDocument } from "../../../contracts/src/generated/svc/v1/
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
+import { declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { kindParams, referenceAnswer, referenceJson, setReferenceDataBody } from "../schemas/treasury.ts";
 
 export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
   return defineRoute({
-    id: "setReferenceData",
-    method: "PUT",
-    path: "/v1/treasury/reference/:kind",
-    listeners: ["operator"],
-    sentence: "Replace one kind of reference data as a whole.",
-    operation: "SetReferenceData",
+    ...declaredPlace("setReferenceData"),
     params: kindParams,
     body: setReferenceDataBody,
     answers: { 200: referenceAnswer },

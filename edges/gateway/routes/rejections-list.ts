@@ -1,44 +1,32 @@
 // GET /v1/riskengine/rejections: denied orders, newest first, page by page.
-import type { ListRejectionsRequest, Rejections } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
+import type { Rejections } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
-import { askService, plain } from "../ask-service.ts";
-import { defineRoute } from "../define-route.ts";
+import { plain } from "../ask-service.ts";
+import { askDeclared, declarationOf, declaredMessage, declaredRequest } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { type RejectionsQuery, rejectionsAnswer, rejectionsQuery } from "../schemas/risk.ts";
-
-const path = "/v1/riskengine/rejections";
+import { rejectionsAnswer } from "../schemas/risk.ts";
 
 export function rejectionsList(parts: Pick<GatewayParts, "services">): Route {
-  return defineRoute({
-    id: "listRejections",
-    method: "GET",
-    path,
-    listeners: ["operator"],
-    sentence: "List denied orders, newest first.",
-    operation: "ListRejections",
-    query: rejectionsQuery,
+  return {
+    ...declaredRequest("listRejections"),
     answers: { 200: rejectionsAnswer },
     handle: async (request) => {
-      const { fund_id, hours, count_max, after } = request.query;
-      const outcome = await askService<ListRejectionsRequest, Rejections>(parts, request, {
-        service: "RiskDesk",
-        method: "ListRejections",
-        message: { fund_id, hours: hours ?? 0, count_max: count_max ?? 0, after_decision_id: after },
-      });
+      const message = declaredMessage("listRejections", request);
+      const outcome = await askDeclared<Rejections>("listRejections", parts, request, message);
       const answer = answerTo(outcome, 200, ({ rejections }) => plain(rejections));
-      return outcome.ok ? { ...answer, ...nextPage(outcome.value, request.query) } : answer;
+      return outcome.ok ? { ...answer, ...nextPage(outcome.value, request.query as object) } : answer;
     },
-  });
+  };
 }
 
 /** RFC 8288; whoever follows it asks the same question and goes on where this page ends. */
-function nextPage({ rejections, more }: Rejections, query: RejectionsQuery): { headers?: { link: string } } {
+function nextPage({ rejections, more }: Rejections, query: object): { headers?: { link: string } } {
   const last = rejections.at(-1);
   if (!more || last === undefined) return {};
   const asked = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, after: last.decision_id })) {
     if (value !== undefined) asked.set(name, String(value));
   }
-  return { headers: { link: `<${path}?${asked}>; rel="next"` } };
+  return { headers: { link: `<${declarationOf("listRejections").path}?${asked}>; rel="next"` } };
 }

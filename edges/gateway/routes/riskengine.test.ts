@@ -2,16 +2,17 @@
 // becomes of every kind of no.
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, testParts } from "../../../testkit/gateway/parts.ts";
+import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
 import { decisions } from "./decisions.ts";
-import { envelope } from "./envelope.ts";
 import { envelopeDiff } from "./envelope-diff.ts";
-import { envelopeHistory } from "./envelope-history.ts";
 import { envelopeReplay } from "./envelope-replay.ts";
 import { envelopeUpdate } from "./envelope-update.ts";
-import { headroom } from "./headroom.ts";
 import { rejectionsList } from "./rejections-list.ts";
-import { throttleRelease } from "./throttle-release.ts";
+
+const envelopeHistory = forwardedRoute("listEnvelopes");
+const envelope = forwardedRoute("getEnvelope");
+const headroom = forwardedRoute("getHeadroom");
+const throttleRelease = forwardedRoute("releaseThrottle");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 

@@ -2,34 +2,35 @@
 // is told, and what never gets that far.
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, testParts } from "../../../testkit/gateway/parts.ts";
-import { backtest } from "./backtest.ts";
+import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
 import { barsList } from "./bars-list.ts";
-import { books } from "./books.ts";
-import { corporateActionBook } from "./corporate-action-book.ts";
-import { differencesList } from "./differences-list.ts";
-import { fillsList } from "./fills-list.ts";
-import { flatProve } from "./flat-prove.ts";
-import { flowBook } from "./flow-book.ts";
-import { ledgerList } from "./ledger-list.ts";
-import { navsList } from "./navs-list.ts";
-import { newsList } from "./news-list.ts";
-import { order } from "./order.ts";
-import { orderAmend } from "./order-amend.ts";
-import { orderCancel } from "./order-cancel.ts";
 import { orderSubmit } from "./order-submit.ts";
-import { ordersCancelAll } from "./orders-cancel-all.ts";
-import { ordersList } from "./orders-list.ts";
-import { paperWeather } from "./paper-weather.ts";
-import { paperWeatherSet } from "./paper-weather-set.ts";
-import { positionsList } from "./positions-list.ts";
 import { quotesList } from "./quotes-list.ts";
-import { reconcile } from "./reconcile.ts";
-import { signalsList } from "./signals-list.ts";
-import { stopEnd } from "./stop-end.ts";
 import { stopsList } from "./stops-list.ts";
-import { strategiesList } from "./strategies-list.ts";
-import { strategySet } from "./strategy-set.ts";
+
+const backtest = forwardedRoute("getBacktest");
+const books = forwardedRoute("getBooks");
+const corporateActionBook = forwardedRoute("bookCorporateAction");
+const differencesList = forwardedRoute("listDifferences");
+const fillsList = forwardedRoute("listFills");
+const flatProve = forwardedRoute("proveFlat");
+const flowBook = forwardedRoute("bookFlow");
+const ledgerList = forwardedRoute("listLedger");
+const navsList = forwardedRoute("listNavs");
+const newsList = forwardedRoute("listNews");
+const orderAmend = forwardedRoute("amendOrder");
+const orderCancel = forwardedRoute("cancelOrder");
+const order = forwardedRoute("getOrder");
+const ordersCancelAll = forwardedRoute("cancelAllOrders");
+const ordersList = forwardedRoute("listOrders");
+const paperWeatherSet = forwardedRoute("setPaperWeather");
+const paperWeather = forwardedRoute("getPaperWeather");
+const positionsList = forwardedRoute("getPositions");
+const reconcile = forwardedRoute("reconcile");
+const signalsList = forwardedRoute("listSignals");
+const stopEnd = forwardedRoute("endStop");
+const strategiesList = forwardedRoute("listStrategies");
+const strategySet = forwardedRoute("setStrategy");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 
@@ -192,14 +193,14 @@ describe("accounts", () => {
         { account: "cash", currency: "USD", amount: "100" },
         { account: "capital", currency: "USD", amount: "-100" },
       ],
+      already_booked: false,
     };
     const listed = rig(ledgerList, { procedures: { "Treasury/ListLedger": { entries: [entry] } } });
     expect((await ask(listed.route, { query: { fund_id: "alpha" } })).body).toEqual([entry]);
     expect(listed.calls[0]?.[1]).toMatchObject({ fund_id: "alpha", count_max: 101 });
-    const flow = { ...entry, already_booked: false };
-    const booked = rig(flowBook, { procedures: { "Treasury/BookFlow": flow } });
+    const booked = rig(flowBook, { procedures: { "Treasury/BookFlow": entry } });
     const body = { fund_id: "alpha", idempotency_key: "k", currency: "USD", amount: "-100.5", reason: "out" };
-    expect((await ask(booked.route, { body })).body).toEqual(flow);
+    expect((await ask(booked.route, { body })).body).toEqual(entry);
     expect(booked.calls[0]?.[1]).toEqual(body);
     expect(await ask(booked.route, { body: { ...body, amount: 100 } })).toMatchObject({ status: 400 });
     const answered = { entries: [entry], already_booked: false, state: "DONE", note: "" };

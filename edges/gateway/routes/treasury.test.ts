@@ -1,11 +1,12 @@
 // The routes of funds, instruments and reference data.
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
-import { ask, type Behaviour, testParts } from "../../../testkit/gateway/parts.ts";
+import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
 import { fundsList } from "./funds-list.ts";
-import { instrumentsList } from "./instruments-list.ts";
 import { referenceData } from "./reference-data.ts";
 import { referenceDataSet } from "./reference-data-set.ts";
+
+const instrumentsList = forwardedRoute("listInstruments");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 

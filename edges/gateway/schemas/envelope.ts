@@ -5,7 +5,6 @@ import type { RiskEnvelope as EnvelopeMessage } from "../../../contracts/src/gen
 import { riskEnvelope } from "../../../contracts/src/records/envelope.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
 import { type EnvelopeFieldName, envelopeFields } from "../../envelope-fields.ts";
-import { wholeAsked } from "./asked-numbers.ts";
 import { timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
 
@@ -91,7 +90,7 @@ export const updateEnvelopeBody = z.strictObject({
   }),
 });
 
-export const proposedEnvelope = z
+const proposedEnvelope = z
   .strictObject({
     fund_id: fundIdText.optional(),
     version: countNumber.optional().meta({ description: "Not judged; a proposal has no version yet." }),
@@ -109,10 +108,6 @@ export function envelopeMessage(fundId: string, asked: Asked): EnvelopeMessage {
   return { ...rest, fund_id: fundId, version };
 }
 
-export const historyQuery = z.strictObject({
-  count_max: wholeAsked(1, 1_000).optional().meta({ description: "At most this many, newest first." }),
-});
-
 export const diffEnvelopesBody = z
   .strictObject({
     from_version: countNumber.optional().meta({ description: "The version before; the current one when absent." }),
@@ -123,54 +118,9 @@ export const diffEnvelopesBody = z
     message: "expected at most one of to_version and proposed",
   });
 
-const effect = z.enum(["TIGHTENS", "LOOSENS", "NEUTRAL"]);
-
-export const envelopeDiffAnswer = z.object({
-  fund_id: z.string(),
-  from_version: countNumber,
-  to_version: countNumber.optional(),
-  changes: z.array(
-    z.object({
-      field: z.string().meta({ description: "The field; a sector's limit is sector_limits_pct.<sector>." }),
-      before: z.string().meta({ description: "As it is written in JSON; empty when absent." }),
-      after: z.string(),
-      effect,
-    }),
-  ),
-  loosens: z
-    .boolean()
-    .meta({ description: "Whether any of the changes loosens; that is refused while a halt is in force." }),
-});
-
 export const replayEnvelopeBody = z.strictObject({
   proposed: proposedEnvelope,
   from: timeText.optional().meta({ description: "The first moment; 24 hours ago when absent." }),
   to: timeText.optional().meta({ description: "The last moment; now when absent." }),
   count_max: uint32.meta({ description: "How many changes are listed at most; all are counted." }),
-});
-
-export const envelopeReplayAnswer = z.object({
-  fund_id: z.string(),
-  replayed: countNumber.meta({ description: "Decisions that were run again." }),
-  skipped: countNumber.meta({
-    description: "Those that no limit can change: duplicates, and orders that were no orders.",
-  }),
-  changed: countNumber,
-  newly_approved: countNumber,
-  newly_denied: countNumber,
-  changes: z.array(
-    z.object({
-      order_id: z.string(),
-      decision_id: z.string(),
-      symbol: z.string(),
-      side: z.string(),
-      quantity: z.string(),
-      approved_before: z.boolean(),
-      approved_after: z.boolean(),
-      code_before: z.string(),
-      code_after: z.string(),
-      reason_after: z.string(),
-      decided_at: z.string(),
-    }),
-  ),
 });

@@ -1,16 +1,12 @@
-// Halts, lifting them, losses, flattening and drills, over HTTP. Whether a confirmation, a reason or a code is missing is for the services to say, each
+// Halting, lifting and restarting over HTTP. Whether a confirmation, a reason or a code is missing is for the services to say, each
 // with its own code: a request that was refused because of one is an attempt, and stands in the record.
 import { z } from "zod";
-import type { HaltRequest, HaltResponse, HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
-import type { Drill } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
-import { countNumber, decimalText, factsRecord, idText, symbolText } from "../../../contracts/src/records/fields.ts";
-import { haltStepName } from "../../../contracts/src/records/halt.ts";
-import { orderState, severity } from "../../../contracts/src/records/values.ts";
-import { wholeAsked } from "./asked-numbers.ts";
-import { confirmed, timeText } from "./fields.ts";
-import { anyFund, reasonBody } from "./orders.ts";
-
-const auditId = z.string().optional().meta({ description: "The event whose audit entry tells of this." });
+import type { HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
+import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
+import { severity } from "../../../contracts/src/records/values.ts";
+import { objectAnswer, toldMessage } from "../declared/answers.ts";
+import { confirmed } from "./fields.ts";
+import { reasonBody } from "./orders.ts";
 
 type Named = { readonly id?: string | undefined } & Partial<Record<"severity" | "fund_id" | "strategy_id", unknown>>;
 
@@ -36,63 +32,8 @@ export const haltBody = z
   })
   .refine(isNamedOnce, namedTwice);
 
-export const haltAnswer = z.object({
-  halt_id: idText,
-  epoch: countNumber,
-  since: timeText,
-  acknowledged: z.boolean().meta({
-    description: "True when every live risk engine blocks. False: it is latched, and that is tried until it is so.",
-  }),
-  audit_id: auditId,
-});
-
-const haltRecord = z.object({
-  severity,
-  fund_id: z.string(),
-  strategy_id: z.string().optional(),
-  reason: z.string(),
-  requested_by: z.string(),
-  confirmation: z.string().optional(),
-  evidence: factsRecord.optional().meta({ description: "The figures that tripped it." }),
-  halt_id: idText.optional(),
-  epoch: countNumber.optional(),
-  since: timeText.optional(),
-});
-
-export const haltsAnswer = z.array(haltRecord).meta({ description: "Every halt in force, oldest first." });
-
 export const haltStatusQuery = z.strictObject({
   id: idText.optional().meta({ description: "A fund or a strategy; everything when absent." }),
-});
-
-export const haltStatusAnswer = z.object({
-  fund_id: z.string().meta({ description: "The fund that was asked about, or the strategy's; empty for everything." }),
-  strategy_id: z.string().optional(),
-  halted: z.boolean(),
-  severity: severity.optional().meta({ description: "The strictest level in force." }),
-  known: z.boolean().meta({ description: "False when the halts could not be read; then halted is true." }),
-  epoch: countNumber,
-  halts: z.array(haltRecord),
-  progress: z.array(
-    z.object({
-      halt_id: idText,
-      steps: z.array(
-        z.object({ step: haltStepName, proven: z.boolean(), at: timeText.optional(), detail: z.string() }),
-      ),
-    }),
-  ),
-  restarts: z.array(z.string()).meta({ description: "Strategies that may trade again once these halts are lifted." }),
-  request_id: z.string().optional().meta({ description: "A request to lift everything that waits for its co-signer." }),
-  expires_at: timeText.optional(),
-  requested_by: z.string().optional().meta({ description: "Who asks for everything to be lifted." }),
-  reason: z.string().optional().meta({ description: "Why they ask for it." }),
-  baseline: z.enum(["kept", "rebased"]).optional().meta({
-    description:
-      "After a resume, and of a request that waits: whether losses go on being counted from where they were, or from now.",
-  }),
-  lifted_halt_ids: z.array(z.string()),
-  audit_id: auditId,
-  as_of: timeText,
 });
 
 export const resumeBody = z
@@ -114,123 +55,6 @@ export const resumeBody = z
   })
   .refine(isNamedOnce, namedTwice);
 
-export const lossesQuery = z.strictObject({ fund_id: anyFund });
-
-export const lossesAnswer = z.array(
-  z.object({
-    fund_id: idText,
-    strategy_id: z.string().optional(),
-    limit: z
-      .string()
-      .meta({ description: "daily, weekly, monthly, rolling_24h, rolling_5d, high_water, strategy or equity." }),
-    period: z.string(),
-    baseline: decimalText.optional().meta({ description: "Absent, like the figures, where nothing can be counted." }),
-    value: decimalText.optional(),
-    loss: decimalText.optional(),
-    loss_pct: z.number().optional().meta({ description: "Of the baseline, as a fraction." }),
-    limit_pct: z.number().optional().meta({ description: "A loss equal to it halts; absent when the limit is off." }),
-    state: z.enum(["JUDGED", "PENDING", "BREACHED", "RESUMED", "NOT_JUDGED"]).meta({
-      description:
-        "BREACHED while its halt is in force, RESUMED when that was lifted with the baseline kept. With PENDING and NOT_JUDGED the fund takes no new risk.",
-    }),
-    halts_again_at: decimalText
-      .optional()
-      .meta({ description: "Of RESUMED: the value, or the strategy's profit, with which it halts again." }),
-    reason: z.string().optional().meta({ description: "Of NOT_JUDGED: why, and what ends it." }),
-    baseline_at: timeText.optional(),
-    rebased_by: z.string().optional(),
-    as_of: timeText.optional().meta({ description: "The newest valuation; absent while there was none." }),
-  }),
-);
-
-export const flattenBody = z.strictObject({
-  fund_id: idText.optional().meta({ description: "Only this paper fund; every one when absent." }),
-  confirmation: confirmed("FLATTEN"),
-  reason: reasonBody,
-});
-
-export const flattenQuery = z.strictObject({
-  flatten_id: idText.optional().meta({ description: "The newest one when absent." }),
-});
-
-export const flattenAnswer = z.object({
-  flatten_id: idText,
-  requested_by: z.string(),
-  reason: z.string(),
-  requested_at: timeText,
-  done_at: timeText.optional().meta({
-    description: "When the broker had called every fund flat; absent until then.",
-  }),
-  lines: z.array(
-    z.object({
-      fund_id: idText,
-      strategy_id: idText,
-      symbol: symbolText,
-      quantity: decimalText.meta({ description: "What was held when it was asked; negative when short." }),
-      state: z.enum(["OWED", "EXITING", "FLAT"]),
-      order_id: z.string().optional(),
-      attempts: countNumber,
-      complaint: z.string().optional().meta({ description: "Why it is not done yet." }),
-      at: timeText,
-    }),
-  ),
-  orders: z
-    .array(
-      z.object({
-        fund_id: idText,
-        strategy_id: idText,
-        symbol: symbolText,
-        order_id: idText,
-        side: z.string(),
-        quantity: z.string(),
-        filled_quantity: decimalText,
-        state: orderState,
-        complaint: z.string().optional().meta({ description: "Why it is not gone yet." }),
-        at: timeText,
-      }),
-    )
-    .meta({ description: "Orders that were open when it was asked and are no exits: they are cancelled." }),
-  funds: z.array(
-    z.object({
-      fund_id: idText,
-      state: z.enum(["OPEN", "UNPROVED", "NOT_FLAT", "FLAT"]).meta({
-        description:
-          "OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when something is.",
-      }),
-      left: z.array(z.object({ symbol: symbolText, quantity: decimalText })),
-      open_orders: countNumber.meta({ description: "Orders that may still trade at the broker." }),
-      proof_id: z.string().optional(),
-      asked_at: timeText.optional().meta({ description: "When the broker was last asked." }),
-      next_step: z.string().optional().meta({ description: "What a person does about a fund that is not flat." }),
-    }),
-  ),
-  audit_id: auditId,
-});
-
-export const drillBody = z.strictObject({ reason: reasonBody });
-export const drillsQuery = z.strictObject({
-  count_max: wholeAsked(1, 1_000).optional().meta({ description: "At most this many; 100 when absent." }),
-});
-
-export const drillAnswer = z.object({
-  drill_id: idText,
-  halt_id: z.string().optional(),
-  requested_by: z.string(),
-  reason: z.string(),
-  at: timeText,
-  latched_ms: z
-    .number()
-    .optional()
-    .meta({ description: "Milliseconds from the request; absent when it did not happen." }),
-  blocked_ms: z.number().optional(),
-  cancelled_ms: z.number().optional(),
-  notified_ms: z.number().optional(),
-  passed: z.boolean(),
-  complaint: z.string().optional(),
-});
-
-export const drillsAnswer = z.array(drillAnswer).meta({ description: "Newest first." });
-
 export const restartBody = z.strictObject({ reason: reasonBody });
 
 export const restartAnswer = z.object({
@@ -244,27 +68,13 @@ export const restartAnswer = z.object({
     }),
   ),
   restarted: z.boolean().meta({ description: "Whether all of them were restarted in time; else it goes on." }),
-  audit_id: auditId,
+  audit_id: z.string().optional().meta({ description: "The event whose audit entry tells of this." }),
 });
 
-// On the wire what is not there is an empty text; in JSON it is not there.
-
-export function toldHalt(halt: HaltRequest): object {
-  return { ...halt, strategy_id: orNothing(halt.strategy_id ?? "") };
-}
-
-export function toldResponse(response: HaltResponse): object {
-  return { ...response, audit_id: orNothing(response.audit_id) };
-}
+/** With the strategy that was asked about, which the message does not name. */
+export const haltStatusAnswer = objectAnswer("HaltStatus").extend({ strategy_id: z.string().optional() });
 
 export function toldStatus(status: HaltStatus, strategyId?: string): object {
-  return { ...status, strategy_id: strategyId, halts: status.halts.map(toldHalt) };
-}
-
-export function toldDrill(drill: Drill): object {
-  return { ...drill, halt_id: orNothing(drill.halt_id), complaint: orNothing(drill.complaint) };
-}
-
-function orNothing(text: string): string | undefined {
-  return text === "" ? undefined : text;
+  const told = toldMessage("HaltStatus", status);
+  return strategyId === undefined ? told : { ...told, strategy_id: strategyId };
 }

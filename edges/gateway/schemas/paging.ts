@@ -1,17 +1,8 @@
-// What every list takes that is read page by page, and where its next page is. One more than was asked for is fetched, so that a page which is
+// Lists that are read page by page, and where the next page is. One more than was asked for is fetched, so that a page which is
 // exactly full is not taken for one with something after it.
-import { idText } from "../../../contracts/src/records/fields.ts";
-import { wholeAsked } from "./asked-numbers.ts";
 
-export const pageSizeDefault = 100;
-/** With the one more, what every service gives at once. */
-export const pageSizeMax = 500;
-
-export const countMaxAsked = wholeAsked(1, pageSizeMax)
-  .optional()
-  .meta({ description: `At most this many, ${pageSizeDefault} when absent; the next page is in the Link header.` });
-
-export const afterAsked = idText.optional();
+/** Of a list whose page size nobody named; its declaration says so too. */
+const pageSizeDefault = 100;
 
 interface PageQuery {
   readonly count_max?: number | undefined;

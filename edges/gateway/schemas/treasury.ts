@@ -1,12 +1,10 @@
-// What the routes of funds, instruments and reference data take and answer.
-
+// What the routes of funds and reference data take and answer.
 import { z } from "zod";
 import type { Funds, ReferenceDocument } from "../../../contracts/src/generated/svc/v1/platform.ts";
 import { tryParse } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { countNumber } from "../../../contracts/src/records/fields.ts";
 import { fundStatus } from "../../../contracts/src/records/fund.ts";
-import { instrument } from "../../../contracts/src/records/market.ts";
 import { referenceKind } from "../../../contracts/src/records/reference.ts";
 import { isSmallJson } from "./small-json.ts";
 
@@ -20,8 +18,6 @@ export function toldFund({ nav, nav_at, ...fund }: Funds["funds"][number]): obje
   const valuedAt = tryParse(nav_at);
   return valuedAt === undefined || valuedAt === 0 ? fund : { ...fund, nav, nav_at };
 }
-
-export const instrumentsAnswer = z.array(instrument);
 
 export const kindParams = z.strictObject({
   kind: referenceKind.meta({ description: "Which kind of reference data." }),

@@ -195,7 +195,7 @@ export interface paths {
         get: operations["listDrills"];
         put?: never;
         /**
-         * Trip a halt of the drill scope, and measure how long blocking, cancelling and telling people took.
+         * Trip a halt of the drill scope and measure what follows.
          * @description RunDrill: Trip a halt of the drill scope and measure what follows. Roles that may: operator, risk_officer.
          */
         post: operations["runDrill"];
@@ -219,7 +219,7 @@ export interface paths {
         get: operations["getFlatten"];
         put?: never;
         /**
-         * Close every position of the paper funds; the answer tells how far each is, and the rest is tried until it is done.
+         * Close every position of the paper funds.
          * @description FlattenPaper: Close every position of the paper funds. Roles that may: operator.
          */
         post: operations["flattenPaper"];
@@ -237,13 +237,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List every halt in force.
+         * See every halt in force.
          * @description ListActiveHalts: See every halt in force. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listHalts"];
         put?: never;
         /**
-         * Halt everything, a fund or a strategy; it stays halted until people lift it.
+         * Halt a strategy, a fund or the firm.
          * @description RequestHalt: Halt a strategy, a fund or the firm. Roles that may: operator, risk_officer, admin, service.
          */
         post: operations["requestHalt"];
@@ -263,7 +263,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lift the halts of a fund or strategy, ask for every halt to be lifted, or sign such a request.
+         * Lift a halt, or ask for a second operator to lift all of them.
          * @description ResumeHalt: Lift a halt, or ask for a second operator to lift all of them. Roles that may: operator.
          */
         post: operations["resumeHalt"];
@@ -281,7 +281,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See what halts a fund or a strategy, what would restart, and whether orders are cancelled and people told.
+         * See what halts a fund or strategy.
          * @description GetHaltStatus: See what halts a fund or strategy. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getHaltStatus"];
@@ -321,7 +321,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List how a price moved, oldest first.
+         * Read how prices moved.
          * @description ListBars: Read how prices moved. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listBars"];
@@ -341,7 +341,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List news on symbols, newest first.
+         * Read news on symbols.
          * @description ListNews: Read news on symbols. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listNews"];
@@ -361,7 +361,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the newest prices.
+         * Read the newest prices.
          * @description ListQuotes: Read the newest prices. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listQuotes"];
@@ -383,7 +383,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel every open order; the answer tells the outcome of each.
+         * Cancel every open order.
          * @description CancelAll: Cancel every open order. Roles that may: operator.
          */
         post: operations["cancelAllOrders"];
@@ -401,7 +401,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List trades, newest first.
+         * Read a fund's trades.
          * @description ListFills: Read a fund's trades. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listFills"];
@@ -421,13 +421,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List orders and what became of them, newest first.
+         * Read a fund's orders.
          * @description ListOrders: Read a fund's orders. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listOrders"];
         put?: never;
         /**
-         * Hand in an order; it is checked like every other, and the answer says how far it came.
+         * Hand in an order; it is checked like every other.
          * @description SubmitOrder: Hand in an order; it is checked like every other. Roles that may: operator, service.
          */
         post: operations["submitOrder"];
@@ -445,7 +445,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get one order and what became of it.
+         * Read one order.
          * @description GetOrder: Read one order. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getOrder"];
@@ -487,7 +487,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel an open order; CANCEL_PENDING means that the broker has not confirmed it yet.
+         * Cancel an open order.
          * @description CancelOrder: Cancel an open order. Roles that may: operator, service.
          */
         post: operations["cancelOrder"];
@@ -529,7 +529,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what the funds hold, per strategy and symbol.
+         * Read a fund's positions.
          * @description ListPositions: Read a fund's positions. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getPositions"];
@@ -569,13 +569,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the entries about one subject, oldest first.
+         * Read the entries about one subject.
          * @description GetAuditTrail: Read the entries about one subject. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getAuditTrail"];
         put?: never;
         /**
-         * Append an entry to the audit chain.
+         * Append an entry to the audit chain; its actor is the caller.
          * @description AppendAudit: Append an entry to the audit chain; its actor is the caller. Roles that may: service.
          */
         post: operations["appendAudit"];
@@ -615,7 +615,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign somebody else's request to close the broken audit log: it is verified once more, closed, and another begins.
+         * Sign somebody else's request to begin the audit log anew.
          * @description CosignAuditAnew: Sign somebody else's request to begin the audit log anew. Roles that may: operator, risk_officer, admin.
          */
         post: operations["cosignAuditAnew"];
@@ -633,7 +633,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Begin the export of a part of the audit chain: the first two lines of its bundle.
+         * Export a part of the audit chain for somebody who verifies it offline.
          * @description GetAuditBundleHead: Export a part of the audit chain for somebody who verifies it offline. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getAuditBundleHead"];
@@ -653,7 +653,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the proof that the audit chain of one size is the beginning of that of another.
+         * Get the proof that the audit chain only grew between two sizes.
          * @description GetAuditConsistency: Get the proof that the audit chain only grew between two sizes. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getAuditConsistency"];
@@ -673,7 +673,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the audit chain entry by entry; to follow it, ask again from the last sequence + 1.
+         * Read the audit chain entry by entry.
          * @description ReadAudit: Read the audit chain entry by entry. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["readAudit"];
@@ -693,7 +693,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the proof that an entry is in the audit chain, as a C2SP tlog-proof file.
+         * Get the proof that an entry is in the audit chain.
          * @description GetAuditProof: Get the proof that an entry is in the audit chain. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getAuditProof"];
@@ -735,7 +735,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Derive chain, tree, tiles and index of the audit log anew and compare.
+         * Derive chain, tree and index of the audit log anew, and repair what can be derived.
          * @description InspectAudit: Derive chain, tree and index of the audit log anew, and repair what can be derived. Roles that may: operator, admin.
          */
         post: operations["inspectAudit"];
@@ -755,7 +755,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to inspect the audit log, however long it takes; the run tells how far it is.
+         * Inspect the audit log however long it takes.
          * @description BeginAuditInspection: Inspect the audit log however long it takes. Roles that may: operator, admin.
          */
         post: operations["beginAuditInspection"];
@@ -875,7 +875,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to verify the audit chain, however long it takes; the run tells how far it is.
+         * Verify the audit chain however long it takes.
          * @description BeginAuditVerification: Verify the audit chain however long it takes. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         post: operations["beginAuditVerification"];
@@ -893,7 +893,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Verify the audit chain within 25 s; a broken one is the problem CHAIN_INTEGRITY with the place, for a long one begin a verification.
+         * Verify the audit chain.
          * @description VerifyAudit: Verify the audit chain. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["verifyAudit"];
@@ -913,7 +913,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the events that a subscription put aside, oldest first.
+         * See the events that a subscription put aside.
          * @description ListParked: See the events that a subscription put aside. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listParked"];
@@ -1033,7 +1033,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a strategy's backtest.
+         * Read a strategy's backtest.
          * @description GetBacktest: Read a strategy's backtest. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getBacktest"];
@@ -1053,7 +1053,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a strategy's signals and what came of them, newest first.
+         * Read a strategy's signals and what came of them.
          * @description ListSignals: Read a strategy's signals and what came of them. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listSignals"];
@@ -1113,7 +1113,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See which standing conditions deny new risk, since when, and what ends them.
+         * See which standing conditions deny new risk, and what ends them.
          * @description ListBlocks: See which standing conditions deny new risk, and what ends them. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listBlocks"];
@@ -1133,7 +1133,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See whether orders, positions, cash, value and exposure agree.
+         * See whether orders, positions, cash and exposure agree.
          * @description GetBooks: See whether orders, positions, cash and exposure agree. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getBooks"];
@@ -1153,7 +1153,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read every decision about an order, oldest first.
+         * Read why an order was approved or denied.
          * @description GetDecisions: Read why an order was approved or denied. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getDecisions"];
@@ -1173,7 +1173,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List where our positions and the broker's differ, newest first.
+         * See where our positions and the broker's differ.
          * @description ListDifferences: See where our positions and the broker's differ. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listDifferences"];
@@ -1198,7 +1198,7 @@ export interface paths {
          */
         get: operations["getEnvelope"];
         /**
-         * Replace a fund's limits by the next version of them.
+         * Change a fund's limits.
          * @description UpdateEnvelope: Change a fund's limits. Roles that may: risk_officer.
          */
         put: operations["updateEnvelope"];
@@ -1219,7 +1219,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Compare two versions of a fund's limits, or the current ones with proposed ones.
+         * Compare two versions of a fund's limits.
          * @description DiffEnvelopes: Compare two versions of a fund's limits. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         post: operations["diffEnvelopes"];
@@ -1237,7 +1237,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the versions of a fund's limits, newest first.
+         * Read the history of a fund's limits.
          * @description ListEnvelopes: Read the history of a fund's limits. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listEnvelopes"];
@@ -1259,7 +1259,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a past period's orders against proposed limits and list every decision that would change.
+         * Run recorded orders against proposed limits.
          * @description ReplayEnvelope: Run recorded orders against proposed limits. Roles that may: operator, risk_officer, admin.
          */
         post: operations["replayEnvelope"];
@@ -1297,7 +1297,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask how much more of a symbol a fund may trade right now, and which limit binds.
+         * Ask how much more of a symbol a fund may trade.
          * @description GetHeadroom: Ask how much more of a symbol a fund may trade. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getHeadroom"];
@@ -1357,7 +1357,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List denied orders, newest first.
+         * Read a fund's denied orders.
          * @description ListRejections: Read a fund's denied orders. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listRejections"];
@@ -1377,7 +1377,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the synthetic stops.
+         * See the synthetic stops.
          * @description ListStops: See the synthetic stops. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listStops"];
@@ -1399,7 +1399,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a stop that fired, without its exit.
+         * End a stop that fired without its exit.
          * @description EndStop: End a stop that fired without its exit. Roles that may: operator.
          */
         post: operations["endStop"];
@@ -1581,7 +1581,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a fund's cash ledger, newest first.
+         * Read a fund's cash ledger.
          * @description ListLedger: Read a fund's cash ledger. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listLedger"];
@@ -1621,7 +1621,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a fund was worth over time, oldest first.
+         * Read what a fund was worth over time.
          * @description ListNavs: Read what a fund was worth over time. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["listNavs"];
@@ -1641,12 +1641,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one kind of reference data.
+         * Read instruments, funds, rates, borrow, the restricted list and calendars.
          * @description GetReferenceData: Read instruments, funds, rates, borrow, the restricted list and calendars. Roles that may: viewer, operator, risk_officer, admin, service.
          */
         get: operations["getReferenceData"];
         /**
-         * Replace one kind of reference data as a whole.
+         * Replace one kind of reference data.
          * @description SetReferenceData: Replace one kind of reference data. Roles that may: risk_officer, admin.
          */
         put: operations["setReferenceData"];
@@ -2100,21 +2100,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         drill_id: string;
-                        halt_id?: string;
+                        /** @description Empty reason when it was due by its schedule. */
                         requested_by: string;
                         reason: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         at: string;
-                        /** @description Milliseconds from the request; absent when it did not happen. */
+                        /** @description Milliseconds from the request; absent while it has not happened or when it did not in time. */
                         latched_ms?: number;
                         blocked_ms?: number;
                         cancelled_ms?: number;
                         notified_ms?: number;
+                        /** @description Whether all four happened within their limits. */
                         passed: boolean;
                         complaint?: string;
+                        halt_id?: string;
                     }[];
                 };
             };
@@ -2152,21 +2154,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         drill_id: string;
-                        halt_id?: string;
+                        /** @description Empty reason when it was due by its schedule. */
                         requested_by: string;
                         reason: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         at: string;
-                        /** @description Milliseconds from the request; absent when it did not happen. */
+                        /** @description Milliseconds from the request; absent while it has not happened or when it did not in time. */
                         latched_ms?: number;
                         blocked_ms?: number;
                         cancelled_ms?: number;
                         notified_ms?: number;
+                        /** @description Whether all four happened within their limits. */
                         passed: boolean;
                         complaint?: string;
+                        halt_id?: string;
                     };
                 };
             };
@@ -2204,7 +2208,7 @@ export interface operations {
                         reason: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         requested_at: string;
                         /**
@@ -2216,9 +2220,12 @@ export interface operations {
                             fund_id: string;
                             strategy_id: string;
                             symbol: string;
-                            /** @description What was held when it was asked; negative when short. */
+                            /** @description Decimal: what was held when it was asked; negative when short. */
                             quantity: string;
-                            /** @enum {string} */
+                            /**
+                             * @description OWED before its exit is with order management, EXITING, or FLAT.
+                             * @enum {string}
+                             */
                             state: "OWED" | "EXITING" | "FLAT";
                             order_id?: string;
                             attempts: number;
@@ -2226,10 +2233,12 @@ export interface operations {
                             complaint?: string;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             at: string;
                         }[];
+                        /** @description The event whose audit entry tells of the request. */
+                        audit_id?: string;
                         /** @description Orders that were open when it was asked and are no exits: they are cancelled. */
                         orders: {
                             fund_id: string;
@@ -2237,31 +2246,37 @@ export interface operations {
                             symbol: string;
                             order_id: string;
                             side: string;
+                            /** @description Decimals. */
                             quantity: string;
                             filled_quantity: string;
-                            /** @enum {string} */
+                            /**
+                             * @description As order management has it: gone when CANCELLED, FILLED, EXPIRED or REJECTED.
+                             * @enum {string}
+                             */
                             state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
                             /** @description Why it is not gone yet. */
                             complaint?: string;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             at: string;
                         }[];
                         funds: {
                             fund_id: string;
                             /**
-                             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when something is.
+                             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when it has something left; FLAT.
                              * @enum {string}
                              */
                             state: "OPEN" | "UNPROVED" | "NOT_FLAT" | "FLAT";
                             left: {
                                 symbol: string;
+                                /** @description Decimal; negative when short. */
                                 quantity: string;
                             }[];
                             /** @description Orders that may still trade at the broker. */
                             open_orders: number;
+                            /** @description The broker's newest answer, when that was not flat. */
                             proof_id?: string;
                             /**
                              * Format: date-time
@@ -2271,8 +2286,6 @@ export interface operations {
                             /** @description What a person does about a fund that is not flat. */
                             next_step?: string;
                         }[];
-                        /** @description The event whose audit entry tells of this. */
-                        audit_id?: string;
                     };
                 };
             };
@@ -2318,7 +2331,7 @@ export interface operations {
                         reason: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         requested_at: string;
                         /**
@@ -2330,9 +2343,12 @@ export interface operations {
                             fund_id: string;
                             strategy_id: string;
                             symbol: string;
-                            /** @description What was held when it was asked; negative when short. */
+                            /** @description Decimal: what was held when it was asked; negative when short. */
                             quantity: string;
-                            /** @enum {string} */
+                            /**
+                             * @description OWED before its exit is with order management, EXITING, or FLAT.
+                             * @enum {string}
+                             */
                             state: "OWED" | "EXITING" | "FLAT";
                             order_id?: string;
                             attempts: number;
@@ -2340,10 +2356,12 @@ export interface operations {
                             complaint?: string;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             at: string;
                         }[];
+                        /** @description The event whose audit entry tells of the request. */
+                        audit_id?: string;
                         /** @description Orders that were open when it was asked and are no exits: they are cancelled. */
                         orders: {
                             fund_id: string;
@@ -2351,31 +2369,37 @@ export interface operations {
                             symbol: string;
                             order_id: string;
                             side: string;
+                            /** @description Decimals. */
                             quantity: string;
                             filled_quantity: string;
-                            /** @enum {string} */
+                            /**
+                             * @description As order management has it: gone when CANCELLED, FILLED, EXPIRED or REJECTED.
+                             * @enum {string}
+                             */
                             state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
                             /** @description Why it is not gone yet. */
                             complaint?: string;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             at: string;
                         }[];
                         funds: {
                             fund_id: string;
                             /**
-                             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when something is.
+                             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when it has something left; FLAT.
                              * @enum {string}
                              */
                             state: "OPEN" | "UNPROVED" | "NOT_FLAT" | "FLAT";
                             left: {
                                 symbol: string;
+                                /** @description Decimal; negative when short. */
                                 quantity: string;
                             }[];
                             /** @description Orders that may still trade at the broker. */
                             open_orders: number;
+                            /** @description The broker's newest answer, when that was not flat. */
                             proof_id?: string;
                             /**
                              * Format: date-time
@@ -2385,8 +2409,6 @@ export interface operations {
                             /** @description What a person does about a fund that is not flat. */
                             next_step?: string;
                         }[];
-                        /** @description The event whose audit entry tells of this. */
-                        audit_id?: string;
                     };
                 };
             };
@@ -2418,20 +2440,26 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                        /** @description The fund of a FUND_HALT; empty for a FIRM_HALT. */
                         fund_id: string;
+                        /** @description The strategy of a STRATEGY_HALT. */
                         strategy_id?: string;
+                        /** @description Free text. */
                         reason: string;
+                        /** @description The requesting service, or operator:<name>. */
                         requested_by: string;
+                        /** @description The typed word (HALT) where a person asks. */
                         confirmation?: string;
-                        /** @description The figures that tripped it. */
+                        /** @description The figures that tripped it, when a machine asks. */
                         evidence?: {
                             [key: string]: string | number | boolean | null;
                         };
+                        /** @description Set when the halt is latched, as are the next two. */
                         halt_id?: string;
                         epoch?: number;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         since?: string;
                     }[];
@@ -2484,13 +2512,14 @@ export interface operations {
                 content: {
                     "application/json": {
                         halt_id: string;
+                        /** @description An approval that carries an older epoch may no longer be sent in the halted scope. */
                         epoch: number;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         since: string;
-                        /** @description True when every live risk engine blocks. False: it is latched, and that is tried until it is so. */
+                        /** @description Every live engine confirmed the epoch, or its lease ran out. */
                         acknowledged: boolean;
                         /** @description The event whose audit entry tells of this. */
                         audit_id?: string;
@@ -2548,76 +2577,88 @@ export interface operations {
                     "application/json": {
                         /** @description The fund that was asked about, or the strategy's; empty for everything. */
                         fund_id: string;
-                        strategy_id?: string;
                         halted: boolean;
                         /**
-                         * @description The strictest level in force.
+                         * @description The strictest level in force; absent when there is none.
                          * @enum {string}
                          */
                         severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
-                        /** @description False when the halts could not be read; then halted is true. */
+                        /** @description False when the halt state could not be read; then halted is true. */
                         known: boolean;
                         epoch: number;
                         halts: {
                             /** @enum {string} */
                             severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                            /** @description The fund of a FUND_HALT; empty for a FIRM_HALT. */
                             fund_id: string;
+                            /** @description The strategy of a STRATEGY_HALT. */
                             strategy_id?: string;
+                            /** @description Free text. */
                             reason: string;
+                            /** @description The requesting service, or operator:<name>. */
                             requested_by: string;
+                            /** @description The typed word (HALT) where a person asks. */
                             confirmation?: string;
-                            /** @description The figures that tripped it. */
+                            /** @description The figures that tripped it, when a machine asks. */
                             evidence?: {
                                 [key: string]: string | number | boolean | null;
                             };
+                            /** @description Set when the halt is latched, as are the next two. */
                             halt_id?: string;
                             epoch?: number;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             since?: string;
                         }[];
+                        /** @description A resume that waits for its co-signer; who asks for it and why stand at the end. */
+                        request_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        as_of: string;
+                        /** @description How far what follows each latch has come. */
                         progress: {
                             halt_id: string;
                             steps: {
-                                /** @enum {string} */
+                                /**
+                                 * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were told.
+                                 * @enum {string}
+                                 */
                                 step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
                                 proven: boolean;
                                 /**
                                  * Format: date-time
-                                 * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                                 * @description RFC 3339: when it was proven, or tried last.
                                  */
                                 at?: string;
+                                /** @description What is still missing, or what was seen. */
                                 detail: string;
                             }[];
                         }[];
-                        /** @description Strategies that may trade again once these halts are lifted. */
+                        /** @description The strategies that may trade again once these halts are lifted, as far as no other halt covers them. */
                         restarts: string[];
-                        /** @description A request to lift everything that waits for its co-signer. */
-                        request_id?: string;
                         /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        expires_at?: string;
-                        /** @description Who asks for everything to be lifted. */
-                        requested_by?: string;
-                        /** @description Why they ask for it. */
-                        reason?: string;
-                        /**
-                         * @description After a resume, and of a request that waits: whether losses go on being counted from where they were, or from now.
+                         * @description After a resume, and of the pending request: kept, or rebased when new loss baselines were asked for.
                          * @enum {string}
                          */
                         baseline?: "kept" | "rebased";
-                        lifted_halt_ids: string[];
-                        /** @description The event whose audit entry tells of this. */
+                        /** @description The event whose audit entry tells of a resume or of a request for one. */
                         audit_id?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description Of the pending request, RFC 3339.
                          */
-                        as_of: string;
+                        expires_at?: string;
+                        /** @description After a resume: the halts that it lifted. */
+                        lifted_halt_ids: string[];
+                        /** @description Of the pending request. */
+                        requested_by?: string;
+                        /** @description Of the pending request. */
+                        reason?: string;
+                        strategy_id?: string;
                     };
                 };
             };
@@ -2654,76 +2695,88 @@ export interface operations {
                     "application/json": {
                         /** @description The fund that was asked about, or the strategy's; empty for everything. */
                         fund_id: string;
-                        strategy_id?: string;
                         halted: boolean;
                         /**
-                         * @description The strictest level in force.
+                         * @description The strictest level in force; absent when there is none.
                          * @enum {string}
                          */
                         severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
-                        /** @description False when the halts could not be read; then halted is true. */
+                        /** @description False when the halt state could not be read; then halted is true. */
                         known: boolean;
                         epoch: number;
                         halts: {
                             /** @enum {string} */
                             severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+                            /** @description The fund of a FUND_HALT; empty for a FIRM_HALT. */
                             fund_id: string;
+                            /** @description The strategy of a STRATEGY_HALT. */
                             strategy_id?: string;
+                            /** @description Free text. */
                             reason: string;
+                            /** @description The requesting service, or operator:<name>. */
                             requested_by: string;
+                            /** @description The typed word (HALT) where a person asks. */
                             confirmation?: string;
-                            /** @description The figures that tripped it. */
+                            /** @description The figures that tripped it, when a machine asks. */
                             evidence?: {
                                 [key: string]: string | number | boolean | null;
                             };
+                            /** @description Set when the halt is latched, as are the next two. */
                             halt_id?: string;
                             epoch?: number;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             since?: string;
                         }[];
+                        /** @description A resume that waits for its co-signer; who asks for it and why stand at the end. */
+                        request_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        as_of: string;
+                        /** @description How far what follows each latch has come. */
                         progress: {
                             halt_id: string;
                             steps: {
-                                /** @enum {string} */
+                                /**
+                                 * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were told.
+                                 * @enum {string}
+                                 */
                                 step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
                                 proven: boolean;
                                 /**
                                  * Format: date-time
-                                 * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                                 * @description RFC 3339: when it was proven, or tried last.
                                  */
                                 at?: string;
+                                /** @description What is still missing, or what was seen. */
                                 detail: string;
                             }[];
                         }[];
-                        /** @description Strategies that may trade again once these halts are lifted. */
+                        /** @description The strategies that may trade again once these halts are lifted, as far as no other halt covers them. */
                         restarts: string[];
-                        /** @description A request to lift everything that waits for its co-signer. */
-                        request_id?: string;
                         /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        expires_at?: string;
-                        /** @description Who asks for everything to be lifted. */
-                        requested_by?: string;
-                        /** @description Why they ask for it. */
-                        reason?: string;
-                        /**
-                         * @description After a resume, and of a request that waits: whether losses go on being counted from where they were, or from now.
+                         * @description After a resume, and of the pending request: kept, or rebased when new loss baselines were asked for.
                          * @enum {string}
                          */
                         baseline?: "kept" | "rebased";
-                        lifted_halt_ids: string[];
-                        /** @description The event whose audit entry tells of this. */
+                        /** @description The event whose audit entry tells of a resume or of a request for one. */
                         audit_id?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description Of the pending request, RFC 3339.
                          */
-                        as_of: string;
+                        expires_at?: string;
+                        /** @description After a resume: the halts that it lifted. */
+                        lifted_halt_ids: string[];
+                        /** @description Of the pending request. */
+                        requested_by?: string;
+                        /** @description Of the pending request. */
+                        reason?: string;
+                        strategy_id?: string;
                     };
                 };
             };
@@ -2773,10 +2826,10 @@ export interface operations {
                 interval?: "1m" | "5m" | "15m" | "1h" | "1d";
                 /** @description The first bar begins at or after this date or time; the newest bars before `end` when absent. */
                 start?: string;
-                /** @description Only bars that begin before this date or time; up to now when absent. */
-                end?: string;
                 /** @description At most this many, 500 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /** @description Only bars that begin before this date or time; up to now when absent. */
+                end?: string;
             };
             header?: never;
             path: {
@@ -2935,8 +2988,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The event whose audit entry tells of the wish, also when there was no order. */
-                        audit_id?: string;
                         /** @description What was open, and what became of each. */
                         orders: {
                             /** @description The order as it was asked, valid or not. */
@@ -2965,14 +3016,15 @@ export interface operations {
                                 dry_run?: boolean;
                             };
                             /**
-                             * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                             * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
                              * @enum {string}
                              */
                             state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                            /** @description Decimals, units of the instrument. */
                             filled_quantity: string;
                             /** @description What may still fill. */
                             remaining_quantity: string;
-                            /** @description Of what is filled; absent before the first fill. */
+                            /** @description Decimal; absent before the first fill. */
                             average_price?: string;
                             decision?: {
                                 approved: boolean;
@@ -3044,26 +3096,28 @@ export interface operations {
                                     reduces_strategy?: boolean;
                                 };
                             };
-                            /** @description Why it was rejected, as a code of the registry. */
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339.
+                             */
+                            updated_at: string;
+                            /** @description Why it was rejected: a code of the registry and one sentence. */
                             code?: string;
                             reason?: string;
-                            /** @description The broker's own name of it. */
+                            /** @description The broker's own name of the order. */
                             broker_order_id?: string;
                             /** @description The order that this one is a slice of. */
                             parent_order_id?: string;
-                            /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                            submitted_by?: string;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             created_at: string;
-                            /**
-                             * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                             */
-                            updated_at: string;
+                            /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                            submitted_by?: string;
                         }[];
+                        /** @description In the answer to a person's wish: the event whose audit entry tells of it, also when there was no order. */
+                        audit_id?: string;
                     };
                 };
             };
@@ -3109,6 +3163,7 @@ export interface operations {
                         symbol: string;
                         /** @enum {string} */
                         side: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
+                        /** @description Decimals: units of the instrument, price per unit, fee in the currency. */
                         quantity: string;
                         price: string;
                         /** @description Negative for a rebate. */
@@ -3117,11 +3172,11 @@ export interface operations {
                         broker?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         filled_at: string;
                         /**
-                         * @description An adjustment sets our position to the broker's; a seed is where a paper fund begins; a corporate action moves quantities at price zero, and cash in lieu pays for fractions; a cross is one of two fills between strategies of the fund; a settlement is what became of an option that ended.
+                         * @description TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION, CASH_IN_LIEU, CROSS or SETTLEMENT.
                          * @enum {string}
                          */
                         kind: "TRADE" | "ADJUSTMENT" | "SEED" | "CORPORATE_ACTION" | "CASH_IN_LIEU" | "CROSS" | "SETTLEMENT";
@@ -3189,14 +3244,15 @@ export interface operations {
                             dry_run?: boolean;
                         };
                         /**
-                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
                          * @enum {string}
                          */
                         state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        /** @description Decimals, units of the instrument. */
                         filled_quantity: string;
                         /** @description What may still fill. */
                         remaining_quantity: string;
-                        /** @description Of what is filled; absent before the first fill. */
+                        /** @description Decimal; absent before the first fill. */
                         average_price?: string;
                         decision?: {
                             approved: boolean;
@@ -3268,25 +3324,25 @@ export interface operations {
                                 reduces_strategy?: boolean;
                             };
                         };
-                        /** @description Why it was rejected, as a code of the registry. */
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        updated_at: string;
+                        /** @description Why it was rejected: a code of the registry and one sentence. */
                         code?: string;
                         reason?: string;
-                        /** @description The broker's own name of it. */
+                        /** @description The broker's own name of the order. */
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        updated_at: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                     }[];
                 };
             };
@@ -3377,14 +3433,15 @@ export interface operations {
                             dry_run?: boolean;
                         };
                         /**
-                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
                          * @enum {string}
                          */
                         state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        /** @description Decimals, units of the instrument. */
                         filled_quantity: string;
                         /** @description What may still fill. */
                         remaining_quantity: string;
-                        /** @description Of what is filled; absent before the first fill. */
+                        /** @description Decimal; absent before the first fill. */
                         average_price?: string;
                         decision?: {
                             approved: boolean;
@@ -3456,25 +3513,25 @@ export interface operations {
                                 reduces_strategy?: boolean;
                             };
                         };
-                        /** @description Why it was rejected, as a code of the registry. */
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        updated_at: string;
+                        /** @description Why it was rejected: a code of the registry and one sentence. */
                         code?: string;
                         reason?: string;
-                        /** @description The broker's own name of it. */
+                        /** @description The broker's own name of the order. */
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        updated_at: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                     };
                 };
             };
@@ -3533,14 +3590,15 @@ export interface operations {
                             dry_run?: boolean;
                         };
                         /**
-                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
                          * @enum {string}
                          */
                         state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        /** @description Decimals, units of the instrument. */
                         filled_quantity: string;
                         /** @description What may still fill. */
                         remaining_quantity: string;
-                        /** @description Of what is filled; absent before the first fill. */
+                        /** @description Decimal; absent before the first fill. */
                         average_price?: string;
                         decision?: {
                             approved: boolean;
@@ -3612,25 +3670,25 @@ export interface operations {
                                 reduces_strategy?: boolean;
                             };
                         };
-                        /** @description Why it was rejected, as a code of the registry. */
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        updated_at: string;
+                        /** @description Why it was rejected: a code of the registry and one sentence. */
                         code?: string;
                         reason?: string;
-                        /** @description The broker's own name of it. */
+                        /** @description The broker's own name of the order. */
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        updated_at: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                     };
                 };
             };
@@ -3702,14 +3760,15 @@ export interface operations {
                             dry_run?: boolean;
                         };
                         /**
-                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
                          * @enum {string}
                          */
                         state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        /** @description Decimals, units of the instrument. */
                         filled_quantity: string;
                         /** @description What may still fill. */
                         remaining_quantity: string;
-                        /** @description Of what is filled; absent before the first fill. */
+                        /** @description Decimal; absent before the first fill. */
                         average_price?: string;
                         decision?: {
                             approved: boolean;
@@ -3781,25 +3840,25 @@ export interface operations {
                                 reduces_strategy?: boolean;
                             };
                         };
-                        /** @description Why it was rejected, as a code of the registry. */
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        updated_at: string;
+                        /** @description Why it was rejected: a code of the registry and one sentence. */
                         code?: string;
                         reason?: string;
-                        /** @description The broker's own name of it. */
+                        /** @description The broker's own name of the order. */
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        updated_at: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                     };
                 };
             };
@@ -3865,14 +3924,15 @@ export interface operations {
                             dry_run?: boolean;
                         };
                         /**
-                         * @description UNKNOWN means that the broker has not said what became of it: neither that it trades nor that it does not.
+                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
                          * @enum {string}
                          */
                         state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                        /** @description Decimals, units of the instrument. */
                         filled_quantity: string;
                         /** @description What may still fill. */
                         remaining_quantity: string;
-                        /** @description Of what is filled; absent before the first fill. */
+                        /** @description Decimal; absent before the first fill. */
                         average_price?: string;
                         decision?: {
                             approved: boolean;
@@ -3944,25 +4004,25 @@ export interface operations {
                                 reduces_strategy?: boolean;
                             };
                         };
-                        /** @description Why it was rejected, as a code of the registry. */
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        updated_at: string;
+                        /** @description Why it was rejected: a code of the registry and one sentence. */
                         code?: string;
                         reason?: string;
-                        /** @description The broker's own name of it. */
+                        /** @description The broker's own name of the order. */
                         broker_order_id?: string;
                         /** @description The order that this one is a slice of. */
                         parent_order_id?: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        updated_at: string;
+                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+                        submitted_by?: string;
                     };
                 };
             };
@@ -3994,26 +4054,28 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: date-time
-                         * @description Until then the paper broker answers nobody.
+                         * @description RFC 3339; until then the broker answers nobody.
                          */
                         broker_silent_until?: string;
-                        /** @description Which share of its reports is lost on the way. */
+                        /** @description Shares of the broker's reports that are lost, or come twice. */
                         report_loss_pct?: number;
                         /** @description Which share of its reports comes twice. */
                         report_repeat_pct?: number;
-                        /** @description Not traded at present, quotes included. */
-                        halted_symbols: string[];
                         gaps: {
                             symbol: string;
                             /** @description A fraction: -0.12 is a fall of 12 %. */
                             pct: number;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339; now when absent.
                              */
                             from?: string;
                         }[];
+                        /** @description Not traded at present, quotes included. */
+                        halted_symbols: string[];
+                        /** @description Why, in your words; it stands in the record. */
                         reason: string;
+                        /** @description Written by the server. */
                         set_by?: string;
                         /**
                          * Format: date-time
@@ -4040,27 +4102,30 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The whole weather: what is absent is fair. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * Format: date-time
-                     * @description Until then the paper broker answers nobody.
+                     * @description RFC 3339; until then the broker answers nobody.
                      */
                     broker_silent_until?: string;
-                    /** @description Which share of its reports is lost on the way. */
+                    /** @description Shares of the broker's reports that are lost, or come twice. */
                     report_loss_pct?: number;
                     /** @description Which share of its reports comes twice. */
                     report_repeat_pct?: number;
-                    /** @description Not traded at present, quotes included. */
-                    halted_symbols?: string[];
                     gaps?: {
                         symbol: string;
                         /** @description A fraction: -0.12 is a fall of 12 %. */
                         pct: number;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339; now when absent.
+                         */
                         from?: string;
                     }[];
+                    /** @description Not traded at present, quotes included. */
+                    halted_symbols?: string[];
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
                 };
@@ -4076,26 +4141,28 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: date-time
-                         * @description Until then the paper broker answers nobody.
+                         * @description RFC 3339; until then the broker answers nobody.
                          */
                         broker_silent_until?: string;
-                        /** @description Which share of its reports is lost on the way. */
+                        /** @description Shares of the broker's reports that are lost, or come twice. */
                         report_loss_pct?: number;
                         /** @description Which share of its reports comes twice. */
                         report_repeat_pct?: number;
-                        /** @description Not traded at present, quotes included. */
-                        halted_symbols: string[];
                         gaps: {
                             symbol: string;
                             /** @description A fraction: -0.12 is a fall of 12 %. */
                             pct: number;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339; now when absent.
                              */
                             from?: string;
                         }[];
+                        /** @description Not traded at present, quotes included. */
+                        halted_symbols: string[];
+                        /** @description Why, in your words; it stands in the record. */
                         reason: string;
+                        /** @description Written by the server. */
                         set_by?: string;
                         /**
                          * Format: date-time
@@ -4137,11 +4204,11 @@ export interface operations {
                         fund_id: string;
                         strategy_id: string;
                         symbol: string;
-                        /** @description Negative when short. */
+                        /** @description Decimal, negative when short. */
                         quantity: string;
-                        /** @description What the present position was opened at, on average. */
+                        /** @description Decimal, price per unit. */
                         average_price: string;
-                        /** @description Absent without a fresh price, and so is what follows from it. */
+                        /** @description Decimals in the instrument's currency; absent without a fresh price. */
                         mark_price?: string;
                         market_value?: string;
                         unrealised_pnl?: string;
@@ -4149,14 +4216,14 @@ export interface operations {
                         currency?: string;
                         /**
                          * Format: date-time
-                         * @description When that price was true.
-                         */
-                        mark_at?: string;
-                        /**
-                         * Format: date-time
-                         * @description When the position last changed.
+                         * @description When it last changed, RFC 3339.
                          */
                         as_of: string;
+                        /**
+                         * Format: date-time
+                         * @description When mark_price was true, RFC 3339.
+                         */
+                        mark_at?: string;
                     }[];
                 };
             };
@@ -4203,11 +4270,11 @@ export interface operations {
                 subject_id: string;
                 /** @description The first entry of the page; 0 when absent. */
                 from_sequence?: number;
-                /** @description At most this many, 1,000 when absent; the next page is in the Link header. */
+                /** @description At most this many, up to 1,000. 0 asks for the whole trail in one answer, which is refused (RESOURCE_EXHAUSTED) when it has more than 10,000 entries or 8 MiB. */
                 count_max?: number;
                 /** @description How many the pages before had, so that the last one proves that none was left out of any of them. */
                 count_before?: number;
-                /** @description The log that from_sequence is about. Absent: closed logs come first when from_sequence is 0. */
+                /** @description The log in which from_sequence is meant: next_log of the page before. Absent begins with the closed logs when from_sequence is 0, and is the log that is written otherwise. */
                 log?: number;
             };
             header?: never;
@@ -4223,23 +4290,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The entry's number; contiguous from 0. */
+                        /** @description Contiguous from 0. */
                         sequence: number;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339 with microseconds.
                          */
                         timestamp: string;
-                        /** @description Who did it, as proved. */
+                        /** @description The acting service or operator. */
                         actor: string;
                         /** @description What was done. */
                         action: string;
+                        /** @description The thing acted on, for example an order_id. */
                         subject_id: string;
                         /** @description Everything else. */
                         data: {
                             [key: string]: unknown;
                         };
-                        /** @description The hash of the entry before; zeros in the first. */
+                        /** @description 64 lower-case hexadecimal digits; zeros for the first entry. */
                         prev_hash: string;
                         hash: string;
                         /** @description Of an entry of a log that was closed because it did not verify: that log's number. */
@@ -4288,23 +4356,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The entry's number; contiguous from 0. */
+                        /** @description Contiguous from 0. */
                         sequence: number;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339 with microseconds.
                          */
                         timestamp: string;
-                        /** @description Who did it, as proved. */
+                        /** @description The acting service or operator. */
                         actor: string;
                         /** @description What was done. */
                         action: string;
+                        /** @description The thing acted on, for example an order_id. */
                         subject_id: string;
                         /** @description Everything else. */
                         data: {
                             [key: string]: unknown;
                         };
-                        /** @description The hash of the entry before; zeros in the first. */
+                        /** @description 64 lower-case hexadecimal digits; zeros for the first entry. */
                         prev_hash: string;
                         hash: string;
                         /** @description Of an entry of a log that was closed because it did not verify: that log's number. */
@@ -4332,12 +4401,12 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The word ANEW, as a person typed it. */
-                    confirmation?: string;
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
+                    /** @description The word ANEW, as a person typed it. */
+                    confirmation?: string;
                 };
             };
         };
@@ -4357,10 +4426,10 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at: string;
-                        /** @description The number of the log that is to be closed, or was. */
+                        /** @description The log that is to be closed, or was. */
                         closed_log: number;
                         closed_origin: string;
-                        /** @description The number of the log that has begun; 0 while it is pending. */
+                        /** @description The log that has begun, its first key, and the entry that names the closed one; none while it is pending. */
                         log: number;
                         origin: string;
                         /** @description Its first key, as a vkey. */
@@ -4393,10 +4462,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The word ANEW, as a person typed it. */
-                    confirmation?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
+                    /** @description The word ANEW, as a person typed it. */
+                    confirmation?: string;
                 };
             };
         };
@@ -4416,10 +4485,10 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at: string;
-                        /** @description The number of the log that is to be closed, or was. */
+                        /** @description The log that is to be closed, or was. */
                         closed_log: number;
                         closed_origin: string;
-                        /** @description The number of the log that has begun; 0 while it is pending. */
+                        /** @description The log that has begun, its first key, and the entry that names the closed one; none while it is pending. */
                         log: number;
                         origin: string;
                         /** @description Its first key, as a vkey. */
@@ -4462,7 +4531,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The first two lines of the bundle, line ends included; the entries follow. */
+                        /** @description With its line ends. */
                         head: string;
                         from_sequence: number;
                         /** @description How many entries belong to the bundle. */
@@ -4509,7 +4578,7 @@ export interface operations {
                         second_root: string;
                         /** @description The hashes of the proof of RFC 6962, in order, in base64. */
                         proof: string[];
-                        /** @description The signed checkpoint of the second size; absent when none was signed at that size. */
+                        /** @description The signed checkpoint of the second size; empty when none was signed at that size. */
                         checkpoint?: string;
                     };
                 };
@@ -4531,7 +4600,7 @@ export interface operations {
                 from_sequence?: number;
                 /** @description At most this many; the next page is in the Link header. */
                 count_max?: number;
-                /** @description The number of the log; the one that is written when absent. */
+                /** @description The number of the log; absent is the one that is written. Of a closed one from_sequence counts what it should have. */
                 log?: number;
             };
             header?: never;
@@ -4607,12 +4676,12 @@ export interface operations {
                 "application/json": {
                     /** @description The person, as entries name them: operator:ada. */
                     subject_id: string;
-                    /** @description The word ERASE, as a person typed it. */
-                    confirmation?: string;
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
+                    /** @description The word ERASE, as a person typed it. */
+                    confirmation?: string;
                 };
             };
         };
@@ -4668,14 +4737,15 @@ export interface operations {
                         trust_level: string;
                         /** @description Entries since the last checkpoint that the level rests on. */
                         unanchored_count: number;
-                        /** @description What was not as it should be; empty when all is well. */
+                        /** @description What was not as it should be, in sentences; empty when all is well. */
                         findings: string[];
                         /** @description What was written anew. */
                         rebuilt: string[];
                         /** @description The size of the largest checkpoint that the level rests on. */
                         covered_size: number;
-                        /** @description Where the chain is broken; absent when it is not. */
+                        /** @description Where the chain is broken, when it is. */
                         fault?: {
+                            /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
                             code: string;
                             sequence: number;
                             expected: string;
@@ -4719,22 +4789,22 @@ export interface operations {
                     "application/json": {
                         run_id: string;
                         done: boolean;
-                        /** @description The next entry that it looks at. */
+                        /** @description The next entry that it looks at, and how many the log had when it began. */
                         next_sequence: number;
                         /** @description How many entries the log had when it began. */
                         size: number;
-                        /** @description The chain is whole. A broken one is the problem CHAIN_INTEGRITY with chain_integrity_error. */
+                        /** @description When it is done: of a verification, what VerifyAudit would have said. */
                         verification?: {
                             /** @description How many entries were verified. */
                             entry_count: number;
-                            /** @description Always 0: a chain with a gap is a broken one, which is a problem. */
-                            gap_count: number;
                             /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
                             trust_level: string;
                             /** @description Entries since the last checkpoint that the level rests on. */
                             unanchored_count: number;
                             /** @description The size of the largest checkpoint that the level rests on. */
                             covered_size: number;
+                            /** @description Always 0: a chain with a gap is a broken one. */
+                            gap_count: number;
                         };
                         inspection?: {
                             entry_count: number;
@@ -4742,14 +4812,15 @@ export interface operations {
                             trust_level: string;
                             /** @description Entries since the last checkpoint that the level rests on. */
                             unanchored_count: number;
-                            /** @description What was not as it should be; empty when all is well. */
+                            /** @description What was not as it should be, in sentences; empty when all is well. */
                             findings: string[];
                             /** @description What was written anew. */
                             rebuilt: string[];
                             /** @description The size of the largest checkpoint that the level rests on. */
                             covered_size: number;
-                            /** @description Where the chain is broken; absent when it is not. */
+                            /** @description Where the chain is broken, when it is. */
                             fault?: {
+                                /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
                                 code: string;
                                 sequence: number;
                                 expected: string;
@@ -4796,7 +4867,7 @@ export interface operations {
                     "application/json": {
                         /** @description Of the entry that says so. */
                         sequence: number;
-                        /** @description The key that signs now, as a vkey. */
+                        /** @description The key that signs now, and the one that does not any more, as vkeys. */
                         key: string;
                         /** @description The key that does not any more. */
                         old_key: string;
@@ -4844,7 +4915,7 @@ export interface operations {
                     "application/json": {
                         /** @description Of the entry that says so. */
                         sequence: number;
-                        /** @description The key that signs now, as a vkey. */
+                        /** @description The key that signs now, and the one that does not any more, as vkeys. */
                         key: string;
                         /** @description The key that does not any more. */
                         old_key: string;
@@ -4911,22 +4982,22 @@ export interface operations {
                     "application/json": {
                         run_id: string;
                         done: boolean;
-                        /** @description The next entry that it looks at. */
+                        /** @description The next entry that it looks at, and how many the log had when it began. */
                         next_sequence: number;
                         /** @description How many entries the log had when it began. */
                         size: number;
-                        /** @description The chain is whole. A broken one is the problem CHAIN_INTEGRITY with chain_integrity_error. */
+                        /** @description When it is done: of a verification, what VerifyAudit would have said. */
                         verification?: {
                             /** @description How many entries were verified. */
                             entry_count: number;
-                            /** @description Always 0: a chain with a gap is a broken one, which is a problem. */
-                            gap_count: number;
                             /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
                             trust_level: string;
                             /** @description Entries since the last checkpoint that the level rests on. */
                             unanchored_count: number;
                             /** @description The size of the largest checkpoint that the level rests on. */
                             covered_size: number;
+                            /** @description Always 0: a chain with a gap is a broken one. */
+                            gap_count: number;
                         };
                         inspection?: {
                             entry_count: number;
@@ -4934,14 +5005,15 @@ export interface operations {
                             trust_level: string;
                             /** @description Entries since the last checkpoint that the level rests on. */
                             unanchored_count: number;
-                            /** @description What was not as it should be; empty when all is well. */
+                            /** @description What was not as it should be, in sentences; empty when all is well. */
                             findings: string[];
                             /** @description What was written anew. */
                             rebuilt: string[];
                             /** @description The size of the largest checkpoint that the level rests on. */
                             covered_size: number;
-                            /** @description Where the chain is broken; absent when it is not. */
+                            /** @description Where the chain is broken, when it is. */
                             fault?: {
+                                /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
                                 code: string;
                                 sequence: number;
                                 expected: string;
@@ -4986,20 +5058,16 @@ export interface operations {
                         checkpoint_size: number;
                         /** @description The newest checkpoint with all its signatures. */
                         checkpoint?: string;
-                        /** @description Who vouches for it: operator-trusted until enough witnesses have cosigned. */
+                        /** @description "operator-trusted" until enough witnesses have cosigned, "not witnessed" while one of them knows another history. */
                         trust: string;
-                        /** @description How many of them enough witnesses have cosigned; 0 while one of them knows another history. */
-                        witnessed_size: number;
-                        /** @description How many of the witnesses must cosign. */
+                        /** @description Of the policy k of n: how many must cosign, and who may. */
                         witnesses_needed: number;
                         witnesses: string[];
-                        /** @description Why some did not cosign the last one they were shown. */
-                        witness_complaints: string[];
                         /** @description The keys in force, as vkeys. */
                         keys: string[];
                         /**
                          * Format: date-time
-                         * @description When it last verified itself.
+                         * @description The last self-verification, if one is known; the log itself tells of the last one before this start.
                          */
                         verified_at?: string;
                         /** @description What came of it. */
@@ -5009,7 +5077,7 @@ export interface operations {
                             vkey: string;
                             /** @description Eight hex digits. */
                             key_id: string;
-                            /** @description The first size of a checkpoint that it may sign. */
+                            /** @description The first and the last size of a checkpoint that it may sign; the last is 0 while it signs. */
                             from_size: number;
                             /** @description The last one; absent while it signs. */
                             to_size?: number;
@@ -5025,13 +5093,17 @@ export interface operations {
                             /** @description Why the last attempt failed. */
                             complaint?: string;
                         }[];
-                        /** @description What is wrong right now; absent when nothing is. */
+                        /** @description What is wrong right now, in one sentence; empty when nothing is. */
                         complaint?: string;
-                        /** @description Whether that is the log itself: it is not what was signed or cosigned. */
+                        /** @description The largest checkpoint that enough witnesses have cosigned; 0 while one of them knows another history of the log. */
+                        witnessed_size: number;
+                        /** @description Why witnesses did not cosign the last checkpoint that they were shown, in sentences. */
+                        witness_complaints: string[];
+                        /** @description Whether the complaint is about the log itself: it is not what was signed or cosigned. */
                         broken: boolean;
-                        /** @description The number of the log; absent of the first of all. */
+                        /** @description The number of the log: 1 is the first of all. */
                         log?: number;
-                        /** @description The logs that were closed because they did not verify, the oldest first; absent when none was. */
+                        /** @description The logs that were closed, the oldest first. */
                         closed_logs?: {
                             log: number;
                             origin: string;
@@ -5042,12 +5114,14 @@ export interface operations {
                              * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                              */
                             closed_at: string;
-                            /** @description Of the newest checkpoint that it had signed. */
+                            /** @description The newest checkpoint that it had signed. */
                             checkpoint_size: number;
                             checkpoint: string;
-                            /** @description Of the largest that its entries still led to. */
+                            /** @description The largest checkpoint that its entries still led to. */
                             verified_size: number;
+                            /** @description What was wrong with it. */
                             fault: {
+                                /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
                                 code: string;
                                 sequence: number;
                                 expected: string;
@@ -5099,22 +5173,22 @@ export interface operations {
                     "application/json": {
                         run_id: string;
                         done: boolean;
-                        /** @description The next entry that it looks at. */
+                        /** @description The next entry that it looks at, and how many the log had when it began. */
                         next_sequence: number;
                         /** @description How many entries the log had when it began. */
                         size: number;
-                        /** @description The chain is whole. A broken one is the problem CHAIN_INTEGRITY with chain_integrity_error. */
+                        /** @description When it is done: of a verification, what VerifyAudit would have said. */
                         verification?: {
                             /** @description How many entries were verified. */
                             entry_count: number;
-                            /** @description Always 0: a chain with a gap is a broken one, which is a problem. */
-                            gap_count: number;
                             /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
                             trust_level: string;
                             /** @description Entries since the last checkpoint that the level rests on. */
                             unanchored_count: number;
                             /** @description The size of the largest checkpoint that the level rests on. */
                             covered_size: number;
+                            /** @description Always 0: a chain with a gap is a broken one. */
+                            gap_count: number;
                         };
                         inspection?: {
                             entry_count: number;
@@ -5122,14 +5196,15 @@ export interface operations {
                             trust_level: string;
                             /** @description Entries since the last checkpoint that the level rests on. */
                             unanchored_count: number;
-                            /** @description What was not as it should be; empty when all is well. */
+                            /** @description What was not as it should be, in sentences; empty when all is well. */
                             findings: string[];
                             /** @description What was written anew. */
                             rebuilt: string[];
                             /** @description The size of the largest checkpoint that the level rests on. */
                             covered_size: number;
-                            /** @description Where the chain is broken; absent when it is not. */
+                            /** @description Where the chain is broken, when it is. */
                             fault?: {
+                                /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
                                 code: string;
                                 sequence: number;
                                 expected: string;
@@ -5172,14 +5247,14 @@ export interface operations {
                     "application/json": {
                         /** @description How many entries were verified. */
                         entry_count: number;
-                        /** @description Always 0: a chain with a gap is a broken one, which is a problem. */
-                        gap_count: number;
                         /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
                         trust_level: string;
                         /** @description Entries since the last checkpoint that the level rests on. */
                         unanchored_count: number;
                         /** @description The size of the largest checkpoint that the level rests on. */
                         covered_size: number;
+                        /** @description Always 0: a chain with a gap is a broken one. */
+                        gap_count: number;
                     };
                 };
             };
@@ -5212,10 +5287,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description How many there are altogether. */
-                        total: number;
                         /** @description Oldest first. */
                         events: {
+                            /** @description The subscription that could not handle it. */
                             subscription: string;
                             event_id: string;
                             subject: string;
@@ -5224,14 +5298,15 @@ export interface operations {
                              * @enum {string}
                              */
                             state: "PARKED" | "HELD" | "DISCARDED";
-                            /** @description Of what is held: what waits together. */
+                            /** @description Of what is held: what waits together, such as a fund. Else empty. */
                             lane?: string;
                             /** @description The last failure. */
                             error: string;
+                            /** @description 0 when it could not be read, or waits behind another one. */
                             attempts: number;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339, as all that follow.
                              */
                             first_tried_at: string;
                             /**
@@ -5251,6 +5326,8 @@ export interface operations {
                              */
                             published_at: string;
                         }[];
+                        /** @description How many there are altogether. */
+                        total: number;
                     };
                 };
             };
@@ -5292,6 +5369,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The subscription that could not handle it. */
                         subscription: string;
                         event_id: string;
                         subject: string;
@@ -5300,14 +5378,15 @@ export interface operations {
                          * @enum {string}
                          */
                         state: "PARKED" | "HELD" | "DISCARDED";
-                        /** @description Of what is held: what waits together. */
+                        /** @description Of what is held: what waits together, such as a fund. Else empty. */
                         lane?: string;
                         /** @description The last failure. */
                         error: string;
+                        /** @description 0 when it could not be read, or waits behind another one. */
                         attempts: number;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339, as all that follow.
                          */
                         first_tried_at: string;
                         /**
@@ -5464,21 +5543,22 @@ export interface operations {
                         strategy_id: string;
                         fund_id: string;
                         /**
-                         * @description live trades, shadow only computes what it would do, halted does nothing.
+                         * @description live, shadow or halted.
                          * @enum {string}
                          */
                         status: "live" | "shadow" | "halted";
-                        /** @description Fraction of the fund's NAV that it may work with. */
+                        /** @description Fraction of the fund's NAV. */
                         allocation_pct: number;
+                        /** @description One sentence: what it does. */
                         sentence: string;
-                        /** @description Since the fund began; absent before the first trade. */
+                        /** @description Decimal in the fund's currency, since the fund began; absent before the first trade. */
                         pnl?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339 of its newest signal.
                          */
                         last_signal_at?: string;
-                        /** @description Mean daily rank correlation of signal and later return, in the backtest. */
+                        /** @description Means over the backtest and over what is live, of daily rank correlations of signal and later return. */
                         backtest_ic_mean?: number;
                         /** @description The same of what is live. */
                         live_ic_mean?: number;
@@ -5531,21 +5611,22 @@ export interface operations {
                         strategy_id: string;
                         fund_id: string;
                         /**
-                         * @description live trades, shadow only computes what it would do, halted does nothing.
+                         * @description live, shadow or halted.
                          * @enum {string}
                          */
                         status: "live" | "shadow" | "halted";
-                        /** @description Fraction of the fund's NAV that it may work with. */
+                        /** @description Fraction of the fund's NAV. */
                         allocation_pct: number;
+                        /** @description One sentence: what it does. */
                         sentence: string;
-                        /** @description Since the fund began; absent before the first trade. */
+                        /** @description Decimal in the fund's currency, since the fund began; absent before the first trade. */
                         pnl?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339 of its newest signal.
                          */
                         last_signal_at?: string;
-                        /** @description Mean daily rank correlation of signal and later return, in the backtest. */
+                        /** @description Means over the backtest and over what is live, of daily rank correlations of signal and later return. */
                         backtest_ic_mean?: number;
                         /** @description The same of what is live. */
                         live_ic_mean?: number;
@@ -5585,6 +5666,7 @@ export interface operations {
                         from: string;
                         to: string;
                         days: {
+                            /** @description A date: 2026-11-15. */
                             day: string;
                             /** @description A fraction. */
                             return?: number;
@@ -5637,10 +5719,10 @@ export interface operations {
                         value?: number;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         at: string;
-                        /** @description What the symbol returned over the horizon; absent while that runs. */
+                        /** @description What the symbol returned over the signal's horizon; absent while that runs. */
                         realised_return?: number;
                         horizon_s: number;
                     }[];
@@ -5685,11 +5767,11 @@ export interface operations {
                         quantity: string;
                         filled_quantity: string;
                         reserved_quantity: string;
-                        /** @description UNSENT, AMENDMENT_UNSENT, SENT, EXPIRED, RELEASED or ENDED. */
+                        /** @description UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, RELEASED (somebody said that it is not sent), ENDED. */
                         state: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time stands still while the engine does not hear of orders.
                          */
                         valid_until?: string;
                         /**
@@ -5744,11 +5826,11 @@ export interface operations {
                         quantity: string;
                         filled_quantity: string;
                         reserved_quantity: string;
-                        /** @description UNSENT, AMENDMENT_UNSENT, SENT, EXPIRED, RELEASED or ENDED. */
+                        /** @description UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, RELEASED (somebody said that it is not sent), ENDED. */
                         state: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time stands still while the engine does not hear of orders.
                          */
                         valid_until?: string;
                         /**
@@ -5772,7 +5854,7 @@ export interface operations {
     listBlocks: {
         parameters: {
             query?: {
-                /** @description The fund. */
+                /** @description Absent means every fund. */
                 fund_id?: string;
             };
             header?: never;
@@ -5788,20 +5870,23 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description What an order that adds risk would be denied with. */
+                        /** @description The code that CheckOrder would deny with. */
                         code: string;
-                        /** @enum {string} */
+                        /**
+                         * @description firm, fund, strategy or symbol.
+                         * @enum {string}
+                         */
                         scope: "firm" | "fund" | "strategy" | "symbol";
-                        /** @description Absent where it holds for every fund. */
+                        /** @description Whom it is about; a symbol's without a fund is every fund's. */
                         fund_id?: string;
                         strategy_id?: string;
                         symbol?: string;
                         /** @description As a decision would say it. */
                         reason: string;
-                        /** @description Null when nobody knows; then since_unknown says why. */
+                        /** @description RFC 3339; absent when nobody knows, and then why. */
                         since: string | null;
                         since_unknown?: string;
-                        /** @description What ends it, for people. */
+                        /** @description What ends it, and the command that does, where there is one. */
                         ends: string;
                         /** @description The command that ends it or shows it, where there is one. */
                         command?: string;
@@ -5838,7 +5923,7 @@ export interface operations {
                         /** @description What is held against what. */
                         sentence: string;
                         agrees: boolean;
-                        /** @description What differs; absent when nothing does. */
+                        /** @description Empty when it agrees. */
                         difference?: string;
                         /**
                          * Format: date-time
@@ -5846,13 +5931,13 @@ export interface operations {
                          */
                         checked_at?: string;
                         compared: number;
+                        /** @description What could not be compared and why; empty when everything was. */
+                        not_compared?: string;
                         /**
                          * Format: date-time
-                         * @description Since when the oldest difference stands, over restarts; absent when it agrees.
+                         * @description Since when the oldest of what differs has differed, over restarts; RFC 3339, empty when it agrees.
                          */
                         since?: string;
-                        /** @description What could not be compared and why, such as an old value; absent when everything was. */
-                        not_compared?: string;
                     }[];
                 };
             };
@@ -6023,17 +6108,20 @@ export interface operations {
                         symbol: string;
                         our_quantity: string;
                         broker_quantity: string;
-                        /** @enum {string} */
+                        /**
+                         * @description LOST_FILL, BROKER_LAG, OFF_SYSTEM_TRADE, CANCELLATION_RACE or UNKNOWN.
+                         * @enum {string}
+                         */
                         class: "LOST_FILL" | "BROKER_LAG" | "OFF_SYSTEM_TRADE" | "CANCELLATION_RACE" | "UNKNOWN";
                         /**
-                         * @description SUSPECTED at the first look; a second one confirms or clears it.
+                         * @description SUSPECTED, CONFIRMED, CLEARED or CORRECTED.
                          * @enum {string}
                          */
                         status: "SUSPECTED" | "CONFIRMED" | "CLEARED" | "CORRECTED";
                         evidence: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         first_seen_at: string;
                         /**
@@ -6454,15 +6542,18 @@ export interface operations {
                         from_version: number;
                         to_version?: number;
                         changes: {
-                            /** @description The field; a sector's limit is sector_limits_pct.<sector>. */
+                            /** @description The envelope's field; a sector's limit is sector_limits_pct.<sector>. */
                             field: string;
-                            /** @description As it is written in JSON; empty when absent. */
+                            /** @description As they are written in JSON; empty when absent. */
                             before: string;
                             after: string;
-                            /** @enum {string} */
+                            /**
+                             * @description TIGHTENS, LOOSENS or NEUTRAL.
+                             * @enum {string}
+                             */
                             effect: "TIGHTENS" | "LOOSENS" | "NEUTRAL";
                         }[];
-                        /** @description Whether any of the changes loosens; that is refused while a halt is in force. */
+                        /** @description Whether any of them loosens. */
                         loosens: boolean;
                     };
                 };
@@ -6701,7 +6792,7 @@ export interface operations {
                         fund_id: string;
                         /** @description Decisions that were run again. */
                         replayed: number;
-                        /** @description Those that no limit can change: duplicates, and orders that were no orders. */
+                        /** @description Those that cannot change: duplicates, and orders that were no orders. */
                         skipped: number;
                         changed: number;
                         newly_approved: number;
@@ -6769,7 +6860,7 @@ export interface operations {
                         }[];
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         asked_at: string;
                         /**
@@ -6777,7 +6868,7 @@ export interface operations {
                          * @description Absent when the broker gave no complete answer.
                          */
                         broker_as_of?: string;
-                        /** @description Orders that may still trade; flat needs that there are none. */
+                        /** @description Orders that may still trade at the broker; flat needs that there are none. */
                         open_orders: number;
                         asked_by: string;
                         reason: string;
@@ -6822,28 +6913,30 @@ export interface operations {
                         fund_id: string;
                         symbol: string;
                         side: string;
-                        /** @description Units of the instrument in one order, rounded down to the lot. */
+                        /** @description Decimal, units of the instrument in one order, rounded down to the lot; 0 when nothing more is allowed. */
                         quantity: string;
-                        /** @description What that is worth in the fund's currency at the price below. */
+                        /** @description Decimal in the fund's currency at the price below. */
                         notional: string;
                         /** @description The limit that binds, or the code of what denies everything; empty when nothing does. */
                         binding: string;
+                        /** @description The price it was valued at. */
                         price?: {
                             name: string;
                             value: string;
                             age_ms?: number;
                         };
                         limits: {
-                            /** @description The field of the limits, for example max_position_pct. */
+                            /** @description The envelope's field, for example max_position_pct. */
                             limit: string;
-                            /** @description In the fund's currency, in the worst case. */
+                            /** @description Decimals in the fund's currency: what is used in the worst case, and what is allowed. */
                             used: string;
                             allowed: string;
-                            /** @description What this limit alone would still allow. */
+                            /** @description Decimal, units of the instrument, rounded down to the lot. */
                             quantity: string;
                         }[];
                         envelope_version?: number;
                         halt_epoch: number;
+                        /** @description RFC 3339. */
                         as_of: string;
                     };
                 };
@@ -6878,38 +6971,40 @@ export interface operations {
                 content: {
                     "application/json": {
                         fund_id: string;
+                        /** @description Of a strategy's own loss. */
                         strategy_id?: string;
                         /** @description daily, weekly, monthly, rolling_24h, rolling_5d, high_water, strategy or equity. */
                         limit: string;
+                        /** @description The period that the baseline is for: a trading day, its week's Monday or its month's first; for windows and the highest value the moment that they are from. */
                         period: string;
-                        /** @description Absent, like the figures, where nothing can be counted. */
+                        /** @description Decimals in the fund's currency: the value that losses are counted from, flows since then added; the value now; their difference when it is a loss, else 0. Absent with NOT_JUDGED where there is nothing to count from. */
                         baseline?: string;
                         value?: string;
                         loss?: string;
-                        /** @description Of the baseline, as a fraction. */
+                        /** @description The loss as a fraction of the baseline, and the envelope's limit; a loss equal to its limit halts. No limit when it is off. */
                         loss_pct?: number;
                         /** @description A loss equal to it halts; absent when the limit is off. */
                         limit_pct?: number;
                         /**
-                         * @description BREACHED while its halt is in force, RESUMED when that was lifted with the baseline kept. With PENDING and NOT_JUDGED the fund takes no new risk.
+                         * @description JUDGED; PENDING while a breach waits for its confirmation; BREACHED while the halt that it raised is in force; RESUMED when that was lifted and the baseline kept; NOT_JUDGED. While one is PENDING or NOT_JUDGED the fund takes no new risk.
                          * @enum {string}
                          */
                         state: "JUDGED" | "PENDING" | "BREACHED" | "RESUMED" | "NOT_JUDGED";
-                        /** @description Of RESUMED: the value, or the strategy's profit, with which it halts again. */
-                        halts_again_at?: string;
-                        /** @description Of NOT_JUDGED: why, and what ends it. */
-                        reason?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339: when the baseline was written, and by whom when a person chose it.
                          */
                         baseline_at?: string;
                         rebased_by?: string;
                         /**
                          * Format: date-time
-                         * @description The newest valuation; absent while there was none.
+                         * @description RFC 3339: the valuation that this is from; absent while there was none.
                          */
                         as_of?: string;
+                        /** @description Of RESUMED: the value (or the strategy's profit) with which it halts again. */
+                        halts_again_at?: string;
+                        /** @description Of NOT_JUDGED: why, and what ends it. */
+                        reason?: string;
                     }[];
                 };
             };
@@ -6946,7 +7041,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Accounts that gave a complete answer. */
+                        /** @description Accounts that gave a complete answer, and those that did not, with why. */
                         compared: string[];
                         /** @description Accounts that did not, with why. They were not compared. */
                         unanswered: string[];
@@ -6960,17 +7055,20 @@ export interface operations {
                             symbol: string;
                             our_quantity: string;
                             broker_quantity: string;
-                            /** @enum {string} */
+                            /**
+                             * @description LOST_FILL, BROKER_LAG, OFF_SYSTEM_TRADE, CANCELLATION_RACE or UNKNOWN.
+                             * @enum {string}
+                             */
                             class: "LOST_FILL" | "BROKER_LAG" | "OFF_SYSTEM_TRADE" | "CANCELLATION_RACE" | "UNKNOWN";
                             /**
-                             * @description SUSPECTED at the first look; a second one confirms or clears it.
+                             * @description SUSPECTED, CONFIRMED, CLEARED or CORRECTED.
                              * @enum {string}
                              */
                             status: "SUSPECTED" | "CONFIRMED" | "CLEARED" | "CORRECTED";
                             evidence: string;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             first_seen_at: string;
                             /**
@@ -6981,7 +7079,7 @@ export interface operations {
                         }[];
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         at: string;
                     };
@@ -7087,19 +7185,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Absent while it has not fired. */
+                        /** @description Empty while it has not fired. */
                         stop_id?: string;
                         fund_id: string;
                         strategy_id: string;
                         symbol: string;
-                        /** @description The position; negative when short. */
+                        /** @description Decimals: the position, its average entry price, and the price that fires. */
                         quantity: string;
                         /** @description What the position was opened at, on average. */
                         basis_price: string;
                         /** @description A long position is closed at or below, a short one at or above. */
                         trigger_price: string;
                         /**
-                         * @description UNPRICED has no price that it could fire on; OWED fired and is not closed yet.
+                         * @description RESTING, REACHED (fires at the worker's next look), UNPRICED, OWED, EXITING or ENDED.
                          * @enum {string}
                          */
                         state: "RESTING" | "REACHED" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
@@ -7107,7 +7205,7 @@ export interface operations {
                         observed_price?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         observed_at?: string;
                         /**
@@ -7120,7 +7218,7 @@ export interface operations {
                         /** @description The newest exit. */
                         order_id?: string;
                         complaint?: string;
-                        /** @description How it ended; absent while it has not. */
+                        /** @description Of one that has ended: how, when (RFC 3339), and how much was exited (a decimal). */
                         outcome?: string;
                         /**
                          * Format: date-time
@@ -7167,19 +7265,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Absent while it has not fired. */
+                        /** @description Empty while it has not fired. */
                         stop_id?: string;
                         fund_id: string;
                         strategy_id: string;
                         symbol: string;
-                        /** @description The position; negative when short. */
+                        /** @description Decimals: the position, its average entry price, and the price that fires. */
                         quantity: string;
                         /** @description What the position was opened at, on average. */
                         basis_price: string;
                         /** @description A long position is closed at or below, a short one at or above. */
                         trigger_price: string;
                         /**
-                         * @description UNPRICED has no price that it could fire on; OWED fired and is not closed yet.
+                         * @description RESTING, REACHED (fires at the worker's next look), UNPRICED, OWED, EXITING or ENDED.
                          * @enum {string}
                          */
                         state: "RESTING" | "REACHED" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
@@ -7187,7 +7285,7 @@ export interface operations {
                         observed_price?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         observed_at?: string;
                         /**
@@ -7200,7 +7298,7 @@ export interface operations {
                         /** @description The newest exit. */
                         order_id?: string;
                         complaint?: string;
-                        /** @description How it ended; absent while it has not. */
+                        /** @description Of one that has ended: how, when (RFC 3339), and how much was exited (a decimal). */
                         outcome?: string;
                         /**
                          * Format: date-time
@@ -7252,7 +7350,7 @@ export interface operations {
                         tripped: boolean;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339; absent when it is not tripped.
                          */
                         since?: string;
                     };
@@ -7523,19 +7621,22 @@ export interface operations {
                 "application/json": {
                     /** @description The same one twice is one action. */
                     action_id: string;
-                    /** @enum {string} */
+                    /**
+                     * @description CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE.
+                     * @enum {string}
+                     */
                     kind: "CASH_DIVIDEND" | "SPLIT" | "SYMBOL_CHANGE";
                     symbol: string;
                     /** @description Of a dividend: in the instrument's currency, above zero. */
                     amount_per_share?: string;
                     /** @description Of a dividend: the first day on which a buyer does not get it. */
                     ex_date?: string;
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
                     /** @description Of a split: new shares for old ones, such as 4:1. */
                     ratio?: string;
                     /** @description Of a change of symbol. */
                     new_symbol?: string;
-                    /** @description Why, in your words; it stands in the record. */
-                    reason?: string;
                 };
             };
         };
@@ -7551,32 +7652,41 @@ export interface operations {
                         /** @enum {string} */
                         kind: "CASH_DIVIDEND" | "SPLIT" | "SYMBOL_CHANGE";
                         symbol: string;
-                        /** @description Of a dividend: one for each strategy that held it. */
+                        /** @description One for each strategy that held it. */
                         entries: {
                             entry_id: string;
                             fund_id: string;
-                            /** @enum {string} */
+                            /**
+                             * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
+                             * @enum {string}
+                             */
                             kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
                             /** @description They sum to zero in every currency. */
                             postings: {
-                                /** @description For example cash, capital, fees or position:AAPL. */
+                                /** @description For example cash, capital, fees, borrow_fees or position:AAPL. */
                                 account: string;
                                 currency: string;
+                                /** @description Decimal. */
                                 amount: string;
                             }[];
                             reason: string;
                             booked_by: string;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description RFC 3339.
                              */
                             at: string;
+                            /** @description In an answer to BookFlow: the key was used before, and this was booked then. */
+                            already_booked: boolean;
                         }[];
-                        /** @description It was booked before; nothing was booked now. */
+                        /** @description It was booked before, and nothing was booked now. */
                         already_booked: boolean;
-                        /** @enum {string} */
+                        /**
+                         * @description DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others.
+                         * @enum {string}
+                         */
                         state: "ANNOUNCED" | "APPLIED" | "DONE" | "ABORTED";
-                        /** @description Why it was aborted. */
+                        /** @description Why it was aborted; else empty. */
                         note: string;
                     };
                 };
@@ -7623,23 +7733,27 @@ export interface operations {
                     "application/json": {
                         entry_id: string;
                         fund_id: string;
-                        /** @enum {string} */
+                        /**
+                         * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
+                         * @enum {string}
+                         */
                         kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
                         /** @description They sum to zero in every currency. */
                         postings: {
-                            /** @description For example cash, capital, fees or position:AAPL. */
+                            /** @description For example cash, capital, fees, borrow_fees or position:AAPL. */
                             account: string;
                             currency: string;
+                            /** @description Decimal. */
                             amount: string;
                         }[];
                         reason: string;
                         booked_by: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         at: string;
-                        /** @description The key was used before, and this was booked then; nothing was booked now. */
+                        /** @description In an answer to BookFlow: the key was used before, and this was booked then. */
                         already_booked: boolean;
                     };
                 };
@@ -7767,22 +7881,28 @@ export interface operations {
                     "application/json": {
                         entry_id: string;
                         fund_id: string;
-                        /** @enum {string} */
+                        /**
+                         * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
+                         * @enum {string}
+                         */
                         kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
                         /** @description They sum to zero in every currency. */
                         postings: {
-                            /** @description For example cash, capital, fees or position:AAPL. */
+                            /** @description For example cash, capital, fees, borrow_fees or position:AAPL. */
                             account: string;
                             currency: string;
+                            /** @description Decimal. */
                             amount: string;
                         }[];
                         reason: string;
                         booked_by: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         at: string;
+                        /** @description In an answer to BookFlow: the key was used before, and this was booked then. */
+                        already_booked: boolean;
                     }[];
                 };
             };
@@ -7811,7 +7931,7 @@ export interface operations {
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
-                    /** @description Shows the differences and changes nothing. */
+                    /** @description Shows the differences and changes nothing; it needs neither reason nor proof. */
                     dry_run?: boolean;
                     /** @description A proof of the second factor for RebuildLedger with fund_id and reason. */
                     step_up_proof?: string;
@@ -7828,18 +7948,24 @@ export interface operations {
                     "application/json": {
                         fund_id: string;
                         dry_run: boolean;
-                        /** @description Entries that were added up. */
+                        /** @description Entries that were added up, those of the trades in booked_fills included. */
                         entries: number;
-                        /** @description Trades that had no entry; they are booked, or would be. */
+                        /** @description Trades of order management that had no entry, by their fill_id; they are booked with the rest, and would be in a dry run. */
                         booked_fills: string[];
                         /** @description What was kept and is not the sum of the entries. */
                         differences: {
-                            /** @enum {string} */
+                            /**
+                             * @description BALANCE, HOLDING or STRATEGY_HOLDING.
+                             * @enum {string}
+                             */
                             record: "BALANCE" | "HOLDING" | "STRATEGY_HOLDING";
+                            /** @description Of a balance. */
                             account?: string;
+                            /** @description Of a strategy's holding. */
                             strategy_id?: string;
-                            /** @description The currency of cash and of balances. */
+                            /** @description The symbol of a holding, or the currency of cash and balances. */
                             symbol: string;
+                            /** @description Decimals. */
                             kept: string;
                             rebuilt: string;
                         }[];
@@ -7889,7 +8015,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         fund_id: string;
-                        /** @description Exactly cash + positions_value. */
+                        /** @description Decimals in the fund's currency; nav = cash + positions_value. */
                         nav: string;
                         cash: string;
                         positions_value: string;
@@ -7901,17 +8027,18 @@ export interface operations {
                         trading_day?: string;
                         /**
                          * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         * @description RFC 3339.
                          */
                         as_of: string;
-                        /** @description What every position was valued at and when that price was true; empty where it was not kept. */
+                        /** @description What every position was valued at; empty where it was not kept. */
                         prices: {
                             symbol: string;
+                            /** @description Decimals. */
                             quantity: string;
                             price: string;
                             /**
                              * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             * @description When the price was true, RFC 3339.
                              */
                             at: string;
                         }[];
@@ -7933,7 +8060,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Which kind of reference data. */
+                /** @description instruments, funds, fx, borrow, restricted or calendars. */
                 kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
             };
             cookie?: never;

@@ -197,6 +197,8 @@ function runMessage({ runId, nextSequence, size, result }: RunState<RunResult>):
     trust_level: level,
     unanchored_count: unanchoredTail,
     covered_size: coveredSize,
+    // A chain with a gap is a broken one.
+    gap_count: 0,
   };
   return { ...run, ...none, verification: told };
 }

@@ -18,9 +18,11 @@ export interface AuditEntry {
   timestamp: string;
   /** The acting service or operator. */
   actor: string;
+  /** What was done. */
   action: string;
   /** The thing acted on, for example an order_id. */
   subject_id: string;
+  /** Everything else. */
   data?:
     | { [key: string]: any }
     | undefined;
@@ -56,15 +58,16 @@ export interface AppendAuditRequest {
 }
 
 export interface AuditTrailRequest {
+  /** What it was done to: an order id, a fund id. */
   subject_id: string;
-  /** The first sequence that is wanted: next_sequence of the page before. */
+  /** The first entry of the page; 0 when absent. */
   from_sequence: number;
   /**
    * At most this many, up to 1,000. 0 asks for the whole trail in one answer, which is refused (RESOURCE_EXHAUSTED) when it has more than 10,000
    * entries or 8 MiB.
    */
   count_max: number;
-  /** How many entries the pages before had. With it the last page proves that none was left out of any of them. */
+  /** How many the pages before had, so that the last one proves that none was left out of any of them. */
   count_before?:
     | number
     | undefined;
@@ -91,13 +94,15 @@ export interface AuditTrail {
 }
 
 export interface VerifyAuditRequest {
+  /** Verify from this entry on; 0 when absent. */
   from_sequence: number;
-  /** The number of the log; absent is the one that is written. */
+  /** The number of the log; the one that is written when absent. */
   log?: number | undefined;
 }
 
 /** A broken chain is no answer of this kind: it is FAILED_PRECONDITION with the ChainIntegrityError in the trailers. */
 export interface AuditVerification {
+  /** How many entries were verified. */
   entry_count: number;
   /** L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
   trust_level: string;

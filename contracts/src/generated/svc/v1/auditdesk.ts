@@ -12,8 +12,9 @@ export const protobufFileName = "svc/v1/auditdesk.proto";
 /** What people ask the audit log beyond appending and verifying: pages of it, proofs, bundles, its state, and a thorough inspection. */
 
 export interface ReadAuditRequest {
+  /** The first entry; 0 when absent. */
   from_sequence: number;
-  /** At most 1,000; 0 is as many as may be. */
+  /** At most this many; the next page is in the Link header. */
   count_max: number;
   /** The number of the log; absent is the one that is written. Of a closed one from_sequence counts what it should have. */
   log?: number | undefined;
@@ -27,6 +28,7 @@ export interface AuditPage {
 }
 
 export interface AuditProofRequest {
+  /** The entry's number. */
   sequence: number;
 }
 
@@ -35,35 +37,39 @@ export interface AuditProof {
 }
 
 export interface AuditConsistencyRequest {
-  /** The size of the checkpoint that the caller has kept. */
+  /** The size of the checkpoint that you have kept. */
   first_size: number;
-  /** 0 is that of the newest checkpoint. */
+  /** The larger size; that of the newest checkpoint when absent. */
   second_size: number;
 }
 
 /** Roots and hashes are in base64, as in checkpoints. The proof is that of RFC 6962; whoever verifies it takes the first root from their own copy. */
 export interface AuditConsistency {
   first_size: number;
+  /** The root of the tree of that size, in base64 as in a checkpoint. */
   first_root: string;
   second_size: number;
+  /** The root of the tree of that size, in base64 as in a checkpoint. */
   second_root: string;
+  /** The hashes of the proof of RFC 6962, in order, in base64. */
   proof: string[];
   /** The signed checkpoint of the second size; empty when none was signed at that size. */
   checkpoint: string;
 }
 
 export interface TailAuditRequest {
-  /** At most how many entries the log has: the next one is waited for. */
+  /** The first entry; what comes next when absent. The header Last-Event-ID, the last sequence that was read, goes before it. */
   from_sequence: number;
   /** At most 1,000; 0 is as many as may be. */
   count_max: number;
 }
 
 export interface AuditBundleRequest {
+  /** The first entry; 0 when absent. */
   from_sequence: number;
-  /** 0 is up to the newest checkpoint. */
+  /** How many entries; up to the newest checkpoint when absent. */
   count: number;
-  /** The number of the log; absent is the one that is written. */
+  /** The number of the log; the one that is written when absent. */
   log?: number | undefined;
 }
 
@@ -71,6 +77,7 @@ export interface AuditBundleHead {
   /** With its line ends. */
   head: string;
   from_sequence: number;
+  /** How many entries belong to the bundle. */
   count: number;
 }
 
@@ -79,9 +86,11 @@ export interface AuditStatusRequest {
 
 export interface AuditStatus {
   origin: string;
+  /** How many entries the log has. */
   size: number;
   /** Of the newest entry. */
   hash: string;
+  /** How many of them the newest checkpoint covers. */
   checkpoint_size: number;
   /** The newest checkpoint with all its signatures. */
   checkpoint: string;
@@ -94,9 +103,11 @@ export interface AuditStatus {
   keys: string[];
   /** The last self-verification, if one is known; the log itself tells of the last one before this start. */
   verified_at: string;
+  /** What came of it. */
   verified: string;
   /** Every key that the log ever signed with, the oldest first. */
   key_terms: AuditKey[];
+  /** The places outside the database that have a copy of the checkpoints. */
   anchors: AuditAnchor[];
   /** What is wrong right now, in one sentence; empty when nothing is. */
   complaint: string;
@@ -135,9 +146,11 @@ export interface ClosedAuditLog {
 
 export interface AuditKey {
   vkey: string;
+  /** Eight hex digits. */
   key_id: string;
   /** The first and the last size of a checkpoint that it may sign; the last is 0 while it signs. */
   from_size: number;
+  /** The last one; absent while it signs. */
   to_size: number;
   revoked: boolean;
 }
@@ -149,12 +162,14 @@ export interface AuditAnchor {
   size: number;
   /** For how long it has not had the newest one. */
   behind_s: number;
+  /** Why the last attempt failed. */
   complaint: string;
 }
 
 export interface BeginAuditVerificationRequest {
+  /** Verify from this entry on; 0 when absent. */
   from_sequence: number;
-  /** The number of the log; absent is the one that is written. */
+  /** The number of the log; the one that is written when absent. */
   log?: number | undefined;
 }
 
@@ -167,6 +182,7 @@ export interface AuditRun {
   done: boolean;
   /** The next entry that it looks at, and how many the log had when it began. */
   next_sequence: number;
+  /** How many entries the log had when it began. */
   size: number;
   /** When it is done: of a verification, what VerifyAudit would have said. */
   verification?: AuditRunVerification | undefined;
@@ -174,21 +190,30 @@ export interface AuditRun {
 }
 
 export interface AuditRunVerification {
+  /** How many entries were verified. */
   entry_count: number;
+  /** L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
   trust_level: string;
+  /** Entries since the last checkpoint that the level rests on. */
   unanchored_count: number;
   /** The size of the largest checkpoint that the level rests on. */
   covered_size: number;
+  /** Always 0: a chain with a gap is a broken one. */
+  gap_count: number;
 }
 
 export interface RotateAuditKeyRequest {
+  /** Why, in your words; it stands in the record. */
   reason: string;
+  /** The proof that a step-up for this action and these parameters gave. */
   step_up_proof: string;
 }
 
 export interface RevokeAuditKeyRequest {
   key_id: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
+  /** The proof that a step-up for this action and these parameters gave. */
   step_up_proof: string;
 }
 
@@ -197,23 +222,28 @@ export interface AuditKeyChange {
   sequence: number;
   /** The key that signs now, and the one that does not any more, as vkeys. */
   key: string;
+  /** The key that does not any more. */
   old_key: string;
   /** Up to which size the old key's checkpoints count. */
   trusted_size: number;
 }
 
 export interface InspectAuditRequest {
+  /** Write anew what can be derived from the entries. Only compared when absent. */
   rebuild: boolean;
 }
 
 export interface AuditInspection {
   entry_count: number;
+  /** L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
   trust_level: string;
+  /** Entries since the last checkpoint that the level rests on. */
   unanchored_count: number;
   /** What was not as it should be, in sentences; empty when all is well. */
   findings: string[];
   /** What was written anew. */
   rebuilt: string[];
+  /** The size of the largest checkpoint that the level rests on. */
   covered_size: number;
   /** Where the chain is broken, when it is. */
   fault?: ChainIntegrityError | undefined;
@@ -231,21 +261,27 @@ export interface AuditTile {
 export interface EraseAuditSubjectRequest {
   /** The person, as entries name them: operator:ada. */
   subject_id: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
+  /** The proof that a step-up for this action and these parameters gave. */
   step_up_proof: string;
   /** The word ERASE, as a person typed it. */
   confirmation: string;
 }
 
 export interface BeginAuditAnewRequest {
+  /** Why, in your words; it stands in the record. */
   reason: string;
+  /** The proof that a step-up for this action and these parameters gave. */
   step_up_proof: string;
   /** The word ANEW, as a person typed it. */
   confirmation: string;
 }
 
 export interface CosignAuditAnewRequest {
+  /** As the request was answered. */
   request_id: string;
+  /** The proof that a step-up for this action and these parameters gave. */
   step_up_proof: string;
   /** The word ANEW, as a person typed it. */
   confirmation: string;
@@ -262,7 +298,9 @@ export interface AuditAnew {
   /** The log that has begun, its first key, and the entry that names the closed one; none while it is pending. */
   log: number;
   origin: string;
+  /** Its first key, as a vkey. */
   key: string;
+  /** Of the entry that names the closed log. */
   sequence: number;
 }
 
@@ -1693,7 +1731,7 @@ export const AuditRun: MessageFns<AuditRun> = {
 };
 
 function createBaseAuditRunVerification(): AuditRunVerification {
-  return { entry_count: 0, trust_level: "", unanchored_count: 0, covered_size: 0 };
+  return { entry_count: 0, trust_level: "", unanchored_count: 0, covered_size: 0, gap_count: 0 };
 }
 
 export const AuditRunVerification: MessageFns<AuditRunVerification> = {
@@ -1709,6 +1747,9 @@ export const AuditRunVerification: MessageFns<AuditRunVerification> = {
     }
     if (message.covered_size !== 0) {
       writer.uint32(32).uint64(message.covered_size);
+    }
+    if (message.gap_count !== 0) {
+      writer.uint32(40).uint64(message.gap_count);
     }
     return writer;
   },
@@ -1756,6 +1797,14 @@ export const AuditRunVerification: MessageFns<AuditRunVerification> = {
             }
 
             message.covered_size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.gap_count = longToNumber(reader.uint64());
             continue;
           }
         }

@@ -11,6 +11,7 @@ export const protobufFileName = "svc/v1/envelope.proto";
 /** A fund's limits. Every _pct is a fraction: 0.07 is 7 %. */
 
 export interface EnvelopeRequest {
+  /** The fund. */
   fund_id: string;
 }
 

@@ -172,6 +172,7 @@ export interface HaltStatusRequest {
 }
 
 export interface HaltStatus {
+  /** The fund that was asked about, or the strategy's; empty for everything. */
   fund_id: string;
   halted: boolean;
   /** The strictest level in force; absent when there is none. */
@@ -218,6 +219,7 @@ export interface ListActiveHaltsRequest {
 }
 
 export interface ActiveHalts {
+  /** Every halt in force, oldest first. */
   halts: HaltRequest[];
 }
 

@@ -11,16 +11,18 @@ export const protobufFileName = "svc/v1/haltdesk.proto";
 /** What operators do beside halting: flattening paper funds, and drills. */
 
 export interface FlattenPaperRequest {
-  /** Absent means every paper fund. */
+  /** Only this paper fund; every one when absent. */
   fund_id?:
     | string
     | undefined;
-  /** The typed word, FLATTEN. */
+  /** The word FLATTEN, as a person typed it. */
   confirmation: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
 export interface GetFlattenRequest {
+  /** The newest one when absent. */
   flatten_id?: string | undefined;
 }
 
@@ -82,7 +84,7 @@ export interface FlattenFund {
   proof_id?:
     | string
     | undefined;
-  /** RFC 3339. */
+  /** When the broker was last asked. */
   asked_at?:
     | string
     | undefined;
@@ -101,11 +103,13 @@ export interface Flatten {
   lines: FlattenLine[];
   /** The event whose audit entry tells of the request. */
   audit_id: string;
+  /** Orders that were open when it was asked and are no exits: they are cancelled. */
   orders: FlattenOrder[];
   funds: FlattenFund[];
 }
 
 export interface RunDrillRequest {
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
@@ -130,11 +134,12 @@ export interface Drill {
 }
 
 export interface ListDrillsRequest {
-  /** The server's limit when 0. */
+  /** At most this many; 100 when absent. */
   count_max: number;
 }
 
 export interface Drills {
+  /** Newest first. */
   drills: Drill[];
 }
 

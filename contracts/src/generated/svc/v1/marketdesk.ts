@@ -21,25 +21,35 @@ export interface Quotes {
 }
 
 export interface ListBarsRequest {
+  /** The instrument: AAPL, BTC-USD. */
   symbol: string;
-  /** 1m, 5m, 15m, 1h or 1d. */
+  /** 1d when absent. */
   interval: string;
-  /** RFC 3339 or a date; as many bars back as count_max allows when absent. */
-  start?: string | undefined;
+  /** The first bar begins at or after this date or time; the newest bars before `end` when absent. */
+  start?:
+    | string
+    | undefined;
+  /** At most this many, 500 when absent; the next page is in the Link header. */
   count_max: number;
-  /** RFC 3339 or a date: only bars that begin before it; up to now when absent. */
+  /** Only bars that begin before this date or time; up to now when absent. */
   end?: string | undefined;
 }
 
 export interface Bars {
+  /** Oldest first; `start` is the first moment that a bar covers. */
   bars: Bar[];
   /** RFC 3339: where to go on when count_max left bars out. */
   next_start?: string | undefined;
 }
 
 export interface ListNewsRequest {
-  symbol?: string | undefined;
+  /** Only about this; about everything when absent. */
+  symbol?:
+    | string
+    | undefined;
+  /** How far back, in hours; 24 when absent. */
   hours: number;
+  /** At most this many; 100 when absent. */
   count_max: number;
 }
 
@@ -53,6 +63,7 @@ export interface NewsItem {
 }
 
 export interface News {
+  /** Newest first. */
   items: NewsItem[];
 }
 

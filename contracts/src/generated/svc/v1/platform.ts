@@ -13,6 +13,7 @@ export const protobufFileName = "svc/v1/platform.proto";
 /** The paper platform beside the control layer: order management, treasury and research. */
 
 export interface OrderStatus {
+  /** The order as it was asked, valid or not. */
   order?:
     | Order
     | undefined;
@@ -20,6 +21,7 @@ export interface OrderStatus {
   state: string;
   /** Decimals, units of the instrument. */
   filled_quantity: string;
+  /** What may still fill. */
   remaining_quantity: string;
   /** Decimal; absent before the first fill. */
   average_price?: string | undefined;
@@ -48,56 +50,65 @@ export interface OrderStatus {
 }
 
 export interface OrderStatuses {
+  /** What was open, and what became of each. */
   orders: OrderStatus[];
   /** In the answer to a person's wish: the event whose audit entry tells of it, also when there was no order. */
   audit_id?: string | undefined;
 }
 
 export interface CancelOrderRequest {
+  /** The order. */
   order_id: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
 export interface AmendOrderRequest {
+  /** The order. */
   order_id: string;
-  /** The amendment is checked as an order of its own, under its own key. */
+  /** The amendment's own; it is checked like an order. */
   idempotency_key: string;
-  /** Decimals; absent leaves the term as it is. */
+  /** The whole new quantity, what is filled included. */
   quantity?: string | undefined;
   limit_price?: string | undefined;
-  stop_price?: string | undefined;
+  stop_price?:
+    | string
+    | undefined;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
 export interface CancelAllRequest {
-  /** Absent means every fund. */
+  /** Only this fund's orders; every fund's when absent. */
   fund_id?:
     | string
     | undefined;
-  /** The typed word, CANCEL. */
+  /** The word CANCEL, as a person typed it. */
   confirmation: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
 export interface GetOrderRequest {
+  /** The order. */
   order_id: string;
 }
 
 export interface ListOrdersRequest {
-  /** Absent means every fund. */
+  /** Only this fund's; every fund's when absent. */
   fund_id?:
     | string
     | undefined;
-  /** True for orders that may still trade, false for all. */
+  /** True for orders that may still trade; all when absent. */
   open_only: boolean;
-  /** At most this many, newest first; the server's limit when 0. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
-  /** Continue after this order_id. */
+  /** Continue after this order_id, towards older ones. */
   after_order_id?: string | undefined;
 }
 
 export interface ListPositionsRequest {
-  /** Absent means every fund. */
+  /** Only this fund's; every fund's when absent. */
   fund_id?: string | undefined;
 }
 
@@ -112,7 +123,10 @@ export interface Position {
   /** Decimals in the instrument's currency; absent without a fresh price. */
   mark_price?: string | undefined;
   market_value?: string | undefined;
-  unrealised_pnl?: string | undefined;
+  unrealised_pnl?:
+    | string
+    | undefined;
+  /** Absent for a symbol that is no instrument any more. */
   currency: string;
   /** When it last changed, RFC 3339. */
   as_of: string;
@@ -125,14 +139,17 @@ export interface Positions {
 }
 
 export interface ListFillsRequest {
-  /** Absent means every fund. */
-  fund_id?: string | undefined;
+  /** Only this fund's; every fund's when absent. */
+  fund_id?:
+    | string
+    | undefined;
+  /** Only this order's. */
   order_id?:
     | string
     | undefined;
-  /** At most this many; the server's limit when 0. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
-  /** Continue after this fill_id. */
+  /** Continue after this fill_id, towards older ones. */
   after_fill_id?: string | undefined;
 }
 
@@ -146,6 +163,7 @@ export interface Fill {
   /** Decimals: units of the instrument, price per unit, fee in the currency. */
   quantity: string;
   price: string;
+  /** Negative for a rebate. */
   fee?: string | undefined;
   currency?: string | undefined;
   broker?:
@@ -158,6 +176,7 @@ export interface Fill {
 }
 
 export interface Fills {
+  /** Newest first. */
   fills: Fill[];
 }
 
@@ -197,6 +216,7 @@ export interface GetPaperWeatherRequest {
 /** A price moved by a fraction from a moment on. */
 export interface PriceGap {
   symbol: string;
+  /** A fraction: -0.12 is a fall of 12 %. */
   pct: number;
   /** RFC 3339; now when absent. */
   from?: string | undefined;
@@ -208,10 +228,15 @@ export interface PaperWeather {
     | string
     | undefined;
   /** Shares of the broker's reports that are lost, or come twice. */
-  report_loss_pct?: number | undefined;
+  report_loss_pct?:
+    | number
+    | undefined;
+  /** Which share of its reports comes twice. */
   report_repeat_pct?: number | undefined;
   gaps: PriceGap[];
+  /** Not traded at present, quotes included. */
   halted_symbols: string[];
+  /** Why, in your words; it stands in the record. */
   reason: string;
   /** Written by the server. */
   set_by?: string | undefined;
@@ -219,18 +244,19 @@ export interface PaperWeather {
 }
 
 export interface ListNavsRequest {
+  /** The fund. */
   fund_id: string;
-  /** RFC 3339; 24 hours ago when absent. */
+  /** The first moment; 24 hours ago when absent. */
   from?:
     | string
     | undefined;
-  /** RFC 3339; now when absent. */
+  /** The last moment; now when absent. */
   to?:
     | string
     | undefined;
-  /** second, minute, hour or day: one value per that time, the last one in it; minute when empty. */
+  /** One value per that time, the last one in it; minute when absent. */
   every: string;
-  /** At most this many; the server's limit when 0. */
+  /** At most this many: the newest of the period. */
   count_max: number;
 }
 
@@ -243,6 +269,7 @@ export interface Nav {
   /** Deposits minus withdrawals since the fund began. */
   net_flows: string;
   currency: string;
+  /** How old the oldest price in it was; absent when there is none in it. */
   oldest_price_age_ms: number;
   trading_day?:
     | string
@@ -263,13 +290,16 @@ export interface ValuedPosition {
 }
 
 export interface Navs {
+  /** Oldest first. */
   navs: Nav[];
 }
 
 export interface ListLedgerRequest {
+  /** The fund. */
   fund_id: string;
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
-  /** Continue after this entry_id. */
+  /** Continue after this entry_id, towards older ones. */
   after_entry_id?: string | undefined;
 }
 
@@ -287,6 +317,7 @@ export interface LedgerEntry {
   fund_id: string;
   /** CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND. */
   kind: string;
+  /** They sum to zero in every currency. */
   postings: LedgerPosting[];
   reason: string;
   booked_by: string;
@@ -297,15 +328,19 @@ export interface LedgerEntry {
 }
 
 export interface Ledger {
+  /** Newest first. */
   entries: LedgerEntry[];
 }
 
 export interface BookFlowRequest {
+  /** The fund. */
   fund_id: string;
+  /** The same key twice is one flow. */
   idempotency_key: string;
   currency: string;
-  /** Decimal; negative withdraws. */
+  /** Negative takes money out. */
   amount: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
@@ -315,12 +350,13 @@ export interface BookCorporateActionRequest {
   /** CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE. */
   kind: string;
   symbol: string;
-  /** Of a dividend: decimal, in the instrument's currency, above zero. */
+  /** Of a dividend: in the instrument's currency, above zero. */
   amount_per_share: string;
-  /** Of a dividend: the first day on which a buyer does not get it, such as 2026-11-16. */
+  /** Of a dividend: the first day on which a buyer does not get it. */
   ex_date: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
-  /** Of a split: new shares for old ones, such as 4:1, or 1:10 for a reverse split. */
+  /** Of a split: new shares for old ones, such as 4:1. */
   ratio: string;
   /** Of a change of symbol. */
   new_symbol: string;
@@ -341,10 +377,13 @@ export interface CorporateAction {
 }
 
 export interface RebuildLedgerRequest {
+  /** The fund. */
   fund_id: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
   /** Shows the differences and changes nothing; it needs neither reason nor proof. */
   dry_run: boolean;
+  /** A proof of the second factor for RebuildLedger with fund_id and reason. */
   step_up_proof: string;
 }
 
@@ -355,6 +394,7 @@ export interface LedgerRebuild {
   entries: number;
   /** Trades of order management that had no entry, by their fill_id; they are booked with the rest, and would be in a dry run. */
   booked_fills: string[];
+  /** What was kept and is not the sum of the entries. */
   differences: LedgerDifference[];
   rebuilt_at: string;
 }
@@ -393,7 +433,7 @@ export interface Instruments {
 }
 
 export interface ListStrategiesRequest {
-  /** Absent means every fund. */
+  /** Only this fund's; every fund's when absent. */
   fund_id?: string | undefined;
 }
 
@@ -415,25 +455,37 @@ export interface Strategy {
     | string
     | undefined;
   /** Means over the backtest and over what is live, of daily rank correlations of signal and later return. */
-  backtest_ic_mean?: number | undefined;
+  backtest_ic_mean?:
+    | number
+    | undefined;
+  /** The same of what is live. */
   live_ic_mean?: number | undefined;
 }
 
 export interface SetStrategyRequest {
+  /** The strategy. */
   strategy_id: string;
-  /** live, shadow or halted; absent leaves it. */
-  status?: string | undefined;
-  allocation_pct?: number | undefined;
+  /** Stays as it is when absent. */
+  status?:
+    | string
+    | undefined;
+  /** Stays as it is when absent. */
+  allocation_pct?:
+    | number
+    | undefined;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
 export interface GetBacktestRequest {
+  /** The strategy. */
   strategy_id: string;
 }
 
 export interface BacktestDay {
   /** A date: 2026-11-15. */
   day: string;
+  /** A fraction. */
   return: number;
   /** Absent on days with too few symbols. */
   information_coefficient?: number | undefined;
@@ -446,12 +498,15 @@ export interface Backtest {
   days: BacktestDay[];
   annual_return: number;
   annual_volatility: number;
+  /** Absent where volatility is zero. */
   sharpe: number;
   max_drawdown: number;
 }
 
 export interface ListSignalsRequest {
+  /** The strategy. */
   strategy_id: string;
+  /** At most this many; 100 when absent. */
   count_max: number;
 }
 
@@ -468,6 +523,7 @@ export interface Signal {
 }
 
 export interface Signals {
+  /** Newest first. */
   signals: Signal[];
 }
 

@@ -16,15 +16,15 @@ export const protobufFileName = "svc/v1/riskdesk.proto";
  */
 
 export interface ListRejectionsRequest {
-  /** Absent means every fund. */
+  /** Only this fund's; every fund's when absent. */
   fund_id?:
     | string
     | undefined;
-  /** How far back; 24 when 0. */
+  /** How far back, in hours; 24 when absent. */
   hours: number;
-  /** At most this many; the server's limit when 0. */
+  /** At most this many; the next page is in the Link header. */
   count_max: number;
-  /** Continue after this decision_id. */
+  /** Continue after this decision_id, towards older ones. */
   after_decision_id?: string | undefined;
 }
 
@@ -35,11 +35,13 @@ export interface Rejections {
 }
 
 export interface GetDecisionsRequest {
+  /** The order, as it named itself. */
   order_id: string;
 }
 
 /** A decision with the order as it was asked; its bytes are what the engine stored. */
 export interface DecisionRecord {
+  /** The order as it was asked, valid or not. */
   order?: Order | undefined;
   decision?:
     | RiskDecision
@@ -49,11 +51,14 @@ export interface DecisionRecord {
 }
 
 export interface DecisionRecords {
+  /** Every decision about the order, oldest first. */
   records: DecisionRecord[];
 }
 
 export interface ListEnvelopesRequest {
+  /** The fund. */
   fund_id: string;
+  /** At most this many, newest first. */
   count_max: number;
 }
 

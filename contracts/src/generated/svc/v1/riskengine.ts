@@ -48,10 +48,12 @@ export interface Block {
     | undefined;
   /** What ends it, and the command that does, where there is one. */
   ends: string;
+  /** The command that ends it or shows it, where there is one. */
   command?: string | undefined;
 }
 
 export interface Blocks {
+  /** At most 2,000, widest first: the firm, funds, strategies, symbols. */
   blocks: Block[];
   /** Whether there are more than are told at once. */
   more: boolean;
@@ -64,17 +66,18 @@ export interface ConfirmSentRequest {
 }
 
 export interface ReleaseApprovalRequest {
+  /** The order. */
   order_id: string;
-  /** Why; a release without a reason is refused. */
+  /** Why, in your words; a release without a reason is refused. */
   reason: string;
 }
 
 export interface ListApprovalsRequest {
-  /** Absent means every fund. */
+  /** Only this fund's; every fund's when absent. */
   fund_id?:
     | string
     | undefined;
-  /** True lists only those of which nothing shows that they were sent. */
+  /** true lists only those of which nothing shows that they were sent. */
   unsent: boolean;
 }
 
@@ -103,7 +106,7 @@ export interface Approvals {
 }
 
 export interface ListLossesRequest {
-  /** Absent means every fund. */
+  /** Only this fund's; every fund's when absent. */
   fund_id?: string | undefined;
 }
 
@@ -131,7 +134,10 @@ export interface Loss {
     | string
     | undefined;
   /** The loss as a fraction of the baseline, and the envelope's limit; a loss equal to its limit halts. No limit when it is off. */
-  loss_pct?: number | undefined;
+  loss_pct?:
+    | number
+    | undefined;
+  /** A loss equal to it halts; absent when the limit is off. */
   limit_pct?:
     | number
     | undefined;
@@ -182,7 +188,9 @@ export interface Exposures {
 }
 
 export interface HeadroomRequest {
+  /** The fund. */
   fund_id: string;
+  /** The instrument: AAPL, BTC-USD. */
   symbol: string;
   /** BUY when absent; SELL asks how much more may be sold. */
   side?: string | undefined;
@@ -219,8 +227,9 @@ export interface Headroom {
 }
 
 export interface ReleaseThrottleRequest {
+  /** The strategy. */
   strategy_id: string;
-  /** Why; a release without a reason is refused. */
+  /** Why, in your words; a release without a reason is refused. */
   reason: string;
 }
 

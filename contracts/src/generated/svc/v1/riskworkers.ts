@@ -14,10 +14,11 @@ export const protobufFileName = "svc/v1/riskworkers.proto";
  */
 
 export interface ListStopsRequest {
+  /** Only this fund's; every fund's when absent. */
   fund_id?:
     | string
     | undefined;
-  /** True for those that wait for their exit only; else every position's stop as well. */
+  /** True for stops that fired and wait for their exit; every position's stop as well when absent. */
   owed_only: boolean;
   /** Only stops that ended in the last so many hours, newest first. */
   ended_hours?: number | undefined;
@@ -31,17 +32,24 @@ export interface Stop {
   symbol: string;
   /** Decimals: the position, its average entry price, and the price that fires. */
   quantity: string;
+  /** What the position was opened at, on average. */
   basis_price: string;
+  /** A long position is closed at or below, a short one at or above. */
   trigger_price: string;
   /** RESTING, REACHED (fires at the worker's next look), UNPRICED, OWED, EXITING or ENDED. */
   state: string;
+  /** The bid for a long position, the ask for a short one. */
   observed_price?:
     | string
     | undefined;
   /** RFC 3339. */
   observed_at?: string | undefined;
-  fired_at?: string | undefined;
+  fired_at?:
+    | string
+    | undefined;
+  /** How many exits were handed in. */
   attempts: number;
+  /** The newest exit. */
   order_id?: string | undefined;
   complaint?:
     | string
@@ -53,17 +61,21 @@ export interface Stop {
 }
 
 export interface Stops {
+  /** The header Portcullis-Stops-Enabled is false when nobody watches them; health says so too. */
   stops: Stop[];
   /** False when the worker is switched off. */
   enabled: boolean;
 }
 
 export interface EndStopRequest {
+  /** The stop that fired. */
   stop_id: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
 export interface ReconcileRequest {
+  /** Only this fund; every fund when absent. */
   fund_id?: string | undefined;
 }
 
@@ -88,7 +100,9 @@ export interface Difference {
 export interface Reconciliation {
   /** Accounts that gave a complete answer, and those that did not, with why. */
   compared: string[];
+  /** Accounts that did not, with why. They were not compared. */
   unanswered: string[];
+  /** How many symbols were compared. */
   symbols: number;
   differences: Difference[];
   /** RFC 3339. */
@@ -96,20 +110,25 @@ export interface Reconciliation {
 }
 
 export interface ListDifferencesRequest {
+  /** Only this fund's; every fund's when absent. */
   fund_id?:
     | string
     | undefined;
-  /** True for open ones only. */
+  /** True for open ones; all when absent. */
   open_only: boolean;
+  /** At most this many; 100 when absent. */
   count_max: number;
 }
 
 export interface Differences {
+  /** Newest first. */
   differences: Difference[];
 }
 
 export interface ProveFlatRequest {
+  /** The fund. */
   fund_id: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
@@ -123,10 +142,12 @@ export interface FlatProof {
   fund_id: string;
   account: string;
   broker: string;
+  /** True only when a complete answer of the broker shows nothing. */
   flat: boolean;
   left: PositionLeft[];
   /** RFC 3339. */
   asked_at: string;
+  /** Absent when the broker gave no complete answer. */
   broker_as_of: string;
   /** Orders that may still trade at the broker; flat needs that there are none. */
   open_orders: number;
@@ -142,11 +163,12 @@ export interface GetBooksRequest {
 /** One comparison: what it holds against what, and whether they agree. */
 export interface BookCheck {
   name: string;
+  /** What is held against what. */
   sentence: string;
   agrees: boolean;
   /** Empty when it agrees. */
   difference: string;
-  /** RFC 3339. */
+  /** Absent before the first comparison. */
   checked_at: string;
   compared: number;
   /** What could not be compared and why; empty when everything was. */
@@ -156,15 +178,17 @@ export interface BookCheck {
 }
 
 export interface Books {
+  /** One comparison each. */
   checks: BookCheck[];
 }
 
 export interface ListParkedRequest {
-  /** At most this many; 100 when 0. */
+  /** At most this many; 100 when absent. */
   count_max: number;
 }
 
 export interface ParkedEvents {
+  /** Oldest first. */
   events: ParkedEvent[];
   /** How many there are altogether. */
   total: number;
@@ -192,8 +216,10 @@ export interface ParkedEvent {
 }
 
 export interface RetryParkedRequest {
+  /** The subscription that could not handle it. */
   subscription: string;
   event_id: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
 }
 
@@ -208,10 +234,12 @@ export interface ParkedRetry {
 }
 
 export interface DiscardParkedRequest {
+  /** The subscription that could not handle it. */
   subscription: string;
   event_id: string;
+  /** Why, in your words; it stands in the record. */
   reason: string;
-  /** Needed for what is held. */
+  /** For what is HELD: a proof for DiscardParked with subscription, event_id and reason. */
   step_up_proof: string;
 }
 

@@ -1,0 +1,83 @@
+// The form in which declarations of operations are generated from the protos (contracts/src/generated/routes.ts and shapes.ts): routes, and the
+// messages that they take and answer, with what their fields may hold. contracts/proto/portcullis/v1/options.proto says what each member means.
+import type { Operation } from "./authority.ts";
+
+export interface DeclaredRoute {
+  readonly id: string;
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly listener: "operator" | "public";
+  readonly sentence: string;
+  readonly operation: Operation;
+  readonly service: string;
+  readonly procedure: string;
+  /** The names of the messages. */
+  readonly request: string;
+  readonly answer: string;
+  readonly status: number;
+  readonly form: "json" | "text" | "bytes" | "events";
+  /** The member of the answer that is told, where that is not all of it. */
+  readonly told?: string;
+  readonly timeoutMs?: number;
+  readonly attemptsPerMinuteMax?: number;
+  /** The member of a row, with dots, that the next page begins after. */
+  readonly pageAfter?: string;
+  /** The gateway has a handler of its own. */
+  readonly custom?: true;
+}
+
+export type FieldKind =
+  | "ID"
+  | "SYMBOL"
+  | "CURRENCY"
+  | "DECIMAL"
+  | "INSTANT"
+  | "DATE"
+  | "MOMENT"
+  | "LINE"
+  | "HASH"
+  | "COUNT"
+  | "FACTS"
+  | "PROOF";
+
+export interface FieldShape {
+  /** On the wire. */
+  readonly name: string;
+  /** In HTTP, where that is another. */
+  readonly httpName?: string;
+  readonly type: "text" | "number" | "whole" | "boolean" | "bytes" | "word" | "message" | "struct" | "map";
+  /** Of a message: its name. */
+  readonly message?: string;
+  readonly list?: true;
+  readonly optional?: true;
+  readonly description?: string;
+  readonly kind?: FieldKind;
+  readonly required?: true;
+  readonly positive?: true;
+  readonly nonNegative?: true;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxCount?: number;
+  readonly pattern?: string;
+  readonly expected?: string;
+  readonly min?: number;
+  readonly max?: number;
+  readonly above?: number;
+  readonly below?: number;
+  readonly values?: readonly string[];
+  readonly example?: string;
+  readonly whenAbsent?: string | number | boolean;
+  readonly omitEmpty?: true;
+  readonly nullWhenAbsent?: true;
+  readonly mayBeMissing?: true;
+  readonly answerOnly?: true;
+  readonly hidden?: true;
+}
+
+export interface MessageShape {
+  readonly description?: string;
+  /** Some operation is asked with it. */
+  readonly isRequest?: true;
+  readonly atLeastOneOf?: readonly string[];
+  readonly fields: readonly FieldShape[];
+}

@@ -1,0 +1,118 @@
+// Routes that are declared with their procedures. A route is forwarded: what was asked becomes the message, the service answers, and what is told of
+// it is declared as well. A route with behaviour of its own takes its place, schemas and message from the same declaration.
+import type { DeclaredRoute } from "../../../contracts/src/declared.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import { type DeclaredRouteId, declaredRoutes } from "../../../contracts/src/generated/routes.ts";
+import type { HttpAnswer, HttpRequest, Route } from "../../../ports/http.ts";
+import type { Outcome } from "../../../ports/identity.ts";
+import { denied } from "../answers.ts";
+import { brokenChain } from "../ask-audit.ts";
+import type { GatewayParts } from "../parts.ts";
+import { fetchedCount, pageOf } from "../schemas/paging.ts";
+import { fieldAnswer, messageAnswer, toldMember, toldMessage } from "./answers.ts";
+import { messageOf, requestSchemas } from "./requests.ts";
+
+/** Below the listener's bound on a route, so that the caller learns which service was late. */
+const timeoutMsDefault = 10_000;
+
+type Parts = Pick<GatewayParts, "services">;
+
+export function declarationOf(id: DeclaredRouteId): DeclaredRoute {
+  return declaredRoutes[id];
+}
+
+/** Name, place, words and authority. */
+export function declaredPlace(id: DeclaredRouteId): Omit<Route, "handle" | "answers" | "params" | "query" | "body"> {
+  const { method, path, listener, sentence, operation, attemptsPerMinuteMax } = declarationOf(id);
+  const attempts = attemptsPerMinuteMax === undefined ? {} : { attemptsPerMinuteMax };
+  return { id, method, path, listeners: [listener], sentence, operation, ...attempts };
+}
+
+export function declaredAnswers(id: DeclaredRouteId): Route["answers"] {
+  const { status, form, told, answer } = declarationOf(id);
+  if (form !== "json") return { [status]: form };
+  return { [status]: told === undefined ? messageAnswer(answer) : fieldAnswer(answer, told) };
+}
+
+/** All of a route but what it does and answers. */
+export function declaredRequest(id: DeclaredRouteId): Omit<Route, "handle" | "answers"> {
+  return { ...declaredPlace(id), ...requestSchemas(declarationOf(id)) };
+}
+
+/** All of a route but what it does. */
+export function declared(id: DeclaredRouteId): Omit<Route, "handle"> {
+  return { ...declaredRequest(id), answers: declaredAnswers(id) };
+}
+
+/** The message that the declaration makes of what was asked. */
+export function declaredMessage<Message extends object>(id: DeclaredRouteId, request: HttpRequest): Message {
+  return messageOf(declarationOf(id), request);
+}
+
+/** What is told of an answer, as it is declared. */
+export function declaredTold(id: DeclaredRouteId, answer: object): object {
+  const { answer: message, told } = declarationOf(id);
+  return told === undefined ? toldMessage(message, answer) : toldMember(message, told, answer);
+}
+
+/** Asks the procedure with the caller's token and the request's id. */
+export async function askDeclared<Answer extends object>(
+  id: DeclaredRouteId,
+  parts: Parts,
+  request: Pick<HttpRequest, "bearer" | "requestId">,
+  message: object,
+): Promise<Outcome<Answer>> {
+  const { service, procedure, timeoutMs } = declarationOf(id);
+  const outcome = await parts.services.call(service, procedure, message, {
+    bearer: request.bearer(),
+    requestId: request.requestId,
+    timeoutMs: timeoutMs ?? timeoutMsDefault,
+  });
+  // A procedure's answer is the message that the protos name for it.
+  return outcome as Outcome<Answer>;
+}
+
+/** A route that only forwards. */
+export function forwarded(id: DeclaredRouteId, parts: Parts): Route {
+  return { ...declared(id), handle: (request) => withBrokenChain(() => forward(id, parts, request)) };
+}
+
+async function forward(id: DeclaredRouteId, parts: Parts, request: HttpRequest): Promise<HttpAnswer> {
+  const { status, pageAfter } = declarationOf(id);
+  const message = declaredMessage(id, request);
+  if (pageAfter !== undefined) return forwardPage(id, parts, request, message, pageAfter);
+  const outcome = await askDeclared(id, parts, request, message);
+  return outcome.ok ? { status, body: declaredTold(id, outcome.value) } : denied(outcome);
+}
+
+/** One page of a list; the next one is in the Link header. */
+async function forwardPage(
+  id: DeclaredRouteId,
+  parts: Parts,
+  request: HttpRequest,
+  message: object,
+  after: string,
+): Promise<HttpAnswer> {
+  const query = request.query as { readonly count_max?: number };
+  const outcome = await askDeclared(id, parts, request, { ...message, count_max: fetchedCount(query) });
+  if (!outcome.ok) return denied(outcome);
+  const { status, path } = declarationOf(id);
+  const fetched = declaredTold(id, outcome.value) as readonly object[];
+  const { rows, more } = pageOf(path, query, fetched, (row) => memberAt(row, after));
+  return { status, body: rows, ...more };
+}
+
+function memberAt(row: object, path: string): string {
+  const found = path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], row);
+  return typeof found === "string" ? found : "";
+}
+
+/** A broken audit chain is told with the place and the two values that differ, because they are what an operator needs first. */
+async function withBrokenChain(answer: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  try {
+    return await answer();
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.code === "CHAIN_INTEGRITY") return brokenChain(thrown);
+    throw thrown;
+  }
+}
