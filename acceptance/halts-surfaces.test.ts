@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { haltRequest as haltRecord } from "../contracts/src/records/halt.ts";
+import { forwarded } from "../edges/gateway/declared/route.ts";
+import type { GatewayParts } from "../edges/gateway/parts.ts";
 import { haltRequest } from "../edges/gateway/routes/halt-request.ts";
 import { haltResume } from "../edges/gateway/routes/halt-resume.ts";
 import { haltStatus } from "../edges/gateway/routes/halt-status.ts";
-import { forwarded } from "../edges/gateway/declared/route.ts";
-import type { GatewayParts } from "../edges/gateway/parts.ts";
 import { publicHalts } from "../edges/gateway/routes/public-halts.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
@@ -18,7 +18,7 @@ import { type MemoryGround, memoryGround } from "../testkit/halt-table/memory-gr
 import type { Wish } from "../testkit/halt-table/surface-answer.ts";
 import { grpcSurface, postJson, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
 
-const haltsList = (parts: GatewayParts) => forwarded("listHalts", parts);
+const haltsList = (parts: Pick<GatewayParts, "services">) => forwarded("listHalts", parts);
 
 let folder = "";
 let ground: MemoryGround;

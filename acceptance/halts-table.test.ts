@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { forwarded } from "../edges/gateway/declared/route.ts";
+import type { GatewayParts } from "../edges/gateway/parts.ts";
 import { haltRequest } from "../edges/gateway/routes/halt-request.ts";
 import { haltResume } from "../edges/gateway/routes/halt-resume.ts";
 import { haltStatus } from "../edges/gateway/routes/halt-status.ts";
-import { forwarded } from "../edges/gateway/declared/route.ts";
-import type { GatewayParts } from "../edges/gateway/parts.ts";
 import { publicHalts } from "../edges/gateway/routes/public-halts.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { allOr } from "../testkit/full-count.ts";
@@ -17,7 +17,7 @@ import { rows, rowText } from "../testkit/halt-table/rows.ts";
 import { runRow } from "../testkit/halt-table/run-row.ts";
 import { ctlSurface, grpcSurface, type RunCtl, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
 
-const haltsList = (parts: GatewayParts) => forwarded("listHalts", parts);
+const haltsList = (parts: Pick<GatewayParts, "services">) => forwarded("listHalts", parts);
 
 let folder = "";
 let ground: MemoryGround;

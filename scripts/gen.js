@@ -2,14 +2,15 @@
 // registry, the table of configuration keys from the schema, OpenAPI and the client from the gateway's routes. `--out <folder>`
 // writes the same tree somewhere else; `--check` writes nothing and says which committed files are not what would be written. It needs no network: every tool comes with npm.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { DeclarationError } from "./declaration.js";
 import { clientFiles } from "./gen-client.js";
 import { operationFiles } from "./gen-operations.js";
+import { staleFiles } from "./stale-files.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const generatedFolder = join("contracts", "src", "generated");
@@ -158,27 +159,12 @@ async function main() {
   const out = mkdtempSync(join(tmpdir(), "portcullis-fresh-"));
   try {
     await write(out);
-    const stale = staleFiles(out);
+    const stale = staleFiles(out, root);
     for (const path of stale) console.error(`${path} is not what its declarations say: run \`npm run gen\``);
     if (stale.length > 0) process.exitCode = 1;
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
-}
-
-/** Committed files that differ from the fresh ones, and those in generated folders that nothing writes any more. */
-function staleFiles(out) {
-  const paths = (folder, within = "") =>
-    readdirSync(join(folder, within), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-  const fresh = paths(out);
-  const kept = [generatedFolder, "edges/client/src/generated"].flatMap((folder) => paths(root, folder));
-  const differs = (path) => {
-    const committed = join(root, path);
-    return !existsSync(committed) || readFileSync(committed, "utf8") !== readFileSync(join(out, path), "utf8");
-  };
-  return [...fresh.filter(differs), ...kept.filter((path) => !fresh.includes(path))];
 }
 
 async function write(out) {
@@ -205,7 +191,8 @@ async function write(out) {
 try {
   await main();
 } catch (thrown) {
-  // A declaration that cannot be read is said in its own words, without the stack of the generator.
-  console.error(thrown instanceof DeclarationError ? `Not declared: ${thrown.message}.` : thrown);
+  // What is wrong with a declaration, or with a route that has none, is said in its own words, without the stack of the generator.
+  const isDeclaration = thrown instanceof DeclarationError || thrown?.constructor?.name === "Defect";
+  console.error(isDeclaration ? thrown.message : thrown);
   process.exitCode = 1;
 }

@@ -3,8 +3,10 @@
 import { describe, expect, it } from "vitest";
 import { isOperation } from "../../contracts/src/authority.ts";
 import type { Route } from "../../ports/http.ts";
+import { forwarded } from "./declared/route.ts";
 import { gatewayRoutes } from "./index.ts";
 import type { GatewayParts } from "./parts.ts";
+import { everyRoute } from "./routes/index.ts";
 
 const noParts = new Proxy({} as GatewayParts, {
   get: (_target, part) => {
@@ -125,6 +127,19 @@ describe("the gateway's routes", () => {
     expect(routes.filter((route) => !isOperation(route.operation))).toEqual([]);
     const places = routes.flatMap((route) => route.listeners.map((on) => `${on} ${route.method} ${route.path}`));
     expect(new Set(places).size).toBe(places.length);
+  });
+
+  it("24.1: are declared, each with its procedure or with the gateway's operations, or they are not served", () => {
+    const place = routes.find(({ id }) => id === "getHealth") as Route;
+    const stray = (): Route => ({ ...place, id: "getStray", path: "/v1/stray" });
+    expect(() => everyRoute(noParts, { gateway: [stray] })).toThrow(/getStray .*\/v1\/stray\) is not declared/);
+    expect(() => everyRoute(noParts, { gateway: [() => ({ ...place, path: "/v1/elsewhere" })] })).toThrow(
+      /not declared/,
+    );
+    expect(() => everyRoute(noParts, { customs: [stray] })).toThrow(/declared as custom and has no handler/);
+    const forwardedToo = () => forwarded("getHeadroom", noParts);
+    expect(() => everyRoute(noParts, { customs: [forwardedToo] })).toThrow(/no handler|not declared as custom/);
+    expect(everyRoute(noParts)).toHaveLength(routes.length);
   });
 
   it("say one sentence each, and what they answer", () => {

@@ -4,10 +4,10 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { DeclaredRouteId } from "../../contracts/src/generated/routes.ts";
 import * as instant from "../../contracts/src/instant.ts";
+import { forwarded } from "../../edges/gateway/declared/route.ts";
 import type { GatewayParts } from "../../edges/gateway/parts.ts";
 import type { HttpAnswer, HttpRequest, Route } from "../../ports/http.ts";
 import type { FactorStatus, Identity, IssuedToken, Outcome, ServiceToken } from "../../ports/identity.ts";
-import { forwarded } from "../../edges/gateway/declared/route.ts";
 
 export const nowForTests = instant.parse("2026-11-15T13:30:00.000000Z");
 

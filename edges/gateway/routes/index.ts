@@ -108,10 +108,16 @@ const customRoutes: readonly MakeRoute[] = [
 ];
 
 /** All of them; what is not declared, or declared to be something else, is not served. */
-export function everyRoute(parts: GatewayParts): readonly Route[] {
-  const own = gatewayRoutes.map((make) => make(parts));
+export function everyRoute(
+  parts: GatewayParts,
+  {
+    gateway = gatewayRoutes,
+    customs = customRoutes,
+  }: { gateway?: readonly MakeRoute[]; customs?: readonly MakeRoute[] } = {},
+): readonly Route[] {
+  const own = gateway.map((make) => make(parts));
   for (const route of own) refuseUndeclared(route);
-  const custom = new Map(customRoutes.map((make) => make(parts)).map((route) => [route.id, route]));
+  const custom = new Map(customs.map((make) => make(parts)).map((route) => [route.id, route]));
   const ids = Object.keys(declaredRoutes) as DeclaredRouteId[];
   const declared = ids.map((id) => {
     const replaced = custom.get(id);
