@@ -46,10 +46,10 @@ async function metric(pattern: RegExp): Promise<number> {
   return Number(pattern.exec(page)?.[1] ?? Number.NaN);
 }
 
-/** README's own client; what it printed and how it ended. */
+/** The example client; what it printed and how it ended. */
 function checkOrder(): Promise<{ readonly exit: number; readonly decision: unknown }> {
   const example = join(import.meta.dirname, "..", "examples", "check-order.js");
-  const words = [example, "--symbol", "AAPL", "--side", "BUY", "--quantity", "10"];
+  const words = [example, "--symbol", "AAPL", "--side", "BUY", "--quantity", "10", "--json"];
   const env = { ...process.env, PORTCULLIS_DATA_DIR: platform.dataFolder };
   return new Promise((resolve) => {
     execFile(process.execPath, words, { env }, (error, stdout) => {

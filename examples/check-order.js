@@ -1,7 +1,7 @@
 // Asks the risk engine about one order, as an order-management system would, with nothing but the protos and the development token:
 //   node examples/check-order.js --symbol AAPL --side BUY --quantity 10
-// Every field of svc.v1.Order is a flag; --dry-run asks without spending anything. It prints the decision as JSON and exits 0 when the order was approved, 6 when it was
-// denied, 9 when nobody answered.
+// Every field of svc.v1.Order is a flag; --dry-run asks without reserving anything. It prints one line and the gates, with --json the whole decision, and
+// exits 0 when the order was approved, 6 when it was denied, 9 when nobody answered.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,8 +38,8 @@ const more = [
   "created-at",
   "notional",
 ];
-const switches = ["reduce-only", "dry-run", "help"];
-const usage = `usage: node examples/check-order.js [--FIELD VALUE ...] [--reduce-only] [--dry-run]
+const switches = ["reduce-only", "dry-run", "json", "help"];
+const usage = `usage: node examples/check-order.js [--FIELD VALUE ...] [--reduce-only] [--dry-run] [--json]
 fields: ${[...texts, ...more].map((name) => `--${name}`).join(" ")}
 exit 0 approved, 6 denied, 9 nobody answered, 2 wrong usage
 `;
@@ -59,7 +59,7 @@ const expected = {
     ...Object.fromEntries(switches.map((name) => [name, { type: "boolean" }])),
   },
 };
-const { help, ...values } = parsed();
+const { help, json, ...values } = parsed();
 if (help) {
   process.stdout.write(usage);
   process.exit(0);
@@ -98,12 +98,19 @@ const client = new RiskEngine(
 const metadata = new grpc.Metadata();
 metadata.set("authorization", `Bearer ${process.env.TOKEN ?? read("dev-credentials.json").service_token}`);
 
+/** One line for the decision, then one for each gate that was asked. */
+function inWords({ approved, code, reason, checks }) {
+  const about = `${order.side} ${order.quantity} ${order.symbol} for ${order.fund_id}, order ${order.order_id}`;
+  const head = approved ? `APPROVED  ${about}` : `DENIED  ${about}: ${code}. ${reason}`;
+  return [head, ...checks.map(({ gate, result }) => `  ${result.padEnd(7)} ${gate}`)].join("\n");
+}
+
 client.CheckOrder(order, metadata, { deadline: Date.now() + 5_000 }, (error, decision) => {
   if (error) {
     process.stderr.write(`${error.message} (${error.metadata?.get("portcullis-code")[0] ?? "no answer"})\n`);
     process.exitCode = 9;
   } else {
-    process.stdout.write(`${JSON.stringify(decision, null, 2)}\n`);
+    process.stdout.write(`${json ? JSON.stringify(decision, null, 2) : inWords(decision)}\n`);
     process.exitCode = decision.approved ? 0 : 6;
   }
   client.close();
