@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { circlesOf } from "./testkit/tidy/circles.ts";
+import { figureComplaint, quotedFigures } from "./testkit/tidy/quoted-figures.ts";
 import { judge } from "./testkit/tidy/rules.ts";
 import { importsOf, parseSource, type SourceFile } from "./testkit/tidy/source.ts";
 
@@ -81,6 +82,21 @@ describe("the repository is tidy", () => {
     expect(counts.get(".")?.filter((path) => !path.startsWith("."))?.length).toBeLessThanOrEqual(25);
   });
 
+  test("24.5: the documentation quotes the constants that the code has", () => {
+    expect(quotedFigures.map((figure) => figureComplaint(figure, read)).filter(Boolean)).toEqual([]);
+  });
+
+  test("every link of the documentation leads to a file", () => {
+    const pages = files.filter((path) => /^(docs\/.*|[A-Z]+)\.md$/.test(path));
+    const lost = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+        .map((match) => join(dirname(page), match[1] ?? ""))
+        .filter((target) => !existsSync(join(root, target)))
+        .map((target) => `${page} links to ${target}`),
+    );
+    expect(lost).toEqual([]);
+  });
+
   test("the lock file names no host", () => {
     const lock = JSON.parse(read("package-lock.json")) as { packages: Record<string, { resolved?: string }> };
     const hosts = Object.values(lock.packages).filter((entry) => entry.resolved?.includes("://"));
@@ -123,6 +139,15 @@ describe("planted violations are caught", () => {
   test("a circle of files", () => {
     const imports = { "a.ts": ["b.ts"], "b.ts": ["c.ts", "d.ts"], "c.ts": ["a.ts"], "d.ts": ["e.ts"], "e.ts": [] };
     expect(circlesOf(new Map(Object.entries(imports)))).toEqual([["a.ts", "b.ts", "c.ts"]]);
+  });
+
+  test("a figure of the documentation that the code does not have", () => {
+    const figure = { document: "a.md", sentence: "at most {} s", source: "a.ts", constant: "waitMsMax", per: 1_000 };
+    const reading = (texts: Readonly<Record<string, string>>) => (path: string) => texts[path] ?? "";
+    const code = "const waitMsMax = 2 * 60_000;";
+    expect(figureComplaint(figure, reading({ "a.md": "Waits at\nmost 120 s.", "a.ts": code }))).toBeUndefined();
+    expect(figureComplaint(figure, reading({ "a.md": "at most 12 s", "a.ts": code }))).toMatch(/does not say/);
+    expect(figureComplaint(figure, reading({ "a.md": "at most 120 s" }))).toMatch(/has no constant waitMsMax/);
   });
 
   const header = "// A planted file.\n";

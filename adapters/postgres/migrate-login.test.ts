@@ -1,4 +1,4 @@
-// A server of the user's, with a login that owns its database and nothing else, as README says: on Debian's PostgreSQL and on the embedded one's
+// A server of the user's, with a login that owns its database and nothing else, as docs/configuration.md says: on Debian's PostgreSQL and on the embedded one's
 // programs. What an administrator has to run is taken from what the start says, word for word.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";

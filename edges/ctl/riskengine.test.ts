@@ -251,6 +251,14 @@ describe("rejections list", () => {
     expect(JSON.parse(wrong.stderr)).toMatchObject({ code: "INVALID_ARGUMENT", exit_code: 2 });
   });
 
+  it("24.5: offers the command that knows the reason: `why` for the risk engine's denials, the order for order management's", async () => {
+    const refused = { ...rejection("2"), source: "oms", gate: "", code: "ORDER_HALTED" };
+    server.on(`${first}&count_max=500`, { body: [refused, rejection("1")] });
+    const { stderr } = await run("riskengine rejections list --fund-id alpha --hours 24");
+    expect(stderr).toContain("ctl oms orders show o-2");
+    expect(stderr).not.toContain("ctl why");
+  });
+
   it("follows the pages, and says when there are more than it was asked for", async () => {
     const page = Array.from({ length: 500 }, (_, at) => rejection(String(at)));
     server.on(`${first}&count_max=500`, { body: page });

@@ -100,6 +100,12 @@ describe("why", () => {
       exit: 1,
       stderr: expect.stringContaining("No decision is on record."),
     });
+    expect((await run("why a/b")).stderr).toContain("`ctl oms orders show a/b`");
+    expect(JSON.parse((await run("why a/b --json")).stderr)).toMatchObject({
+      code: "NOT_FOUND",
+      exit_code: 1,
+      status: 404,
+    });
   });
 });
 

@@ -57,11 +57,16 @@ async function run(context: Context): Promise<Answer> {
   ];
   const { rows, more } = await pages(await context.client(), { fundId, hours }, limit);
   if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
-  const first = rows[0]?.order_id;
-  // Only an id that a shell takes as it stands is offered to be pasted.
-  const next = isForPeople(context) && first !== undefined && /^[\w.:@/-]+$/.test(first) ? [`ctl why ${first}`] : [];
+  const next = isForPeople(context) ? nextStep(rows[0]) : [];
   const where = fundId === undefined ? "" : ` in ${fundId}`;
   return listing(context, { columns, rows, none: `No order was denied${where} in the last ${hours} h.`, next });
+}
+
+/** Order management keeps the reason of what it refused by itself; the risk engine has decided nothing there. */
+function nextStep(newest: Rejection | undefined): readonly string[] {
+  // Only an id that a shell takes as it stands is offered to be pasted.
+  if (newest === undefined || !/^[\w.:@/-]+$/.test(newest.order_id)) return [];
+  return [newest.source === "oms" ? `ctl oms orders show ${newest.order_id}` : `ctl why ${newest.order_id}`];
 }
 
 const pageSize = 500;

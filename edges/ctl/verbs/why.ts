@@ -1,5 +1,7 @@
 // `ctl why`: the whole record of the decisions about an order, to be read.
 
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { isApiError, Refusal } from "../failure.ts";
 import { decisionsText } from "../text/decision-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -21,6 +23,17 @@ export const why: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const records = await (await context.client()).getDecisions({ orderId: context.argument("order_id") });
+  const orderId = context.argument("order_id");
+  const client = await context.client();
+  const records = await client.getDecisions({ orderId }).catch((thrown: unknown) => {
+    throw withHint(thrown, orderId, context);
+  });
   return { data: records, text: decisionsText(records, context.clock.now(), context.terminal.paintAnswer) };
+}
+
+/** Order management refuses some orders before it asks the risk engine, under a halt for example; only the order then has the reason. */
+function withHint(thrown: unknown, orderId: string, { json }: Context): unknown {
+  if (json || !isApiError(thrown) || thrown.code !== "NOT_FOUND") return thrown;
+  const hint = `Order management may have refused it by itself: \`ctl oms orders show ${orderId}\`.`;
+  return new Refusal(exitCodes.failed, thrown.code, thrown.detail ?? "Nothing was decided about it.", hint, thrown);
 }
