@@ -24,8 +24,11 @@ import type { FundBook, StrategyBook, SymbolBook } from "./records.ts";
 import { type EngineState, noteClock } from "./state.ts";
 import type { FundView, Verdict } from "./view.ts";
 
-/** Up to and with the static gate; from position_risk on the risk officer's answer makes the gates look again. */
+/** Up to and with the static gate, after which an order counts for its pace. */
 const earlyGates: readonly Gate[] = gatesOf("key", "order");
+/** What the risk officer's answer does not make the gates look at again, and what it does. */
+const keyGates: readonly Gate[] = gatesOf("key");
+const orderGates: readonly Gate[] = gatesOf("order");
 const lateGates: readonly Gate[] = gatesOf("risk");
 const officerGates: readonly Gate[] = gatesOf("model");
 /** Figures that the journal is read back by. */
@@ -81,7 +84,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
   return result(state, order, at, outcome, denial, keyHash, bodyHash, dryRun, undo, undefined);
 }
 
-/** The second half, with the risk officer's answer. Its own reservation is put aside while the gates look again. */
+/** The second half, with the risk officer's answer. Its own reservation is put aside while all gates but the first look again. */
 export function conclude(state: EngineState, asked: Checked, verdict: Verdict, concludedAt: Instant): Checked {
   if (asked.outcome !== "ask" || asked.kept === undefined) throw new Defect("only what was asked can be concluded");
   const { view, notes } = state;
@@ -94,7 +97,7 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   const ended = before.amended !== undefined && state.orders.open.get(order.order_id) !== before.amended.order;
   letGo(state, order, undo);
   uncount(state, order, undo);
-  notes.resume(asked.kept, ended ? 1 : earlyGates.length);
+  notes.resume(asked.kept, keyGates.length);
   state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, namesOf(order), at);
   view.keySeen = "no";
@@ -103,9 +106,13 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   // Whoever was asked about new risk answered about new risk, even if the order it amends has grown meanwhile.
   view.lowers = false;
   classify(view);
+  let denial = ended ? noLongerOpen(state, order) : runGates(state, orderGates, order, at);
   // The decision is made now, so it counts from now.
-  if (!ended && obeysLimits(order, view)) countPace(state, undo, at);
-  let denial = ended ? noLongerOpen(state, order) : runGates(state, lateGates, order, at);
+  if (denial === undefined && obeysLimits(order, view)) {
+    countPace(state, undo, at);
+    undo.repeatWindowMs = repeatWindowMs(view);
+  }
+  denial ??= runGates(state, lateGates, order, at);
   if (denial === undefined && view.envelope?.croVetoEnabled === true) {
     denial = runGates(state, officerGates, order, at);
   }

@@ -74,6 +74,55 @@ describe("the risk officer", () => {
     expect(engine.exposure("alpha")?.gross).toBe(0n);
   });
 
+  it.each<[string, Partial<RiskEnvelope>, string]>([
+    ["max_notional", { max_notional: 100_000 }, "NOTIONAL_ABOVE_MAX"],
+    ["price_collar_pct", { price_collar_pct: 0.0001 }, "PRICE_OUTSIDE_COLLAR"],
+    ["allowed_brokers", { allowed_brokers: ["alpaca"] }, "BROKER_NOT_ALLOWED"],
+    ["allowed_order_types", { allowed_order_types: ["MARKET"] }, "ORDER_TYPE_NOT_ALLOWED"],
+    ["max_position_pct", { max_position_pct: 0.01 }, "POSITION_LIMIT_EXCEEDED"],
+  ])("23: cannot approve what %s no longer allows since it was asked", (_limit, tighter, code) => {
+    const engine = engineRig(on);
+    const order = orderOf("a", { ...limit("600"), limit_price: "200.10" });
+    const asked = engine.check(order, moment(0));
+    expect(asked.outcome).toBe("ask");
+    const changed = envelopeRecord("alpha", { ...on, ...tighter, version: 2 });
+    engine.setEnvelope(compileEnvelope(changed));
+    const done = engine.conclude(asked, verdict("pass"), moment(11));
+    expect(done).toMatchObject({ outcome: "denied", code });
+    expect(engine.exposure("alpha")?.gross).toBe(0n);
+    expect(engine.snapshot().orders).toEqual([]);
+    const decision = decisionMessage(done, "d");
+    expect(decision).toMatchObject({ approved: false, envelope_version: 2 });
+    const record = { order, decision, inputs: inputsOf(done) };
+    expect(replayDecision(record, compileEnvelope(changed))).toMatchObject({ approved: false, code });
+    expect(replayDecision(record, compileEnvelope(envelopeRecord("alpha", on)))).toMatchObject({ approved: true });
+  });
+
+  it("23: cannot approve what tightened limits no longer allow of an amendment, and lowering is not asked about under any", () => {
+    const engine = engineRig(on);
+    const order = orderOf("a", limit("300"));
+    expect(engine.conclude(engine.check(order, moment(0)), verdict("pass"), moment(1)).outcome).toBe("approved");
+    engine.applyTransition(transitionOf(order, "WORKING"));
+    const asked = engine.check({ ...order, ...limit("700"), idempotency_key: "more" }, moment(2));
+    expect(asked.outcome).toBe("ask");
+    engine.setEnvelope(compileEnvelope(envelopeRecord("alpha", { ...on, max_notional: 10_000, version: 2 })));
+    // The larger quantity is told to be in force by somebody else: what was asked about as new risk is judged as new risk.
+    engine.applyTransition(transitionOf(order, "WORKING", { quantity: "900" }));
+    const done = engine.conclude(asked, verdict("pass"), moment(3));
+    expect(done).toMatchObject({ outcome: "denied", code: "NOTIONAL_ABOVE_MAX" });
+    const lower = engine.check({ ...order, ...limit("200"), idempotency_key: "less" }, moment(4));
+    expect(lower.outcome).toBe("approved");
+  });
+
+  it("23: does not deny for the pace of those that were asked about meanwhile", () => {
+    const engine = engineRig({ ...on, order_rate_max_per_s: 2 });
+    const first = engine.check(orderOf("a", limit("1")), moment(0));
+    const second = engine.check(orderOf("b", limit("2")), moment(1));
+    expect(engine.check(orderOf("c", limit("3")), moment(2)).code).toBe("ORDER_RATE_EXCEEDED");
+    expect(engine.conclude(first, verdict("pass"), moment(3)).outcome).toBe("approved");
+    expect(engine.conclude(second, verdict("pass"), moment(4)).outcome).toBe("approved");
+  });
+
   it("cannot approve past a halt that came while it thought", () => {
     const engine = engineRig(on);
     const asked = engine.check(orderOf("a", limit("100")), moment(0));

@@ -41,6 +41,7 @@ export function replayDecision(record: DecisionRecord, proposed: Envelope): Repl
   const hasVerdict = view.verdict.kind !== "none" || !isNewRisk(view);
   return (
     denied(early, order, first) ??
+    (second === first ? undefined : denied(early, order, second)) ??
     denied(late, order, second) ??
     (proposed.croVetoEnabled && hasVerdict ? denied(officer, order, second) : undefined) ?? {
       approved: true,

@@ -21,8 +21,9 @@ export interface Notes {
 }
 
 /**
- * When a gate is asked. "key": once, before anything else is known of the order. "order": before the risk officer's model, about the order by itself.
- * "risk": before the model, and again with its answer, because exposure moves while it thinks. "model": after it, with its answer.
+ * When a gate is asked. "key": once, before anything else is known of the order. "order": about the order by itself, before the risk officer's model
+ * and again with its answer, because limits and reference data change while it thinks. "risk": the same about exposure and halts, which move as well.
+ * "model": after it, with its answer.
  */
 export type GatePhase = "key" | "order" | "risk" | "model";
 

@@ -149,12 +149,16 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
   return { code: "NOTIONAL_ABOVE_MAX", reason };
 }
 
-/** The pace comes last: only an order that is fine otherwise counts as one more. */
+/**
+ * The pace comes last: only an order that is fine otherwise counts as one more. It was judged when the order was asked about, and is not judged again
+ * with the risk officer's answer: how long that takes is none of the order's doing.
+ */
 function paceDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
   const { strategyOrdersInSecond: ofStrategy, fundOrdersInSecond: ofFund } = view;
   const rateMax = envelope.orderRateMaxPerS;
   notes.count(paceFigure, ofStrategy);
   notes.count("fund_orders_in_second", ofFund);
+  if (view.verdict.kind !== "none") return undefined;
   const most = ofStrategy > ofFund ? ofStrategy : ofFund;
   if ((most + 1) * 2 >= rateMax) notes.share("order_rate_max_per_s", exact.wholeOf(most + 1), exact.wholeOf(rateMax));
   if (most >= rateMax) {
