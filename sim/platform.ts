@@ -95,9 +95,14 @@ export function platform(options: PlatformOptions): Platform {
     codes: new Map() as CodeWorld,
   };
   for (const name of operatorNames) enrol(disk.codes, operatorIdentity(name).subject);
+  let lastFollowed: readonly StoredAction[] = [];
+  /** The same list while nothing has changed: the market reckons its terms anew for another one. */
   const followed = (): readonly StoredAction[] => {
     const all = [...world.corporateActions.values()].filter(({ state }) => state !== "ABORTED");
-    return all.sort((one, other) => (one.appliedAt ?? Infinity) - (other.appliedAt ?? Infinity));
+    all.sort((one, other) => (one.appliedAt ?? Infinity) - (other.appliedAt ?? Infinity));
+    const isSame = all.length === lastFollowed.length && all.every((one, index) => one === lastFollowed[index]);
+    if (!isSame) lastFollowed = all;
+    return lastFollowed;
   };
   const around = outside(time, settings.market, followed, () => world.paperWeather.current);
   const lives = new Map<ServiceName, Life>();

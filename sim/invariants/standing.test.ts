@@ -139,6 +139,21 @@ describe("standing_keeps_reference", () => {
     expect(changing("calendars", seeds.calendars, stands)).toBeUndefined();
   });
 
+  it("lets a corporate action carry a stop to the new name of its symbol, and nothing else", () => {
+    const renamed = seeds.instruments.map((one) => (one.symbol === "AAPL" ? { ...one, symbol: "NEW" } : one));
+    const legs = [{ symbol: "AAPL", new_symbol: "NEW", quantity: [1, 1], price: [1, 1] }];
+    const announced =
+      (stands: (evidence: Doctored) => void) =>
+      (evidence: Doctored): void => {
+        stands(evidence);
+        fold(evidence.past, message(subjects.corporateActionChanged, { action_id: "a", state: "ANNOUNCED", legs }));
+      };
+    expect(changing("instruments", renamed, announced(owed))).toBeUndefined();
+    expect(changing("instruments", without, announced(owed))).toMatch(/AAPL went away under the stop/);
+    expect(changing("instruments", renamed, announced(held))).toMatch(/AAPL went away under/);
+    expect(changing("instruments", renamed, owed)).toMatch(/AAPL went away under the stop/);
+  });
+
   it("holds for every change under which nothing stands", () => {
     expect(changing("instruments", [], nobody)).toBeUndefined();
     expect(changing("funds", [], nobody)).toBeUndefined();

@@ -38,6 +38,8 @@ interface Needing {
   readonly fundId?: string;
   readonly strategyId?: string;
   readonly symbol?: string;
+  /** Whether a corporate action carries it to the new name of its symbol, which is told after the change. */
+  readonly isCarried?: boolean;
 }
 
 export const standingKeepsReference: Invariant = {
@@ -62,10 +64,11 @@ const unit = ["multiplier", "currency", "asset_class", "underlying", "expiry", "
 
 /** By kind of reference data: what a change has taken from something. */
 const takings: Readonly<Record<string, Taken>> = {
-  instruments({ symbol }, before: readonly Instrument[], after: readonly Instrument[]) {
+  instruments({ symbol, isCarried }, before: readonly Instrument[], after: readonly Instrument[], { past }) {
     const was = before.find((one) => one.symbol === symbol);
     if (was === undefined) return undefined;
     const is = after.find((one) => one.symbol === symbol);
+    if (is === undefined && isCarried && after.some((one) => becomes(past, symbol, one.symbol))) return undefined;
     if (is === undefined) return `the instrument ${symbol} went away`;
     const other = unit.find((field) => plain(was[field]) !== plain(is[field]));
     return other === undefined ? undefined : `${other} of ${symbol} became ${is[other]}`;
@@ -90,6 +93,14 @@ const takings: Readonly<Record<string, Taken>> = {
     return `${fundId} counts its days by ${name}, which is of ${zoneIn(after)} now,`;
   },
 };
+
+/** By a corporate action that is about to be told as applied: what stands under the old name goes on under the new one. */
+function becomes({ actions }: History, symbol: string | undefined, newSymbol: string): boolean {
+  return [...actions.values()].some(
+    ({ told: { state, legs } }) =>
+      state === "ANNOUNCED" && legs.some((leg) => leg.symbol === symbol && leg.new_symbol === newSymbol),
+  );
+}
 
 /** "1" and "1.0" are one number. */
 function plain(text: string | undefined): string | undefined {
@@ -127,7 +138,7 @@ function* needings(past: History): Generator<Needing> {
   for (const { triggered, ended } of past.stops.values()) {
     if (ended !== undefined) continue;
     const { stop_id: id, fund_id: fundId, strategy_id: strategyId, symbol } = triggered;
-    yield { what: `the stop ${id}`, fundId, symbol, ...(strategyId !== undefined && { strategyId }) };
+    yield { what: `the stop ${id}`, fundId, symbol, isCarried: true, ...(strategyId !== undefined && { strategyId }) };
   }
   for (const { halt_id: id, severity, fund_id: fundId, strategy_id: strategyId, lift } of past.halts) {
     if (lift !== undefined || severity === "FIRM_HALT") continue;
