@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { createGrpcPeers, type GrpcPeers } from "../adapters/peers/grpc-peers.ts";
 import { addressInRunFile } from "../adapters/system/run-file.ts";
-import type { PlatformService } from "../contracts/src/authority.ts";
+import type { PlatformService } from "../contracts/src/platform-services.ts";
 import type { Clock } from "../ports/clock.ts";
 import { services } from "../services/index.ts";
 import type { ServiceName } from "../services/shared/service.ts";

@@ -121,7 +121,7 @@ async function writeReferences(work, out) {
   const references = [
     ["docs/authority.md", "contracts/src/authority-document.ts", "authorityDocument"],
     ["docs/events.md", "contracts/src/events-document.ts", "eventsDocument"],
-    ["docs/audit-actions.md", "contracts/src/audit-actions-document.ts", "auditActionsDocument"],
+    ["docs/audit-actions.md", "adapters/records/audit-actions-document.ts", "auditActionsDocument"],
     ["docs/ctl.md", "edges/ctl/reference.ts", "ctlReference"],
     ["deploy/nats/nats-server.conf", "adapters/nats/server-configuration.ts", "natsServerConfiguration"],
   ];

@@ -1,9 +1,9 @@
 // Every key that changed since the last start is told once, with its values where they may be shown, and only then remembered.
 import { describe, expect, it } from "vitest";
-import { untoldChange } from "../../contracts/src/state-changes.ts";
 import { valid } from "../../testkit/configuration/loading.ts";
 import { memoryStore } from "../memory/store.ts";
 import { memoryWorld } from "../memory/world.ts";
+import { untoldChange } from "../records/state-changes.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";

@@ -1,6 +1,6 @@
 // Opens what a process needs to know who is calling: the feed of the store, the keys of whoever signs for people, and the platform key.
 // A store or issuer that does not answer is no reason not to start: the verifier refuses everybody and says so until it does.
-import type { PlatformService } from "../../contracts/src/authority.ts";
+import type { PlatformService } from "../../contracts/src/platform-services.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";

@@ -1,7 +1,7 @@
 // The platform key is made once, whoever starts first, and its tokens are nobody else's.
 import { describe, expect, it } from "vitest";
-import { platformServices } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";
+import { platformServices } from "../../contracts/src/platform-services.ts";
 import { dice } from "../../testkit/virtual/dice.ts";
 import { openPlatformKey, platformToken, verifyPlatformToken } from "./platform-token.ts";
 import { memorySecrets } from "./test-secrets.ts";

@@ -2,8 +2,8 @@
 // store and nothing to ask, so a process can be asked for its health while the database is away; what else each may ask of the others is in
 // the table of authority.
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { type PlatformService, platformServices } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";
+import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Secrets } from "../../ports/secrets.ts";
 import { findOrMakeSecret } from "./shared-secret.ts";

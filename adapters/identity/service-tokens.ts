@@ -4,10 +4,11 @@
 //  2. Whatever changes a token leaves an event in the same transaction.
 //  3. Two that issue at once are judged one after the other: every change of this table moves the one row of `identity_epoch`, so
 //     the later transaction collides there, is run again and counts anew.
-import { type Operation, platformServices, serviceOperations } from "../../contracts/src/authority.ts";
+import { type Operation, serviceOperations } from "../../contracts/src/authority.ts";
 import type { DenialCode } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { earlier, format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { platformServices } from "../../contracts/src/platform-services.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Clock } from "../../ports/clock.ts";

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type PlatformService, platformServices } from "../../contracts/src/authority.ts";
+import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";

@@ -6,7 +6,8 @@
 //  2. Prices are not relayed: whoever may publish them does so itself.
 //  3. A program in the place of our order management or treasury publishes what is that service's own, and nothing else.
 //  4. Everybody has an inbox of their own, so that nobody reads or answers another's requests.
-import { type PlatformService, platformServices, publishers } from "../../contracts/src/authority.ts";
+import { publishers } from "../../contracts/src/authority.ts";
+import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
 import { everySubject, subjects } from "../../contracts/src/subjects.ts";
 import { streamName } from "./stream.ts";
 import { conflatedName } from "./wire.ts";

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Defect } from "../../contracts/src/fault.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
-import { untoldChange } from "../../contracts/src/state-changes.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Instance, Store } from "../../ports/store.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
@@ -16,6 +15,7 @@ import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
 import { statementReader } from "./audited-changes.ts";
+import { untoldChange } from "./state-changes.ts";
 
 const tools = { clock: systemClock(), random: systemRandom(), timers: systemTimers() };
 const now = tools.clock.now();

@@ -5,7 +5,7 @@ import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 
-/** The complaint about a unit of work, or undefined; `untoldChange` of contracts/src/state-changes.ts. */
+/** The complaint about a unit of work, or undefined; `untoldChange` of adapters/records/state-changes.ts. */
 export type UntoldChange = (
   unit: string,
   records: ReadonlySet<string>,
@@ -116,7 +116,7 @@ function watchedStepUps(stepUps: UnitOfWork["stepUps"], watch: ChangeWatch): Uni
       const denial = await stepUps.redeem(shown);
       if (denial !== undefined) return denial;
       watch.wrote("update step_up_proof");
-      watch.published(subjects.stepUpRedeemed as Subject<never>);
+      watch.published(subjects.stepUpRedeemed as unknown as Subject<never>);
       return undefined;
     },
   };

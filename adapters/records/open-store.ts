@@ -1,6 +1,6 @@
 // Opens the store of one process: its pool, the connection that wakes readers after a commit, and who may publish what. A process that takes
 // part in the bus opens the rest of its transport on top of this; the gateway needs no more.
-import { untoldChange } from "../../contracts/src/state-changes.ts";
+
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
@@ -13,6 +13,7 @@ import { answerMsMaxOfServices, type ConnectionTarget, openClient, openPool } fr
 import { createPostgresStore, type PostgresStore } from "../postgres/store.ts";
 import { type Endings, endAll } from "../system/end-all.ts";
 import { publishAuthority } from "../transport/publish-authority.ts";
+import { untoldChange } from "./state-changes.ts";
 
 export interface OpenStoreOptions {
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 // The whole of docs/authority.md, made from the tables that every surface asks.
-import { type Allowed, mayCall, type Operation, operations, platformServices, publishers, roles } from "./authority.ts";
+import { type Allowed, mayCall, type Operation, operations, publishers, roles } from "./authority.ts";
+import { platformServices } from "./platform-services.ts";
 import { subjects } from "./subjects.ts";
 
 /** Why nobody has to say who they are; an operation that is open without a reason here is a mistake. */

@@ -12,7 +12,6 @@ import {
   type Operation,
   operations,
   platformOperations,
-  platformServices,
   publishers,
   type Role,
   roles,
@@ -21,6 +20,7 @@ import {
 } from "./authority.ts";
 import { authorityDocument } from "./authority-document.ts";
 import { descriptorSetBase64 } from "./generated/descriptors.ts";
+import { platformServices } from "./platform-services.ts";
 import { subjects } from "./subjects.ts";
 
 const columns = ["nobody", "no role", "viewer", "operator", "risk_officer", "admin", "service"] as const;

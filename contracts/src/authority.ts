@@ -3,7 +3,8 @@
 // services that may publish it. What is not in a table is not allowed.
 import { gatewayOperations } from "./gateway-operations.ts";
 import { procedureOperations } from "./generated/authority.ts";
-import { subjects } from "./subjects.ts";
+import type { PlatformService } from "./platform-services.ts";
+import { eventByName, subjects } from "./subjects.ts";
 
 export const roles = ["viewer", "operator", "risk_officer", "admin", "service"] as const;
 export type Role = (typeof roles)[number];
@@ -86,9 +87,6 @@ export const serviceOperations: readonly Operation[] = (Object.keys(operations) 
 /** A revocation reaches every process within this time; documented, and measured by a test. */
 export const revocationMsMax = 2_000;
 
-export const platformServices = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
-export type PlatformService = (typeof platformServices)[number];
-
 /** What each of our own processes may ask of the others, with the token that it shows them. */
 export const platformOperations: Readonly<Record<PlatformService, readonly Operation[]>> = {
   riskengine: ["InspectInstance"],
@@ -119,96 +117,11 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
 
 type SubjectKey = keyof typeof subjects;
 
-const everyService: readonly PlatformService[] = platformServices;
-const watchdogs: readonly PlatformService[] = ["operations"];
-
-// biome-ignore format: one subject, one line
-export const publishers: Readonly<Record<SubjectKey, readonly PlatformService[]>> = {
-  ordersCreated: ["oms"],
-  ordersAccepted: ["oms"],
-  ordersRejected: ["oms"],
-  ordersUpdated: ["oms"],
-  ordersCancelled: ["oms"],
-  ordersExpired: ["oms"],
-  fillsCreated: ["oms"],
-  paperWeather: ["oms"],
-  ledgerBooked: ["treasury"],
-  ledgerRebuilt: ["treasury"],
-  corporateActionChanged: ["oms", "treasury"],
-  strategyChanged: ["research"],
-  seedImported: ["treasury"],
-  navUpdated: ["treasury"],
-  referenceChanged: ["oms", "treasury"],
-  throttleReleased: ["riskengine"],
-  approvalExpired: ["riskengine"],
-  approvalSent: ["riskengine"],
-  envelopeUpdated: ["riskengine"],
-  gatePassed: ["riskengine"],
-  gateFailed: ["riskengine"],
-  riskHaltRequested: ["riskengine"],
-  lossBaseline: ["riskengine", "operations"],
-  lossesUnjudged: ["riskengine"],
-  decisionMade: ["riskengine"],
-  // The risk engine's two workers run beside operations, so that the engine's event loop is its own.
-  stopTriggered: ["operations"],
-  stopAttempted: ["operations"],
-  stopEnded: ["operations"],
-  flatProved: ["operations"],
-  reconcileDifference: ["operations"],
-  auditAppended: ["operations"],
-  haltRequested: ["operations"],
-  // Whichever of the two was asked: both run the same ladder.
-  haltLifted: ["riskengine", "operations"],
-  resumeRequested: ["riskengine", "operations"],
-  resumeEnded: ["riskengine", "operations"],
-  auditProgress: ["operations"],
-  auditAnewRequested: ["operations"],
-  haltStep: ["operations"],
-  flattenRequested: ["operations"],
-  flattenLine: ["operations"],
-  drillMeasured: ["operations"],
-  restartRequested: ["gateway"],
-  watchdogHealth: watchdogs,
-  watchdogDrift: watchdogs,
-  watchdogVpin: watchdogs,
-  watchdogNews: watchdogs,
-  watchdogPosition: watchdogs,
-  watchdogDb: watchdogs,
-  watchdogStrategy: watchdogs,
-  watchdogTheta: watchdogs,
-  watchdogDependency: watchdogs,
-  watchdogVolDd: watchdogs,
-  alarmRaised: everyService,
-  busParked: everyService,
-  busRetried: everyService,
-  busDiscarded: ["operations"],
-  configurationChanged: everyService,
-  secretChanged: everyService,
-  operatorAttempted: everyService,
-  sessionOpened: ["gateway"],
-  sessionClosed: ["gateway"],
-  sessionRefused: ["gateway"],
-  operatorChanged: ["gateway"],
-  factorChanged: ["gateway"],
-  // The ladder's two ends are shown codes as well.
-  stepUpGranted: ["riskengine", "operations", "gateway"],
-  // Whoever redeems a proof may find that it does not fit.
-  stepUpRefused: everyService,
-  stepUpRedeemed: everyService,
-  serviceTokenChanged: ["gateway"],
-  signingKeyChanged: ["gateway"],
-  serviceStarted: everyService,
-  serviceStopped: everyService,
-  // Declared by whoever noticed that its lease ran out.
-  serviceLost: ["operations"],
-  marketMarks: ["operations"],
-};
-
-const publishersByName: ReadonlyMap<string, readonly PlatformService[]> = new Map(
-  (Object.keys(subjects) as SubjectKey[]).map((key) => [subjects[key].name, publishers[key]]),
-);
+export const publishers = Object.fromEntries(
+  Object.entries(subjects).map(([key, event]) => [key, event.publishers]),
+) as Readonly<Record<SubjectKey, readonly PlatformService[]>>;
 
 /** Whether a service may publish under that name. A subject that is not ours has no publisher. */
 export function mayPublish(service: string, subjectName: string): boolean {
-  return (publishersByName.get(subjectName) as readonly string[] | undefined)?.includes(service) ?? false;
+  return (eventByName(subjectName)?.publishers as readonly string[] | undefined)?.includes(service) ?? false;
 }

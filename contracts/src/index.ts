@@ -11,8 +11,6 @@ export {
   mayPublish,
   type Operation,
   operations,
-  type PlatformService,
-  platformServices,
   publishers,
   type Role,
   roles,
@@ -60,6 +58,7 @@ export { DecimalError } from "./decimal.ts";
 export { Defect, type Facts, Fault, messageOf, type Retry } from "./fault.ts";
 export { descriptorSetBase64 } from "./generated/descriptors.ts";
 export type { Instant } from "./instant.ts";
+export { type PlatformService, platformServices } from "./platform-services.ts";
 export { type EnvelopeRequest, envelopeRequest, type RiskEnvelope, riskEnvelope } from "./records/envelope.ts";
 export { type FundStatus, fundStatus, type NavUpdated, navUpdated } from "./records/fund.ts";
 export {

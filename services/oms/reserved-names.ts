@@ -1,7 +1,8 @@
 // Names that only the platform itself may give: its own exits, adjustments and slices are known by theirs, and whoever could take one first could
 // keep a stop from firing or an exit from going on.
-import { platformServices } from "../../contracts/src/authority.ts";
+
 import { Fault } from "../../contracts/src/fault.ts";
+import { platformServices } from "../../contracts/src/platform-services.ts";
 import type { Order } from "../../contracts/src/records/order.ts";
 import type { Identity } from "../../ports/identity.ts";
 

@@ -1,7 +1,6 @@
 // What must be true of the audit log: everything is in it, once, and nobody can change it unseen.
-import { auditActions } from "../../contracts/src/audit-actions.ts";
+import { auditActions, ownActions } from "../../contracts/src/audit-actions.ts";
 import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
-import { ownActions } from "../../contracts/src/state-changes.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { audited } from "../audited-subjects.ts";
 import { auditBehindMs } from "../sim-settings.ts";

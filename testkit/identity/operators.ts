@@ -4,11 +4,11 @@
 import { createSealing, type Sealing } from "../../adapters/identity/sealing.ts";
 import { type DatabaseAddress, openPool } from "../../adapters/postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../../adapters/postgres/store.ts";
+import { unitsOfWork, untoldChange } from "../../adapters/records/state-changes.ts";
 import { systemRandom } from "../../adapters/system/random.ts";
 import { systemTimers } from "../../adapters/system/timers.ts";
 import type { Role } from "../../contracts/src/authority.ts";
 import { fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { unitsOfWork, untoldChange } from "../../contracts/src/state-changes.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";

@@ -1,7 +1,7 @@
 // What the routes of machines' tokens take and answer. A token's value is in the answer that made it and nowhere else.
 import { z } from "zod";
-import { platformServices } from "../../../contracts/src/authority.ts";
 import * as instant from "../../../contracts/src/instant.ts";
+import { platformServices } from "../../../contracts/src/platform-services.ts";
 import type { IssuedToken, ServiceToken } from "../../../ports/identity.ts";
 import { actorText, operationName, reasonLine, timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";

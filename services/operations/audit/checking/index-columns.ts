@@ -1,6 +1,6 @@
 // What must stand beside an entry, derived from its bytes: subject, action, time, and the id of the event that it was made of where the bytes say it. The
 // index is compared with it page by page, and what differs can be put right.
-import { foreignActor } from "../../../../contracts/src/audit-actions.ts";
+import { foreignActor } from "../../../../contracts/src/events/event.ts";
 import { format, tryParse } from "../../../../contracts/src/instant.ts";
 import { type EntryRecord, readEntry } from "../../../../core/audit/entry.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";

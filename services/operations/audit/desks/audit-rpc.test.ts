@@ -1,8 +1,7 @@
 // The remote procedures: who is recorded, what is refused, and how a broken log is told.
 import { describe, expect, it } from "vitest";
-import { auditActions, unreadActions } from "../../../../contracts/src/audit-actions.ts";
+import { auditActions, ownActions, unreadActions } from "../../../../contracts/src/audit-actions.ts";
 import type { AuditEntry, AuditTrail } from "../../../../contracts/src/generated/svc/v1/audit.ts";
-import { ownActions } from "../../../../contracts/src/state-changes.ts";
 import type { Identity } from "../../../../ports/identity.ts";
 import type { RpcCall } from "../../../../ports/rpc.ts";
 import { auditRig, rewriteAndRechain } from "../../../../testkit/audit/service-rig.ts";

@@ -3,7 +3,7 @@
 //
 //  1. What is told is only told when it was missing in two looks, so that an event that is still on its way comes first.
 //  2. A version is told at most once in a life of this process; in the log it is then known.
-import { foreignActor } from "../../../../contracts/src/audit-actions.ts";
+import { foreignActor } from "../../../../contracts/src/events/event.ts";
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";

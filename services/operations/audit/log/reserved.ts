@@ -1,9 +1,8 @@
 // What belongs to the platform alone: the names of its actions, and the members of data that it writes. Whoever appends from outside may use none of
 // them, nor anything that only looks like one of them, so that an entry that reads as the platform's is the platform's.
-import { auditActions, unreadActions } from "../../../../contracts/src/audit-actions.ts";
+import { auditActions, ownActions, unreadActions } from "../../../../contracts/src/audit-actions.ts";
 import type { Denial } from "../../../../contracts/src/codes.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
-import { ownActions } from "../../../../contracts/src/state-changes.ts";
 import { actionCharactersMax, actorCharactersMax } from "../../../../core/audit/entry-layout.ts";
 import { genesisAction } from "../../../../core/audit/genesis.ts";
 import { revokedAction, rotatedAction } from "../../../../core/audit/key-ring.ts";

@@ -1,8 +1,9 @@
 // Every unit of work of the platform, and which events tell of what it changed. The rule is simple: whoever changes a record publishes, in the
 // same transaction, an event that becomes an entry of the audit log. What need not is written down here with its reason, and nothing else
 // is let through: the store asks `untoldChange` before every commit.
-import { type AuditRule, auditActions } from "./audit-actions.ts";
-import { subjects } from "./subjects.ts";
+import { auditActions } from "../../contracts/src/audit-actions.ts";
+import type { AuditRule } from "../../contracts/src/events/event.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
 
 type SubjectKey = keyof typeof subjects;
 
@@ -221,17 +222,6 @@ export const otherWriters: Readonly<Record<string, string>> = {
     "Keys that seal personal fields; that one is destroyed is the entry subject.key_destroyed.",
 };
 
-/** Actions that the audit log appends about itself, without an event. */
-export const ownActions: Readonly<Record<string, string>> = {
-  "chain.genesis": "Entry 0: names the log.",
-  "chain.begun_anew":
-    "Entry 1 of a log that follows another: names the log that was closed, its last checkpoint, what was wrong with it, why, and both people.",
-  "chain.verified": "The log verified itself; with what came of it.",
-  "key.rotated": "Another key signs checkpoints from here on.",
-  "key.revoked": "A key's signatures count only up to a size.",
-  "subject.key_destroyed": "The key of a person's sealed fields is gone, and with it what they said.",
-};
-
 const audited: ReadonlySet<string> = new Set(
   (Object.keys(subjects) as SubjectKey[]).flatMap((key) => (isAudited(auditActions[key]) ? [subjects[key].name] : [])),
 );
@@ -253,7 +243,7 @@ export function untoldChange(
   if (changed.length === 0) return undefined;
   const rule = Object.hasOwn(unitsOfWork, unit) ? unitsOfWork[unit] : undefined;
   if (rule === undefined) {
-    return `${unit} changes ${changed.join(", ")} and is not in contracts/src/state-changes.ts: say there how it is told`;
+    return `${unit} changes ${changed.join(", ")} and is not in adapters/records/state-changes.ts: say there how it is told`;
   }
   if ("untold" in rule) return undefined;
   const isTold = rule.tells.some((key) => audited.has(subjects[key].name) && published.has(subjects[key].name));

@@ -1,8 +1,8 @@
 // The whole of docs/audit-actions.md: every action, what becomes one, and everything that changes state without being one, from the tables that the
 // audit log and the stores ask.
-import { auditActions, unreadActions } from "./audit-actions.ts";
-import { otherWriters, ownActions, type UnitRule, unitsOfWork, untoldRecords } from "./state-changes.ts";
-import { subjects } from "./subjects.ts";
+import { auditActions, ownActions, unreadActions } from "../../contracts/src/audit-actions.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { otherWriters, type UnitRule, unitsOfWork, untoldRecords } from "./state-changes.ts";
 
 type SubjectKey = keyof typeof subjects;
 
@@ -50,7 +50,7 @@ export function auditActionsDocument(): string {
   return [
     "# What the audit log records",
     "",
-    "Made by `npm run gen` from `contracts/src/audit-actions.ts` and `contracts/src/state-changes.ts`. An action may be added, never renamed.",
+    "Made by `npm run gen` from `contracts/src/audit-actions.ts` and `adapters/records/state-changes.ts`. An action may be added, never renamed.",
     "",
     "## Actions",
     "",

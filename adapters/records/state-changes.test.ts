@@ -3,16 +3,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { migrations } from "../../adapters/postgres/migrations/index.ts";
-import { auditActions } from "./audit-actions.ts";
+import { auditActions, ownActions } from "../../contracts/src/audit-actions.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { migrations } from "../postgres/migrations/index.ts";
 import { auditActionsDocument } from "./audit-actions-document.ts";
-import { otherWriters, ownActions, unitsOfWork, untoldChange, untoldRecords } from "./state-changes.ts";
-import { subjects } from "./subjects.ts";
+import { otherWriters, unitsOfWork, untoldChange, untoldRecords } from "./state-changes.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const isSource = (path: string): boolean =>
   path.endsWith(".ts") &&
-  !/\.test\.ts$|(^|\/)test-[a-z-]+\.ts$|^adapters\/(memory\/|records\/audited-changes)|\/migrations\//.test(path);
+  !/\.test\.ts$|(^|\/)test-[a-z-]+\.ts$|^adapters\/(memory\/|records\/(audited|state)-changes)|\/migrations\//.test(
+    path,
+  );
 const files = ["services", "adapters", "edges", "compose", "supervisor"]
   .flatMap((room) => readdirSync(join(root, room), { recursive: true }).map((name) => `${room}/${String(name)}`))
   .concat(readdirSync(root))

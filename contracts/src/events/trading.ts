@@ -1,0 +1,138 @@
+// Order management, treasury and research, or foreign systems in their place. One entry an event: subject, payload, order, publishers and what the audit log says of it.
+
+import { corporateActionChanged } from "../records/corporate-action.ts";
+import {
+  ledgerBooked,
+  ledgerRebuilt,
+  navUpdated,
+  paperWeather,
+  seedImported,
+  strategyChanged,
+} from "../records/fund.ts";
+import { fill, orderCreated, orderTransition } from "../records/order.ts";
+import { referenceChanged } from "../records/reference.ts";
+import { byFund, byOrder, event } from "./event.ts";
+
+export const tradingEvents = {
+  // An order's `actor` is free text of whoever wants it: the record says who published it.
+  ordersCreated: event({
+    subject: "svc.v1.oms.orders.created",
+    schema: orderCreated,
+    key: byOrder,
+    sentence: "An order was taken in; nothing was decided yet.",
+    publishers: ["oms"],
+    audit: { action: "order.created", about: byOrder },
+  }),
+  ordersAccepted: event({
+    subject: "svc.v1.oms.orders.accepted",
+    schema: orderTransition,
+    key: byOrder,
+    sentence: "An order passed its check and may be routed.",
+    publishers: ["oms"],
+    audit: { action: "order.accepted", about: byOrder },
+  }),
+  ordersRejected: event({
+    subject: "svc.v1.oms.orders.rejected",
+    schema: orderTransition,
+    key: byOrder,
+    sentence: "An order was refused, by us or by the broker.",
+    publishers: ["oms"],
+    audit: { action: "order.rejected", about: byOrder },
+  }),
+  ordersUpdated: event({
+    subject: "svc.v1.oms.orders.updated",
+    schema: orderTransition,
+    key: byOrder,
+    sentence: "An order moved on: routed, working, filled, unknown or amended.",
+    publishers: ["oms"],
+    audit: { action: "order.updated", about: byOrder },
+  }),
+  ordersCancelled: event({
+    subject: "svc.v1.oms.orders.cancelled",
+    schema: orderTransition,
+    key: byOrder,
+    sentence: "An order was cancelled; what had filled stays filled.",
+    publishers: ["oms"],
+    audit: { action: "order.cancelled", about: byOrder },
+  }),
+  ordersExpired: event({
+    subject: "svc.v1.oms.orders.expired",
+    schema: orderTransition,
+    key: byOrder,
+    sentence: "An order's time in force ran out.",
+    publishers: ["oms"],
+    audit: { action: "order.expired", about: byOrder },
+  }),
+  fillsCreated: event({
+    subject: "svc.v1.oms.fills.created",
+    schema: fill,
+    key: byOrder,
+    sentence: "An order traded, in whole or in part.",
+    publishers: ["oms"],
+    audit: { action: "fill.created", about: byOrder },
+  }),
+  paperWeather: event({
+    subject: "svc.v1.oms.paper.weather",
+    schema: paperWeather,
+    key: () => "paper",
+    sentence: "Somebody changed what the paper broker and the paper market suffer.",
+    publishers: ["oms"],
+    audit: { action: "paper.weather", about: () => "paper", by: (of) => of.set_by },
+  }),
+  ledgerBooked: event({
+    subject: "svc.v1.treasury.ledger.booked",
+    schema: ledgerBooked,
+    key: byFund,
+    sentence: "Cash moved that no fill moved: capital, a flow, a fee for borrowed shares.",
+    publishers: ["treasury"],
+    audit: { action: "ledger.booked", about: byFund, by: (of) => of.booked_by },
+  }),
+  ledgerRebuilt: event({
+    subject: "svc.v1.treasury.ledger.rebuilt",
+    schema: ledgerRebuilt,
+    key: byFund,
+    sentence: "What is kept of a fund's positions and cash was put right from its trades and entries.",
+    publishers: ["treasury"],
+    audit: { action: "ledger.rebuilt", about: byFund, by: (of) => of.rebuilt_by },
+  }),
+  corporateActionChanged: event({
+    subject: "svc.v1.treasury.corporate_action.changed",
+    schema: corporateActionChanged,
+    key: (action) => action.symbol,
+    sentence: "A split or a change of symbol was announced, applied, done or aborted.",
+    publishers: ["oms", "treasury"],
+    audit: { action: "corporate_action.changed", about: (of) => of.symbol, by: (of) => of.booked_by },
+  }),
+  strategyChanged: event({
+    subject: "svc.v1.research.strategy.changed",
+    schema: strategyChanged,
+    key: (changed) => changed.strategy_id,
+    sentence: "A strategy's status or allocation changed.",
+    publishers: ["research"],
+    audit: { action: "strategy.changed", about: (of) => of.strategy_id, by: (of) => of.changed_by },
+  }),
+  seedImported: event({
+    subject: "svc.v1.treasury.seed.imported",
+    schema: seedImported,
+    key: (seed) => seed.name,
+    sentence: "The paper platform's history was put in.",
+    publishers: ["treasury"],
+    audit: { action: "seed.imported", about: (of) => of.name, by: (of) => of.imported_by },
+  }),
+  navUpdated: event({
+    subject: "svc.v1.treasury.nav.updated",
+    schema: navUpdated,
+    key: byFund,
+    sentence: "A fund was valued.",
+    publishers: ["treasury"],
+    audit: { notAudited: "A valuation follows from fills and prices; what was decided on it stands in the decision." },
+  }),
+  referenceChanged: event({
+    subject: "svc.v1.treasury.reference.changed",
+    schema: referenceChanged,
+    key: (changed) => changed.kind,
+    sentence: "One kind of reference data got a new version.",
+    publishers: ["oms", "treasury"],
+    audit: { action: "reference.changed", about: (of) => `reference:${of.kind}`, by: (of) => of.set_by },
+  }),
+};
