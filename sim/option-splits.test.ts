@@ -4,19 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Exposures } from "../contracts/src/generated/svc/v1/riskengine.ts";
-import { parse } from "../contracts/src/instant.ts";
-import type { CorporateActionChanged } from "../contracts/src/records/corporate-action.ts";
 import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type { Instrument } from "../contracts/src/records/market.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import { seedPositions } from "../services/oms/seed-positions.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
-import { scheduler } from "../testkit/virtual/scheduler.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
-import { firstHoldings, heldKey } from "./outside.ts";
-import { operatorIdentity, platform } from "./platform.ts";
-import { weather } from "./weather.ts";
+import { openedPlatform } from "./opened-platform.ts";
+import { heldKey } from "./outside.ts";
 
 const seed = 23_08;
 let restore: () => void;
@@ -25,36 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => restore());
 
-async function open() {
-  const time = scheduler({ seed, startAt: parse("2026-11-18T15:00:00Z") });
-  const settings = { ...testSettings, stops: { ...testSettings.stops, othersEveryMs: 1_000 } };
-  const made = platform({ time, weather: weather(time.dice.fork("weather")), settings });
-  made.start();
-  made.retire("research");
-  const told = <Payload>(subject: { readonly name: string }): Payload[] =>
-    made.world.log
-      .filter((entry) => entry.subject === subject.name)
-      .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
-  const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
-  async function until(holds: () => boolean, ms: number): Promise<boolean> {
-    for (const end = time.elapsedMs() + ms; time.elapsedMs() < end; await pass(50)) if (holds()) return true;
-    return holds();
-  }
-  async function ask<Answer>(service: string, method: string, request: object, as = operatorIdentity("duty")) {
-    const outcome = await time.finish(method, made.ask(as)(service, method, request));
-    return (outcome.ok ? outcome.value : outcome) as Answer;
-  }
-  while (made.running().length < 4) await pass(100);
-  await pass(3_000);
-  await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
-  const broker = made.outside.connect();
-  await time.finish("the broker", broker.begin(firstHoldings()));
-  await pass(5_000);
-  const states = () => told<CorporateActionChanged>(subjects.corporateActionChanged).map(({ state }) => state);
-  return { time, made, told, pass, until, ask, broker, states };
-}
-
-type Rig = Awaited<ReturnType<typeof open>>;
+type Rig = Awaited<ReturnType<typeof openedPlatform>>;
 
 const noTerms = { amount_per_share: "", ex_date: "", ratio: "", new_symbol: "" };
 const begin = ({ ask }: Rig, terms: object) =>
@@ -128,7 +93,7 @@ describe(`23.4: options on a share, seed ${seed}`, () => {
     async (one) => {
       const { terms, spy, names } = one;
       const [shares, contracts] = one.times;
-      const rig = await open();
+      const rig = await openedPlatform(seed);
       const { made, told } = rig;
       const [call, put] = ["SPY 281215C00650000", "SPY 281215P00500000"];
       const resting = orderOf("rest-1", put, {

@@ -217,7 +217,7 @@ describe("23.4: options on a share that was split or renamed", () => {
   const at = plusMilliseconds(noon, 3_600_000);
   type Leg = StoredAction["legs"][number];
   const pricesWith = (...legs: readonly Leg[]) => {
-    const actions = [{ state: "DONE" as const, legs, appliedAt: noon }];
+    const actions = [{ state: "DONE" as const, symbol: "SPY", legs, appliedAt: noon }];
     return pricesOf({
       ...{ clock: { now: () => at }, timers: scheduler({ seed }).timers, seed, quoteEveryMs, beganAt: noon },
       ...{ listings: paperListings, actions: () => ({ actions, readAt: at }) },
@@ -264,5 +264,27 @@ describe("23.4: options on a share that was split or renamed", () => {
       { symbol: "SPY 281215P00550000", new_symbol: put, quantity: [2, 1], price: [1, 2] },
     );
     expect(chain.namesNow(put)).toEqual([put, "X"]);
+  });
+
+  it("a dividend is no part of prices from its ex moment on, for whoever read of it, declared or booked", () => {
+    const exAt = plusMilliseconds(noon, 1_800_000);
+    const dividend = { perShare: "2.5", currency: "USD", exDate: "2026-11-15", exAt };
+    const declared = { state: "DECLARED" as const, symbol: "SPY", legs: [], dividend };
+    const booked = { ...declared, state: "DONE" as const, appliedAt: exAt };
+    for (const one of [declared, booked]) {
+      const prices = pricesOf({
+        ...{ clock: { now: () => at }, timers: scheduler({ seed }).timers, seed, quoteEveryMs, beganAt: noon },
+        ...{ listings: paperListings, actions: () => ({ actions: [one], readAt: at }) },
+      });
+      const fallen = (moment: Instant) => decimal.subtract(plain.middle("SPY", moment), prices.middle("SPY", moment));
+      const last = plusMilliseconds(exAt, -1);
+      expect([fallen(noon), fallen(last), fallen(exAt), fallen(at)].map(decimal.format)).toEqual([
+        "0",
+        "0",
+        "2.5",
+        "2.5",
+      ]);
+      expect(prices.listing(call)?.symbol).toBe(call);
+    }
   });
 });

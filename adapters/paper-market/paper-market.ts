@@ -37,7 +37,7 @@ export interface PaperMarketOptions {
 
 export interface KnownActions {
   /** Those that are under way or were applied, in the order in which they were. */
-  readonly actions: readonly Pick<StoredAction, "state" | "legs" | "appliedAt">[];
+  readonly actions: readonly Pick<StoredAction, "state" | "symbol" | "legs" | "appliedAt" | "dividend">[];
   readonly readAt: Instant;
 }
 
@@ -108,7 +108,11 @@ export function termsOf({ actions, listings }: Pick<PaperMarketOptions, "actions
     const now = actions?.()?.actions;
     if (now === known || now === undefined) return terms;
     known = now;
-    const applied = now.filter(({ appliedAt }) => appliedAt !== undefined);
+    // A dividend is known before its moment, so that everybody who quotes goes ex at the same one.
+    const momentOf = ({ appliedAt, dividend }: (typeof now)[number]) => dividend?.exAt ?? appliedAt;
+    const applied = now
+      .filter((one) => momentOf(one) !== undefined)
+      .sort((one, other) => (momentOf(one) ?? 0) - (momentOf(other) ?? 0));
     terms = applied.length === 0 ? asListed : new Map(listings.flatMap(({ symbol }) => termsAfter(symbol, applied)));
     return terms;
   };
@@ -117,7 +121,11 @@ export function termsOf({ actions, listings }: Pick<PaperMarketOptions, "actions
 function termsAfter(listed: string, applied: KnownActions["actions"]): readonly (readonly [string, ListingTerms])[] {
   let name = listed;
   const steps: ListingStep[] = [];
-  for (const { legs } of applied) {
+  for (const { symbol: its, legs, dividend } of applied) {
+    if (dividend !== undefined && its === name) {
+      const paid = { perShare: dividend.perShare, from: dividend.exAt };
+      steps.push({ quantity: [1, 1], price: [1, 1], paid });
+    }
     const leg = legs.find(({ symbol }) => symbol === name);
     if (leg === undefined) continue;
     name = leg.new_symbol;

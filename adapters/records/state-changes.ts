@@ -52,7 +52,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "treasury.alarm": tells("alarmRaised"),
   "treasury.flow": tells("ledgerBooked"),
   "treasury.borrow": tells("ledgerBooked"),
-  "treasury.corporate-action": tells("ledgerBooked"),
+  "treasury.dividend": tells("corporateActionChanged", "ledgerBooked"),
   "treasury.rebuild": tells("ledgerRebuilt"),
   "treasury.action": tells("corporateActionChanged"),
   "treasury.look": onlyReads,

@@ -5,6 +5,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { fromUnixMs } from "../../contracts/src/instant.ts";
 import {
   allot,
+  dividendsOf,
   inverse,
   parseRatio,
   pricesAfter,
@@ -135,5 +136,33 @@ describe(`corporate actions, seed ${seed}`, () => {
     expect(pricesAfter(new Map([["A", { price: d("50"), at: late }]]), actions).get("A")?.price).toBe(d("50"));
     expect(quantityRatioSince("A", early, actions)).toEqual([4, 1]);
     expect(quantityRatioSince("A", late, actions)).toEqual([1, 1]);
+  });
+
+  it("23.4: a dividend is in every price or in the books, never in both and never in neither (4)", () => {
+    const [early, ex, late] = [fromUnixMs(1_000), fromUnixMs(2_000), fromUnixMs(3_000)];
+    const opening = { fundId: "f", strategyId: "s", openedBy: "t" };
+    const due = [{ ...opening, quantity: "100" }];
+    const declared = { symbol: "A", legs: [], dividend: { perShare: "0.5", exAt: ex } };
+    const booked = { ...declared, appliedAt: ex, dividend: { ...declared.dividend, due } };
+    const priced = (price: string, at: typeof early, ...actions: Parameters<typeof pricesAfter>[1]) =>
+      decimal.format(pricesAfter(new Map([["A", { price: d(price), at }]]), actions).get("A")?.price ?? d("0"));
+    expect([priced("10", early, declared), priced("9.5", ex, declared), priced("9.4", late, declared)]).toEqual([
+      ...["10", "10", "9.9"],
+    ]);
+    expect([priced("10", early, booked), priced("9.5", ex, booked), priced("9.4", late, booked)]).toEqual([
+      ...["9.5", "9.5", "9.4"],
+    ]);
+    const split = { symbol: "A", legs: [leg("A", [4, 1], "B")], appliedAt: late };
+    const paid = (quantity: string, ...actions: Parameters<typeof dividendsOf>[1]) =>
+      decimal.format(dividendsOf({ ...opening, quantity: d(quantity) }, actions));
+    // What was reduced was paid as much a share, what was bought since was not; and a split divides it.
+    expect([paid("100", booked), paid("40", booked), paid("200", booked)]).toEqual(["0.5", "0.5", "0.25"]);
+    expect([paid("400", booked, split), paid("-100", booked), paid("100", declared)]).toEqual(["0.125", "0.5", "0"]);
+    expect(decimal.format(dividendsOf({ ...opening, openedBy: "u", quantity: d("100") }, [booked]))).toBe("0");
+    expect(
+      decimal.format(
+        pricesAfter(new Map([["A", { price: d("10"), at: early }]]), [booked, split]).get("B")?.price ?? d("0"),
+      ),
+    ).toBe("2.375");
   });
 });

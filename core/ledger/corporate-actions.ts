@@ -102,10 +102,24 @@ export function reissued(
   return requantified({ ...position, cost, realisedPnl }, quantity);
 }
 
-/** An action that our books have. */
+/** An action that our books have, or a dividend that was declared. */
 export interface AppliedAction {
+  readonly symbol?: string;
   readonly legs: readonly ActionLeg[];
   readonly appliedAt?: Instant;
+  readonly dividend?: PaidDividend;
+}
+
+interface PaidDividend {
+  readonly perShare: string;
+  readonly exAt: Instant;
+  readonly due?: readonly (Opening & { readonly quantity: string })[];
+}
+
+interface Opening {
+  readonly fundId: string;
+  readonly strategyId: string;
+  readonly openedBy: string;
 }
 
 interface Dated {
@@ -113,14 +127,18 @@ interface Dated {
   readonly at: Instant;
 }
 
-/** Every price as one of now; the actions are in the order in which they were applied. */
+/**
+ * Every price as one of now; the actions are in the order in which they were applied, and dividends that were only declared come last. A dividend that
+ * our books have is no part of a price; of one that they do not have yet the price has it, also if the market quotes without it already.
+ */
 export function pricesAfter<Price extends Dated>(
   prices: ReadonlyMap<string, Price>,
   actions: readonly AppliedAction[],
 ): ReadonlyMap<string, Price> {
   if (actions.length === 0) return prices;
   const after = new Map(prices);
-  for (const { legs, appliedAt } of actions) {
+  for (const { symbol, legs, appliedAt, dividend } of actions) {
+    if (dividend !== undefined) paidFor(after, symbol ?? "", dividend, appliedAt !== undefined);
     // All of them are taken before one is put: a symbol may be another's old one.
     const moved = legs.flatMap((leg) => {
       const before = after.get(leg.symbol);
@@ -135,6 +153,50 @@ export function pricesAfter<Price extends Dated>(
     }
   }
   return after;
+}
+
+function paidFor<Price extends Dated>(
+  prices: Map<string, Price>,
+  symbol: string,
+  { perShare, exAt }: PaidDividend,
+  isBooked: boolean,
+): void {
+  const before = prices.get(symbol);
+  if (before === undefined || before.at < exAt !== isBooked) return;
+  const paid = decimal.parse(perShare);
+  const price = isBooked ? decimal.subtract(before.price, paid) : decimal.add(before.price, paid);
+  prices.set(symbol, { ...before, price });
+}
+
+/** What an opening was paid, or paid, in dividends, per unit of what it is now: a fall of the price that was no loss to it. */
+export function dividendsOf(
+  opening: Opening & { readonly quantity: Decimal },
+  actions: readonly AppliedAction[],
+): Decimal {
+  const paid: { symbol: string; perShare: Decimal; quantity: Decimal }[] = [];
+  for (const { symbol = "", legs, dividend } of actions) {
+    for (const leg of legs) {
+      for (const one of paid.filter((before) => before.symbol === leg.symbol)) {
+        const [perShare, quantity] = [scaled(one.perShare, leg.price), scaled(one.quantity, leg.quantity)];
+        Object.assign(one, { symbol: leg.new_symbol, perShare, quantity });
+      }
+    }
+    const own = dividend?.due?.find((due) => isSame(due, opening));
+    if (dividend === undefined || own === undefined) continue;
+    paid.push({ symbol, perShare: decimal.parse(dividend.perShare), quantity: decimal.parse(own.quantity) });
+  }
+  // What was bought since was bought without it.
+  const now = decimal.abs(opening.quantity);
+  return paid.reduce((sum, { perShare, quantity }) => {
+    const held = decimal.min(decimal.abs(quantity), now);
+    return now === decimal.zero
+      ? sum
+      : decimal.add(sum, decimal.divide(decimal.multiply(perShare, held, "half-even"), now, "down"));
+  }, decimal.zero);
+}
+
+function isSame(one: Opening, other: Opening): boolean {
+  return one.fundId === other.fundId && one.strategyId === other.strategyId && one.openedBy === other.openedBy;
 }
 
 /** By how much quantities of a moment are multiplied to be quantities of now. */

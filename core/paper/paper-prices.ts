@@ -9,6 +9,7 @@
 //    the speed changes, what has passed stays (market-time.ts).
 //  - Gaps multiply a price from a moment on, for as long as they are in the weather.
 //  - A split divides the prices of all times, as charts show them; what was quoted before it is what it was.
+//  - A dividend is no part of prices from the moment on at which its share goes ex.
 // Chance is a binary number, money is not: a price becomes a decimal on its tick before anybody sees it.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { daysFromCivil, format, type Instant, toUnixMs, tryParse, tryParseDate } from "../../contracts/src/instant.ts";
@@ -66,6 +67,8 @@ export interface ListingTerms {
 export interface ListingStep {
   readonly quantity: Ratio;
   readonly price: Ratio;
+  /** Of a dividend: a decimal that prices lack from a moment on. */
+  readonly paid?: { readonly perShare: string; readonly from: Instant };
 }
 
 export interface PaperPricesOptions {
@@ -141,7 +144,8 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
   /** An option that a split of its share left as it was is worth nothing that could be said: nobody had it when the share was split. */
   function isAdjusted(it: Listed): boolean {
     const { option } = it.listing;
-    return option === undefined || stepsOf(it.listing.symbol).length === stepsOf(option.underlying).length;
+    const splits = (listedName: string): number => stepsOf(listedName).filter((step) => step.paid === undefined).length;
+    return option === undefined || splits(it.listing.symbol) === splits(option.underlying);
   }
 
   function listedAs(symbol: string): Listed {
@@ -165,6 +169,11 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
   const splitPrice = (price: decimal.Decimal, listedName: string): decimal.Decimal =>
     stepsOf(listedName).reduce((before, step) => scaled(before, step.price), price);
 
+  const steppedPrice = (price: decimal.Decimal, { price: ratio, paid }: ListingStep, at: Instant): decimal.Decimal => {
+    if (paid === undefined) return scaled(price, ratio);
+    return at < paid.from ? price : decimal.subtract(price, decimal.parse(paid.perShare));
+  };
+
   /** More of what is worth less is traded. */
   const sizeFactor = ({ listing: { symbol } }: Listed): number =>
     stepsOf(symbol).reduce((factor, { quantity: [to, from] }) => (factor * to) / from, 1);
@@ -182,7 +191,8 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     const factor = Math.min(1_000, exp(moved) * gapFactor(it.listing.symbol, at));
     const ratio = decimal.fromInteger(BigInt(Math.round(factor * 1e9)));
     const unsplit = decimal.divide(decimal.multiply(it.price, ratio, "half-even"), billion, "half-even");
-    return decimal.roundToIncrement(splitPrice(unsplit, it.listing.symbol), it.tick, "half-even");
+    const free = stepsOf(it.listing.symbol).reduce((price, step) => steppedPrice(price, step, at), unsplit);
+    return decimal.roundToIncrement(free, it.tick, "half-even");
   }
 
   function optionPrice(it: Listed, terms: NonNullable<Listed["option"]>, at: Instant): decimal.Decimal {

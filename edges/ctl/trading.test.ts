@@ -327,8 +327,12 @@ describe("accounts", () => {
       ...{ action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", amount_per_share: "0.26" },
       ...{ ex_date: "2026-11-16", reason: "dividend" },
     });
-    server.on(route, { body: { action_id: "q4", entries: [], already_booked: false } });
-    expect((await run(`${asked} ${fine}`)).stdout).toBe("Nobody held AAPL before 2026-11-16; nothing was booked.\n");
+    server.on(route, { body: { action_id: "q4", entries: [], already_booked: false, state: "DONE" } });
+    const nobody = "Nobody held AAPL when it went ex; nothing was booked.\n";
+    expect((await run(`${asked} ${fine}`)).stdout).toBe(nobody);
+    server.on(route, { body: { action_id: "q4", entries: [], already_booked: false, state: "EX" } });
+    expect((await run(`${asked} ${fine} --pay-date 2026-11-20`)).stdout).toMatch(/is paid on 2026-11-20/);
+    expect(bodyOf(route)).toMatchObject({ pay_date: "2026-11-20" });
     for (const wrong of [
       "--kind SPLIT --amount-per-share 1 --reason x",
       "--kind CASH_DIVIDEND --amount-per-share 0 --reason x",
@@ -336,7 +340,7 @@ describe("accounts", () => {
     ]) {
       expect(await run(`${asked} ${wrong}`)).toMatchObject({ exit: 2, stdout: "" });
     }
-    expect(server.calls(route)).toHaveLength(2);
+    expect(server.calls(route)).toHaveLength(3);
   });
 
   it("take money in and out, in their own currency, with a reason", async () => {

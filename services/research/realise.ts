@@ -34,7 +34,11 @@ export async function realise(
   for (const signal of due) {
     // Its symbol may be called otherwise by now, and its price be one of before a split.
     const said = new Map([[signal.symbol, { price: signal.price, at: signal.at }]]);
-    const [now] = pricesAfter(said, actions);
+    const until = plusMilliseconds(signal.at, signal.horizonS * 1_000);
+    const [now] = pricesAfter(
+      said,
+      actions.filter(({ dividend }) => dividend === undefined || dividend.exAt <= until),
+    );
     const [symbol, before] = [now?.[0] ?? signal.symbol, decimal.toNumber(now?.[1].price ?? signal.price)];
     const price = await market.priceAt(symbol, plusMilliseconds(signal.at, signal.horizonS * 1_000));
     if (price === undefined || !(before > 0)) continue;

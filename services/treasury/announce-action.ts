@@ -25,7 +25,7 @@ import { invalid, quoted } from "./treasury-arguments.ts";
 export type AnnouncePorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
 
 /** Each of them is read with every value and every price of the paper market. */
-const actionsMax = 1_000;
+export const actionsMax = 1_000;
 
 export async function announceAction(
   request: BookCorporateActionRequest,
@@ -105,6 +105,13 @@ async function whyNot(
     one.legs.some((leg) => symbols.has(leg.symbol) || symbols.has(leg.new_symbol)),
   );
   if (other !== undefined) return `The corporate action ${other.actionId} in ${other.symbol} is under way.`;
+  const dividend = (await unit.corporateActions.dividends()).find(
+    ({ state, symbol }) => state === "DECLARED" && symbols.has(symbol),
+  );
+  if (dividend !== undefined) {
+    const exAt = format(dividend.dividend?.exAt ?? at);
+    return `The dividend ${dividend.actionId} of ${dividend.symbol} is counted in the shares of now: book this after ${exAt}, when it has gone ex.`;
+  }
   if ((await unit.corporateActions.applied()).length >= actionsMax) {
     return `There were ${actionsMax} corporate actions, which is the most.`;
   }

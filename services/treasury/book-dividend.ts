@@ -1,35 +1,50 @@
-// Cash dividends: who was long of a share at the end of the day before its ex-date receives so much a share, who was short pays it. The day is that of
-// the fund's own calendar; what was held then is what is held now less what traded since, by the trades' own times. All funds are booked in
-// one transaction, which also keeps the action's id: the same action twice is one, also after a crash.
+// Cash dividends. One is declared here, in one transaction with its event, and pays at the moment at which its share goes ex
+// (pay-dividends.ts): the beginning of its ex-date, or a moment after it was declared where that has begun. The same id is one dividend.
 
-import { startOfDate } from "../../contracts/src/calendar.ts";
+import { startOfDate, type TradingCalendar } from "../../contracts/src/calendar.ts";
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { BookCorporateActionRequest, CorporateAction } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { type CivilDate, type Instant, tryParseDate } from "../../contracts/src/instant.ts";
+import {
+  type CivilDate,
+  format,
+  type Instant,
+  later,
+  millisecondsBetween,
+  plusMilliseconds,
+  tryParseDate,
+} from "../../contracts/src/instant.ts";
 import { idText, reasonText } from "../../contracts/src/records/fields.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
-import { dividendEntry, dividendOf } from "../../core/ledger/ledger.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { StoredAction, StoredDividend } from "../../ports/corporate-actions.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { actionPace, changedRecord } from "../shared/corporate-action-record.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import { bookEntry, entryIdOf } from "./book-entry.ts";
+import { actionsMax } from "./announce-action.ts";
 import { ledgerMessage } from "./list-ledger.ts";
+import { dividendEntryId } from "./pay-dividends.ts";
 import { canonicalText, hexOf } from "./reference-records.ts";
 import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
 import { invalid, quoted } from "./treasury-arguments.ts";
 
-export type DividendPorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
+export type DividendPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "settings">;
 
-interface Dividend {
+/** A declared one cannot be taken back, and no split goes with it. */
+const daysAheadMax = 7;
+const dayMs = 86_400_000;
+/** More of the price than this is no ordinary dividend: the share would be another one afterwards. */
+const shareOfPriceMax = decimal.parse("0.5");
+
+interface Asked {
   readonly actionId: string;
   readonly instrument: Instrument;
   readonly perShare: decimal.Decimal;
   readonly exDate: CivilDate;
-  readonly exDateText: string;
+  readonly payDate: CivilDate | undefined;
   readonly reason: string;
-  readonly bookedBy: string;
 }
 
 export async function bookDividend(
@@ -39,121 +54,114 @@ export async function bookDividend(
   reader: ReferenceReader,
 ): Promise<CorporateAction | DeniedAnswer> {
   const view = await reader.refresh();
-  const dividend = checked(request, view, call.identity.actor);
-  if (dividend.reason === "") return denied("REASON_MISSING", "No dividend is booked without a reason.");
-  if (dividend.instrument.asset_class !== "EQUITY") {
-    const sentence = `${request.symbol} is of class ${dividend.instrument.asset_class}: only shares pay dividends.`;
+  const asked = checked(request, view);
+  if (asked.reason === "") return denied("REASON_MISSING", "No dividend is booked without a reason.");
+  if (asked.instrument.asset_class !== "EQUITY") {
+    const sentence = `${request.symbol} is of class ${asked.instrument.asset_class}: only shares pay dividends.`;
     return denied("CORPORATE_ACTION_NOT_SHARE", sentence);
   }
-  return ports.store.transact("treasury.corporate-action", (unit) => book(unit, dividend, view, ports));
-}
-
-async function book(
-  unit: UnitOfWork,
-  dividend: Dividend,
-  view: ReferenceView,
-  ports: DividendPorts,
-): Promise<CorporateAction | DeniedAnswer> {
-  const { actionId, instrument, perShare, exDateText } = dividend;
-  const name = `corporate-action:${actionId}`;
-  const terms = ["CASH_DIVIDEND", instrument.symbol, decimal.format(perShare), exDateText];
-  const hash = hexOf(ports.sha256(canonicalText(terms)));
-  const answer = { action_id: actionId, kind: "CASH_DIVIDEND", symbol: instrument.symbol };
-  const known = await unit.ledger.imported(name);
-  if (known !== undefined && known !== hash) {
-    return denied("CORPORATE_ACTION_CONFLICT", `${actionId} is another corporate action.`);
-  }
-  const due =
-    known === undefined ? await dueEntries(unit, dividend, view, ports) : await bookedEntries(unit, dividend, ports);
-  if ("denial" in due) return due;
-  if (known === undefined && due.length > 0) {
-    await unit.ledger.firstImport(name, hash, ports.clock.now());
-    for (const entry of due) await bookEntry(unit, entry);
-  }
-  const booked = { already_booked: known !== undefined, state: "DONE", note: "" };
-  return { ...answer, entries: due.map(ledgerMessage), ...booked };
-}
-
-/** What every strategy of every paper fund is due, or why that cannot be said yet. */
-async function dueEntries(
-  unit: UnitOfWork,
-  dividend: Dividend,
-  view: ReferenceView,
-  ports: DividendPorts,
-): Promise<readonly LedgerEntry[] | DeniedAnswer> {
-  const { instrument, exDate, exDateText } = dividend;
-  const funds = view.reference.funds.filter(({ mode }) => mode === "PAPER");
-  const at = ports.clock.now();
-  const entries: LedgerEntry[] = [];
-  const fundIds = funds.map(({ fund_id: id }) => id);
-  const unbooked = (await unit.oms.unbookedFills(fundIds, unbookedMax)).find(
-    ({ symbol }) => symbol === instrument.symbol,
-  );
-  if (unbooked !== undefined) {
-    return denied("CORPORATE_ACTION_EARLY", `The trade ${unbooked.fill_id} in ${instrument.symbol} is not booked yet.`);
-  }
-  for (const { fund_id: fundId, calendar: calendarName } of funds) {
-    const calendar = view.calendars.get(calendarName);
-    if (calendar === undefined) throw invalid(`${fundId} follows a calendar that is not there.`);
-    const began = startOfDate(calendar, exDate);
-    if (began > at) return denied("CORPORATE_ACTION_EARLY", `${exDateText} has not begun for ${fundId}.`);
-    entries.push(...(await entriesOf(unit, dividend, fundId, began, at, ports)));
-  }
-  return entries;
-}
-
-const unbookedMax = 1_000;
-
-async function entriesOf(
-  unit: UnitOfWork,
-  dividend: Dividend,
-  fundId: string,
-  began: Instant,
-  at: Instant,
-  ports: DividendPorts,
-): Promise<readonly LedgerEntry[]> {
-  const { instrument, perShare, exDateText, bookedBy } = dividend;
-  const isIts = (one: { readonly symbol: string }): boolean => one.symbol === instrument.symbol;
-  const held = (await unit.ledger.strategyHoldings()).filter((one) => one.fundId === fundId && isIts(one));
-  const since = (await unit.ledger.tradedSince(fundId, began)).filter(isIts);
-  const multiplier = decimal.parse(instrument.multiplier);
-  return held.flatMap(({ strategyId, quantity }) => {
-    const traded = since.find((one) => one.strategyId === strategyId)?.quantity ?? decimal.zero;
-    const then = decimal.subtract(quantity, traded);
-    const amount = dividendOf(decimal.multiply(then, multiplier, "half-even"), perShare);
-    if (amount === decimal.zero) return [];
-    const words = `${decimal.format(perShare)} ${instrument.currency} a share on ${decimal.format(then)} ${instrument.symbol}, ex ${exDateText}`;
-    return [
-      dividendEntry({
-        entryId: entryIdFor(dividend, fundId, strategyId, ports),
-        ...{ fundId, strategyId, symbol: instrument.symbol, currency: instrument.currency, amount, bookedBy, at },
-        reason: `${words}: ${dividend.reason}`.slice(0, 2_000),
-      }),
-    ];
+  const calendar = view.calendars.get(asked.instrument.calendar);
+  if (calendar === undefined) throw invalid(`${request.symbol} follows a calendar that is not there.`);
+  const termsHash = hexOf(ports.sha256(canonicalText(termsOf(request, asked))));
+  return ports.store.transact("treasury.action", async (unit) => {
+    const known = await knownAnswer(unit, request, termsHash, ports);
+    if (known !== undefined) return known;
+    const at = ports.clock.now();
+    const dividend = datedDividend(request, asked, calendar, plusMilliseconds(at, actionPace(ports.settings).leadMs));
+    const refused = await refusal(unit, asked, dividend, view, at);
+    if (refused !== undefined) return refused;
+    const action: StoredAction = {
+      ...{ actionId: asked.actionId, kind: "CASH_DIVIDEND", symbol: asked.instrument.symbol, state: "DECLARED" },
+      ...{ legs: [], termsHash, bookedBy: call.identity.actor, reason: asked.reason, announcedAt: at, dividend },
+    };
+    await unit.corporateActions.put(action);
+    await unit.events.publish(subjects.corporateActionChanged, changedRecord(action, format(at)));
+    return answerOf(action, [], false);
   });
 }
 
-/** As they were booked then. */
-async function bookedEntries(
+/** By which the same one is known. */
+function termsOf({ ex_date: exDate, pay_date: payDate = "" }: BookCorporateActionRequest, asked: Asked) {
+  const terms = ["CASH_DIVIDEND", asked.instrument.symbol, decimal.format(asked.perShare), exDate];
+  return payDate === "" ? terms : [...terms, payDate];
+}
+
+function datedDividend(
+  { ex_date: exDate, pay_date: payDate }: BookCorporateActionRequest,
+  asked: Asked,
+  calendar: TradingCalendar,
+  soonest: Instant,
+): StoredDividend {
+  const exAt = later(startOfDate(calendar, asked.exDate), soonest);
+  const payAt = asked.payDate === undefined ? exAt : startOfDate(calendar, asked.payDate);
+  return {
+    ...{ perShare: decimal.format(asked.perShare), currency: asked.instrument.currency, exDate, exAt },
+    ...(payDate !== undefined && payDate !== "" && { payDate }),
+    ...(payAt > exAt && { payAt }),
+  };
+}
+
+/** Undefined when nobody declared it. */
+async function knownAnswer(
   unit: UnitOfWork,
-  dividend: Dividend,
+  { action_id: actionId, symbol }: BookCorporateActionRequest,
+  termsHash: string,
   ports: DividendPorts,
-): Promise<readonly LedgerEntry[]> {
-  const found: LedgerEntry[] = [];
-  for (const { fundId, strategyId, symbol } of await unit.ledger.strategyHoldings()) {
-    if (symbol !== dividend.instrument.symbol) continue;
-    const entry = await unit.ledger.entry(entryIdFor(dividend, fundId, strategyId, ports));
-    if (entry !== undefined) found.push(entry);
+): Promise<CorporateAction | DeniedAnswer | undefined> {
+  const known = await unit.corporateActions.lock(actionId);
+  // Those of before dividends had a state were booked at once.
+  const hash = known?.termsHash ?? (await unit.ledger.imported(`corporate-action:${actionId}`));
+  if (hash === undefined) return undefined;
+  if (hash !== termsHash) return denied("CORPORATE_ACTION_CONFLICT", `${actionId} is another corporate action.`);
+  const holders = known?.dividend?.due ?? (await unit.ledger.strategyHoldings()).filter((one) => one.symbol === symbol);
+  const entries: LedgerEntry[] = [];
+  for (const { fundId, strategyId } of holders) {
+    const entry = await unit.ledger.entry(dividendEntryId(ports.sha256, actionId, fundId, strategyId));
+    if (entry !== undefined) entries.push(entry);
   }
-  return found;
+  const action = known ?? { actionId, kind: "CASH_DIVIDEND" as const, symbol, state: "DONE" as const };
+  return answerOf(action, entries, true);
 }
 
-function entryIdFor({ actionId }: Dividend, fundId: string, strategyId: string, { sha256 }: DividendPorts): string {
-  return entryIdOf(sha256, "dividend", actionId, fundId, strategyId);
+async function refusal(
+  unit: UnitOfWork,
+  { instrument: { symbol }, perShare }: Asked,
+  { exAt, exDate }: StoredDividend,
+  view: ReferenceView,
+  at: Instant,
+): Promise<DeniedAnswer | undefined> {
+  if (millisecondsBetween(at, exAt) > daysAheadMax * dayMs) {
+    const sentence = `${exDate} is more than ${daysAheadMax} days ahead: declare it when it is nearer.`;
+    return denied("CORPORATE_ACTION_EARLY", sentence);
+  }
+  const stands = (sentence: string): DeniedAnswer => denied("CORPORATE_ACTION_STANDS", sentence);
+  const other = (await unit.corporateActions.underWay()).find(({ legs }) =>
+    legs.some((leg) => leg.symbol === symbol || leg.new_symbol === symbol),
+  );
+  if (other !== undefined) return stands(`The corporate action ${other.actionId} in ${other.symbol} is under way.`);
+  const count = (await unit.corporateActions.applied()).length + (await unit.corporateActions.dividends()).length;
+  if (count >= actionsMax) return stands(`There were ${actionsMax} corporate actions, which is the most.`);
+  for (const { fund_id: fundId } of view.reference.funds.filter(({ mode }) => mode === "PAPER")) {
+    const valued = (await unit.ledger.lockFund(fundId)).newest?.prices?.[symbol];
+    if (valued === undefined) continue;
+    const most = decimal.multiply(decimal.parse(valued.price), shareOfPriceMax, "down");
+    if (perShare <= most) continue;
+    return stands(`${decimal.format(perShare)} is more than half of the price of ${symbol}, ${valued.price}.`);
+  }
+  return undefined;
 }
 
-function checked(request: BookCorporateActionRequest, view: ReferenceView, bookedBy: string): Dividend {
-  const { action_id: actionId, kind, symbol, ex_date: exDateText } = request;
+function answerOf(
+  { actionId, kind, symbol, state }: Pick<StoredAction, "actionId" | "kind" | "symbol" | "state">,
+  entries: readonly LedgerEntry[],
+  isKnown: boolean,
+): CorporateAction {
+  const told = { already_booked: isKnown, state, note: "" };
+  return { action_id: actionId, kind, symbol, entries: entries.map(ledgerMessage), ...told };
+}
+
+function checked(request: BookCorporateActionRequest, view: ReferenceView): Asked {
+  const { action_id: actionId, kind, symbol, ex_date: exDateText, pay_date: payDateText = "" } = request;
   if (kind !== "CASH_DIVIDEND") {
     throw invalid(`kind is ${quoted(kind)}: give CASH_DIVIDEND, SPLIT or SYMBOL_CHANGE.`);
   }
@@ -167,11 +175,15 @@ function checked(request: BookCorporateActionRequest, view: ReferenceView, booke
   }
   const exDate = tryParseDate(exDateText);
   if (exDate === undefined) throw invalid(`ex_date is ${quoted(exDateText)}: give a date such as 2026-11-16.`);
+  const payDate = payDateText === "" ? undefined : tryParseDate(payDateText);
+  if (payDateText !== "" && (payDate === undefined || payDateText < exDateText)) {
+    throw invalid(`pay_date is ${quoted(payDateText)}: give a date that is not before the ex_date, or none.`);
+  }
   const reason = request.reason.trim();
   if (reason !== "" && !reasonText.safeParse(reason).success) {
     throw invalid("The reason is longer than 2000 characters or has control characters in it.");
   }
-  return { actionId, instrument, perShare, exDate, exDateText, reason, bookedBy };
+  return { actionId, instrument, perShare, exDate, payDate, reason };
 }
 
 function denied(code: Denial["code"], reason: string): DeniedAnswer {

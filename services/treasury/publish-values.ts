@@ -16,6 +16,7 @@ import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import { dueOf } from "./pay-dividends.ts";
 import type { ReferenceView } from "./reference-view.ts";
 import { type Holding, navRecord, type Price, toldPrices, type Valuation, valueFund } from "./valuation.ts";
 import { createValueAlarms, priceAgeMsMax } from "./value-alarms.ts";
@@ -92,11 +93,13 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
     newest: (fundId) => newest.get(fundId),
     async publish(view, prices) {
       const values = await ports.store.transact("treasury.value", async (unit) => {
-        const actions = await unit.corporateActions.applied();
-        const books = await readBooks(unit);
+        const applied = await unit.corporateActions.applied();
+        const dividends = await unit.corporateActions.dividends();
+        const actions = [...applied, ...dividends.filter(({ state }) => state === "DECLARED")];
+        const books = await readBooks(unit, dueOf(dividends));
         const valued: (readonly [string, FundValue | string])[] = [];
         // What is held and what it is multiplied with are of one moment, or there is no value this time.
-        if ((await unit.corporateActions.applied()).length !== actions.length) return valued;
+        if ((await unit.corporateActions.applied()).length !== applied.length) return valued;
         for (const fundId of books.holdings.keys()) {
           const value = await valueOne(unit, books, fundId, view, prices, actions);
           if (value !== undefined) valued.push([fundId, value]);
@@ -109,11 +112,13 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
   };
 }
 
-async function readBooks(unit: UnitOfWork): Promise<Books> {
+/** With dividends that are due, which count as cash. */
+async function readBooks(unit: UnitOfWork, due: ReturnType<typeof dueOf>): Promise<Books> {
   const holdings = new Map<string, Holding[]>();
   for (const { fundId, ...holding } of await unit.treasury.holdings()) addTo(holdings, fundId, holding);
+  for (const { fundId, strategyId: _its, ...holding } of due) addTo(holdings, fundId, holding);
   const strategies = new Map<string, Map<string, Holding[]>>();
-  for (const { fundId, strategyId, ...holding } of await unit.ledger.strategyHoldings()) {
+  for (const { fundId, strategyId, ...holding } of [...(await unit.ledger.strategyHoldings()), ...due]) {
     const of = strategies.get(fundId) ?? new Map<string, Holding[]>();
     addTo(of, strategyId, holding);
     strategies.set(fundId, of);

@@ -29,6 +29,7 @@ import { listFunds } from "./list-funds.ts";
 import { listLedger } from "./list-ledger.ts";
 import { listNavs } from "./list-navs.ts";
 import { keepPaperFresh } from "./paper-feed.ts";
+import { payDividends } from "./pay-dividends.ts";
 import { createValuer, type Valuer } from "./publish-values.ts";
 import { rebuildLedger } from "./rebuild-ledger.ts";
 import { getReferenceData, setReferenceData } from "./reference-commands.ts";
@@ -127,6 +128,7 @@ function keepValuing(
     await waiting.retry(view);
     // A day's fees are in the first value after it.
     await borrow.accrue(view, prices);
+    await payDividends(ports, view);
     await valuer.publish(view, prices);
     await thinner.thin();
   }

@@ -50,6 +50,20 @@ export function corporateActionConformance(name: string, open: () => Promise<Cor
       expect(await store.transact("conformance.look", (unit) => unit.corporateActions.lock("a"))).toEqual(done);
       await put(action("d", "MSFT", 7_000, { state: "ABORTED", note: "too long" }));
       expect(await look()).toEqual({ underWay: ["b"], applied: ["b", "a"] });
+      // A dividend holds up nothing while it is declared or due, and is applied from its ex moment on.
+      const terms = { perShare: "0.26", currency: "USD", exDate: "2026-11-16", exAt: fromUnixMs(8_000) };
+      const { legs: _split, ...named } = action("e", "AAPL", 8_000, { kind: "CASH_DIVIDEND" });
+      const declared: StoredAction = { ...named, state: "DECLARED", legs: [], dividend: terms };
+      const due = [{ fundId: "f", strategyId: "s", quantity: "-10", amount: "-2.6", openedBy: "t" }];
+      const ex: StoredAction = { ...declared, state: "EX", appliedAt: terms.exAt, dividend: { ...terms, due } };
+      const dividends = () => store.transact("conformance.look", (unit) => unit.corporateActions.dividends());
+      expect(await dividends()).toEqual([]);
+      await put(declared);
+      expect([await dividends(), await look()]).toEqual([[declared], { underWay: ["b"], applied: ["b", "a"] }]);
+      await put(ex);
+      expect([await dividends(), await look()]).toEqual([[ex], { underWay: ["b"], applied: ["b", "a", "e"] }]);
+      await put({ ...ex, state: "DONE" });
+      expect([await dividends(), (await look()).applied]).toEqual([[], ["b", "a", "e"]]);
     } finally {
       await close();
     }

@@ -23,6 +23,7 @@ export function actionChanges(
         }),
       underWay: () => inTurn(async () => underWay(actions.filter(() => true))),
       applied: () => inTurn(async () => applied(actions.filter(() => true))),
+      dividends: () => inTurn(async () => unpaid(actions.filter(() => true))),
     },
     apply: () => actions.apply(),
   };
@@ -33,6 +34,12 @@ const byId = (one: StoredAction, other: StoredAction): number => (one.actionId <
 export function underWay(actions: readonly StoredAction[]): readonly StoredAction[] {
   return actions
     .filter(({ state }) => state === "ANNOUNCED" || state === "APPLIED")
+    .sort((one, other) => one.announcedAt - other.announcedAt || byId(one, other));
+}
+
+function unpaid(actions: readonly StoredAction[]): readonly StoredAction[] {
+  return actions
+    .filter(({ state }) => state === "DECLARED" || state === "EX")
     .sort((one, other) => one.announcedAt - other.announcedAt || byId(one, other));
 }
 

@@ -29,6 +29,7 @@ import { firstSeenMigration } from "./0026-first-seen.ts";
 import { corporateActionsMigration } from "./0027-corporate-actions.ts";
 import { putAsideMigration } from "./0028-put-aside.ts";
 import { releasedApprovalsMigration } from "./0029-released-approvals.ts";
+import { dividendsMigration } from "./0030-dividends.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   corporateActionsMigration,
   putAsideMigration,
   releasedApprovalsMigration,
+  dividendsMigration,
 ];

@@ -52,5 +52,12 @@ export function corporateActionRecords(sql: Sql): CorporateActionRecords {
       });
       return contentsOf(found.rows);
     },
+    async dividends() {
+      const found = await sql.read({
+        name: "corporate_action_dividends",
+        text: `select content from corporate_action where state in ('DECLARED', 'EX') order by announced_us, action_id`,
+      });
+      return contentsOf(found.rows);
+    },
   };
 }

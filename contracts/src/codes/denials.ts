@@ -233,10 +233,7 @@ export const commandDenials = {
   ),
   FLOW_CASH_SHORT: denial("The fund has less cash than the withdrawal.", "FAILED_PRECONDITION"),
   CORPORATE_ACTION_CONFLICT: denial("The action_id belongs to another corporate action.", "ABORTED"),
-  CORPORATE_ACTION_EARLY: denial(
-    "The ex-date has not begun, or trades from before it are not booked yet.",
-    "FAILED_PRECONDITION",
-  ),
+  CORPORATE_ACTION_EARLY: denial("The ex-date is more than 7 days ahead.", "FAILED_PRECONDITION"),
   CORPORATE_ACTION_NOT_SHARE: denial(
     "Only shares pay dividends, are split or change their symbol.",
     "FAILED_PRECONDITION",

@@ -99,7 +99,8 @@ export const tradingEvents = {
     subject: "svc.v1.treasury.corporate_action.changed",
     schema: corporateActionChanged,
     key: (action) => action.symbol,
-    sentence: "A split or a change of symbol was announced, applied, done or aborted.",
+    sentence:
+      "A split or a change of symbol was announced, applied, done or aborted; a dividend was declared, went ex or was paid.",
     publishers: ["oms", "treasury"],
     audit: { action: "corporate_action.changed", about: (of) => of.symbol, by: (of) => of.booked_by },
   }),

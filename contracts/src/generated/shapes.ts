@@ -263,6 +263,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
     {"name":"ratio","type":"text","description":"Of a split: new shares for old ones, such as 4:1.","kind":"LINE","maxLength":20},
     {"name":"new_symbol","type":"text","description":"Of a change of symbol.","kind":"SYMBOL"},
+    {"name":"pay_date","type":"text","optional":true,"description":"Of a dividend: the day on which it is paid; when absent it is paid as soon as the share goes ex.","kind":"DATE"},
   ]},
   BookFlowRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},
@@ -309,7 +310,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"symbol","type":"text","kind":"SYMBOL"},
     {"name":"entries","type":"message","message":"LedgerEntry","list":true,"description":"One for each strategy that held it."},
     {"name":"already_booked","type":"boolean","description":"It was booked before, and nothing was booked now."},
-    {"name":"state","type":"text","description":"DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others.","values":["ANNOUNCED","APPLIED","DONE","ABORTED"]},
+    {"name":"state","type":"text","description":"DECLARED, EX (due and not paid yet) or DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others.","values":["ANNOUNCED","APPLIED","DONE","ABORTED","DECLARED","EX"]},
     {"name":"note","type":"text","description":"Why it was aborted; else empty.","kind":"LINE","maxLength":2000},
   ]},
   CosignAuditAnewRequest: {"isRequest":true,"fields":[

@@ -6,7 +6,7 @@ import { format, type Instant, minusMilliseconds, tryParse } from "../../../cont
 import type { Quote } from "../../../contracts/src/records/market.ts";
 import type { AssetClass } from "../../../contracts/src/records/values.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { type AppliedAction, pricesAfter } from "../../../core/ledger/corporate-actions.ts";
+import { type AppliedAction, dividendsOf, pricesAfter } from "../../../core/ledger/corporate-actions.ts";
 import { closingSide, judgeStop, type StopJudgement, type StopQuote } from "../../../core/stops/synthetic-stops.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { StoredStop } from "../../../ports/stop-records.ts";
@@ -57,16 +57,21 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
       return { state: "UNPRICED", triggerPrice: averagePrice, complaint: "the fund has no limits" };
     }
     const watched = { quantity, basisPrice: averagePrice };
-    return judgeStop(watched, pct, stopQuoteOf(board.newest(symbol), actions), at, quoteAgeMsMax);
+    // What was paid out of the price is no loss: it is judged as if the price still had it.
+    const paid = dividendsOf(position, actions);
+    const quote = raised(stopQuoteOf(board.newest(symbol), actions), paid);
+    return lowered(judgeStop(watched, pct, quote, at, quoteAgeMsMax), paid);
   }
 
   async function judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]> {
     const pcts = await stopPcts();
     const at = clock.now();
-    const actions = await unit.corporateActions.applied();
+    const applied = await unit.corporateActions.applied();
+    const declared = (await unit.corporateActions.dividends()).filter(({ state }) => state === "DECLARED");
+    const actions = [...applied, ...declared];
     const held = (await unit.oms.positions(fundId)).filter(({ quantity }) => quantity !== 0n);
     // A price and an average of different terms say nothing: what was applied in between is judged the next time.
-    if ((await unit.corporateActions.applied()).length !== actions.length) return [];
+    if ((await unit.corporateActions.applied()).length !== applied.length) return [];
     return held.map((position) => ({ position, judgement: judge(position, pcts.get(position.fundId), actions, at) }));
   }
 
@@ -159,6 +164,19 @@ export function stopQuoteOf(quote: Quote | undefined, actions: readonly AppliedA
     return pricesAfter(new Map([[quote.symbol, { price, at }]]), actions).get(quote.symbol)?.price;
   };
   return { bid: now(quote.bid), ask: now(quote.ask), at };
+}
+
+function raised(quote: StopQuote | undefined, by: Decimal): StopQuote | undefined {
+  if (quote === undefined || by === decimal.zero) return quote;
+  const sum = (price: Decimal | undefined): Decimal | undefined => price && decimal.add(price, by);
+  return { ...quote, bid: sum(quote.bid), ask: sum(quote.ask) };
+}
+
+/** In prices of the market again. */
+function lowered(judgement: StopJudgement, by: Decimal): StopJudgement {
+  const triggerPrice = decimal.subtract(judgement.triggerPrice, by);
+  if (judgement.state === "UNPRICED") return { ...judgement, triggerPrice };
+  return { ...judgement, triggerPrice, observedPrice: decimal.subtract(judgement.observedPrice, by) };
 }
 
 function firedStop(

@@ -7637,6 +7637,8 @@ export interface operations {
                     ratio?: string;
                     /** @description Of a change of symbol. */
                     new_symbol?: string;
+                    /** @description Of a dividend: the day on which it is paid; when absent it is paid as soon as the share goes ex. */
+                    pay_date?: string;
                 };
             };
         };
@@ -7682,10 +7684,10 @@ export interface operations {
                         /** @description It was booked before, and nothing was booked now. */
                         already_booked: boolean;
                         /**
-                         * @description DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others.
+                         * @description DECLARED, EX (due and not paid yet) or DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others.
                          * @enum {string}
                          */
-                        state: "ANNOUNCED" | "APPLIED" | "DONE" | "ABORTED";
+                        state: "ANNOUNCED" | "APPLIED" | "DONE" | "ABORTED" | "DECLARED" | "EX";
                         /** @description Why it was aborted; else empty. */
                         note: string;
                     };

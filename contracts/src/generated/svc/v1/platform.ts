@@ -360,6 +360,8 @@ export interface BookCorporateActionRequest {
   ratio: string;
   /** Of a change of symbol. */
   new_symbol: string;
+  /** Of a dividend: the day on which it is paid; when absent it is paid as soon as the share goes ex. */
+  pay_date?: string | undefined;
 }
 
 export interface CorporateAction {
@@ -370,7 +372,7 @@ export interface CorporateAction {
   entries: LedgerEntry[];
   /** It was booked before, and nothing was booked now. */
   already_booked: boolean;
-  /** DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others. */
+  /** DECLARED, EX (due and not paid yet) or DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others. */
   state: string;
   /** Why it was aborted; else empty. */
   note: string;
@@ -3042,6 +3044,7 @@ function createBaseBookCorporateActionRequest(): BookCorporateActionRequest {
     reason: "",
     ratio: "",
     new_symbol: "",
+    pay_date: undefined,
   };
 }
 
@@ -3070,6 +3073,9 @@ export const BookCorporateActionRequest: MessageFns<BookCorporateActionRequest> 
     }
     if (message.new_symbol !== "") {
       writer.uint32(66).string(message.new_symbol);
+    }
+    if (message.pay_date !== undefined) {
+      writer.uint32(74).string(message.pay_date);
     }
     return writer;
   },
@@ -3149,6 +3155,14 @@ export const BookCorporateActionRequest: MessageFns<BookCorporateActionRequest> 
             }
 
             message.new_symbol = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.pay_date = reader.string();
             continue;
           }
         }
