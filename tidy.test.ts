@@ -97,6 +97,12 @@ describe("the repository is tidy", () => {
     expect(lost).toEqual([]);
   });
 
+  test("every page of the documentation is in docs/README.md", () => {
+    const pages = files.filter((path) => /^docs\/[\w-]+\.md$/.test(path)).map((path) => path.slice("docs/".length));
+    const index = read("docs/README.md");
+    expect(pages.filter((page) => page !== "README.md" && !index.includes(`](${page})`))).toEqual([]);
+  });
+
   test("the lock file names no host", () => {
     const lock = JSON.parse(read("package-lock.json")) as { packages: Record<string, { resolved?: string }> };
     const hosts = Object.values(lock.packages).filter((entry) => entry.resolved?.includes("://"));

@@ -16,6 +16,7 @@ const longestFirst = [
   "adapters/postgres/bus/subscription-trouble.test.ts",
   "supervisor/foundation.test.ts",
   "acceptance/external.test.ts",
+  "acceptance/readme.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {
