@@ -88,7 +88,7 @@ async function freshStart(at: string, number: number) {
       const outcome = await time.finish("the list", asking);
       return outcome.ok ? (outcome.value as Losses).losses : [];
     },
-    /** README's order. */
+    /** The order of examples/check-order.js. */
     async check(): Promise<Pick<RiskDecision, "approved" | "code">> {
       asked += 1;
       const id = `fresh-${number}-${asked}`;
@@ -114,7 +114,7 @@ const numbered = moments.map((at, number) => [at, number] as const);
 const few = numbered.filter((_, number) => [1, 6, 9, 12, 17].includes(number));
 
 it.each(allOr(numbered, few))(
-  "22.1: a fresh start at %s approves README's order, and halts for a loss just above the limit within 5 s or denies",
+  "22.1: a fresh start at %s approves the example's order, and halts for a loss just above the limit within 5 s or denies",
   async (at, number) => {
     const start = await freshStart(at, number);
     // Ready, as the platform is when it asks for its first order.
