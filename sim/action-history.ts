@@ -49,6 +49,7 @@ export interface Traded<Stop extends MovedStop = MovedStop> extends ActionHistor
   readonly filledAt: ReadonlyMap<string, number>;
   readonly strategyPositions: ReadonlyMap<string, Decimal>;
   readonly stops: Map<string, Stop>;
+  readonly waiting: Map<string, string[]>;
 }
 
 export function actionHistory(multipliers: ReadonlyMap<string, Decimal>): ActionHistory {
@@ -106,6 +107,7 @@ export const actionFolds: Readonly<Record<string, (past: Traded, told: Told) => 
 
 function apply(past: Traded, action: AppliedAction): void {
   past.applied.push(action);
+  carryAlarms(past, action);
   const before = new Map(past.multipliers);
   for (const { symbol, new_symbol: newSymbol, quantity, price } of action.legs) {
     // What a position is worth stays: quantity x price x multiplier.
@@ -121,5 +123,19 @@ function apply(past: Traded, action: AppliedAction): void {
       triggered: { ...stop.triggered, symbol: leg.new_symbol, quantity },
       ...{ exited: times(stop.exited, leg.quantity), added: times(stop.added, leg.quantity) },
     });
+  }
+}
+
+/** What an alarm said of a stop under the old name of its symbol is said of it under the new one. */
+function carryAlarms({ waiting }: Traded, { legs }: AppliedAction): void {
+  for (const { symbol, new_symbol: newSymbol } of legs) {
+    if (symbol === newSymbol) continue;
+    for (const [key, sentences] of [...waiting]) {
+      const [fundId, ...words] = key.split(" ");
+      if (words.join(" ") !== symbol) continue;
+      const carried = sentences.map((sentence) => sentence.replace(` in ${symbol} `, ` in ${newSymbol} `));
+      const named = `${fundId} ${newSymbol}`;
+      waiting.set(named, [...(waiting.get(named) ?? []), ...carried]);
+    }
   }
 }

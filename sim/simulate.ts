@@ -233,7 +233,12 @@ async function leaveAll(run: Run): Promise<Violation | undefined> {
   const { time, platform: made, witness: seen } = run;
   const rest = { platform: made, witness: seen, nowUs: () => time.clock.now() as number };
   let isDone = false;
-  const asked = whatIsStuck(rest, () => time.timers.sleep(500)).finally(() => {
+  const pause = (): Promise<void> => {
+    // What somebody asked for again and again may have been taken only now.
+    cancelAll(run);
+    return time.timers.sleep(500);
+  };
+  const asked = whatIsStuck(rest, pause).finally(() => {
     isDone = true;
   });
   while (!isDone) {

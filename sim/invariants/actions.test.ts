@@ -76,6 +76,7 @@ describe("actions_keep_worth", () => {
     ["the price was turned", [...after, valued("40", "25", "1")]],
     ["the price is a new one", [...after, valued("40", "22.3", "2")]],
     ["the value is one of before it", [...after, valued("10", "100", "1")]],
+    ["all of it was sold since", [...after, fill("s", "SELL", "40", "TRADE"), valued("1", "1", "2", "XOM")]],
     ["a stop fires for what the market did", [...after, fired("25.1", "31")]],
     ["something is approved before and after it", [...before, approved]],
     ["something is approved before and after it", [...after, split("DONE"), approved]],

@@ -8,6 +8,7 @@ import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type AppliedAction, appliedOf, type MovedPosition, times } from "../action-history.ts";
 import type { Evidence } from "../evidence.ts";
+import { positionKey } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 export const actionsKeepWorth: Invariant = {
@@ -94,7 +95,9 @@ function mixedValue({ past }: Evidence, nav: NavUpdated): string | undefined {
     const after = action.positions
       .filter(({ fundId, symbol }) => fundId === nav.fund_id && symbol === leg.new_symbol)
       .reduce<Decimal>((sum, one) => decimal.add(sum, one.after), decimal.zero);
-    if (is === undefined && after === decimal.zero) return undefined;
+    // What was sold since then has no price.
+    const now = past.positions.get(positionKey(nav.fund_id, leg.new_symbol)) ?? decimal.zero;
+    if (is === undefined && (after === decimal.zero || after !== now)) return undefined;
     if (is === undefined) return `${nav.fund_id} was valued without what ${action.actionId} left of ${leg.symbol}`;
     if (decimal.parse(is.quantity) !== after || !isMixed(leg, was, is)) return undefined;
     return `${nav.fund_id} was valued with ${is.quantity} ${leg.new_symbol} at ${is.price} after ${action.actionId}, and at ${was.price} before it`;
