@@ -310,6 +310,7 @@ describe("from outside", { timeout: 120_000 }, () => {
   test("every procedure answers each caller as the table says", async () => {
     const good = (await logIn("duty")).access_token;
     const callers = [...(await honestCallers()), ...(await forgeries(good)), ...(await signedCallers(good))];
+    let place = 0;
     for (const [service, names] of [
       ["riskengine", ["RiskEngine", "Instance"]],
       ["operations", ["Operations", "Instance"]],
@@ -320,7 +321,10 @@ describe("from outside", { timeout: 120_000 }, () => {
         for (const method of described.methods) {
           const operation = described.name === "Instance" ? "InspectInstance" : (method.name as Operation);
           expect(Object.hasOwn(operations, operation)).toBe(true);
-          for (const caller of callers) {
+          // The short run tries the forgeries in turn, each on a part of the procedures.
+          place += 1;
+          const few = callers.filter(({ as }, index) => as !== undefined || (index + place) % 6 === 0);
+          for (const caller of allOr(callers, few)) {
             const status = await rpc(service, method.path, caller.token);
             const said = `${method.path} as ${caller.name}: ${status}`;
             if (mayCall(operation, caller.as))

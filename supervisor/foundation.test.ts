@@ -8,6 +8,7 @@ import { systemClock } from "../adapters/system/clock.ts";
 import { systemRandom } from "../adapters/system/random.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
 import { quietLog } from "../testkit/global-setup.ts";
+import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import { eventually, pause, processesMentioning, temporaryFolder } from "../testkit/platform.ts";
 import { type Foundation, layFoundation } from "./foundation.ts";
 
@@ -17,9 +18,11 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
+/** With a database that is made: how one is made from nothing is server.test.ts's business. */
 async function lay(): Promise<{ foundation: Foundation; folder: string }> {
   const folder = temporaryFolder("foundation");
   folders.push(folder);
+  giveMadeDatabase(join(folder, "data"));
   const loaded = loadConfiguration({
     environment: { PORTCULLIS_DATA_DIR: join(folder, "data") },
     readFile: () => "",

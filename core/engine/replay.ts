@@ -9,7 +9,8 @@ import type { GateName } from "../../contracts/src/records/values.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import type { Gate } from "../gates/gate.ts";
 import { gatesOf } from "../gates/index.ts";
-import { isNewRisk } from "../gates/new-risk.ts";
+import { isNewRisk, obeysLimits } from "../gates/new-risk.ts";
+import { paceDenial } from "../gates/static.ts";
 import { classify } from "../orders/classify.ts";
 import { readTerms } from "../orders/terms.ts";
 import { type RecordedView, unpackViews } from "./fast/view-bytes.ts";
@@ -40,8 +41,8 @@ export function replayDecision(record: DecisionRecord, proposed: Envelope): Repl
   const { view } = second;
   const hasVerdict = view.verdict.kind !== "none" || !isNewRisk(view);
   return (
-    denied(early, order, first) ??
-    (second === first ? undefined : denied(early, order, second)) ??
+    denied(early, order, second) ??
+    (second === first ? undefined : deniedForPace(order, first, proposed)) ??
     denied(late, order, second) ??
     (proposed.croVetoEnabled && hasVerdict ? denied(officer, order, second) : undefined) ?? {
       approved: true,
@@ -50,6 +51,13 @@ export function replayDecision(record: DecisionRecord, proposed: Envelope): Repl
       reason: "",
     }
   );
+}
+
+/** Of an order that was judged again with the risk officer's answer all counts as it was then, but for its pace. */
+function deniedForPace(order: Order, { view }: RecordedView, proposed: Envelope): Replayed | undefined {
+  const denial = obeysLimits(order, view) ? paceDenial(order, view, proposed, noNotes) : undefined;
+  if (denial === undefined) return undefined;
+  return { approved: false, gate: "static", code: denial.code, reason: denial.reason };
 }
 
 function denied(asked: readonly Gate[], order: Order, { view, at }: RecordedView): Replayed | undefined {

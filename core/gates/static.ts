@@ -153,7 +153,7 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
  * The pace comes last: only an order that is fine otherwise counts as one more. It was judged when the order was asked about, and is not judged again
  * with the risk officer's answer: how long that takes is none of the order's doing.
  */
-function paceDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
+export function paceDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
   const { strategyOrdersInSecond: ofStrategy, fundOrdersInSecond: ofFund } = view;
   const rateMax = envelope.orderRateMaxPerS;
   notes.count(paceFigure, ofStrategy);
