@@ -1,5 +1,5 @@
 // A day on the paper platform in a few minutes: strategies trade by themselves, and people go short, write and close options, move money in and out,
-// book a dividend and a split, see a symbol halted, and lose three of the platform's processes to kill -9. All day long the platform must say
+// book dividends, a split and a split of a share that options are held on, see a symbol halted, and lose three of the platform's processes to kill -9. All day long the platform must say
 // that its books agree, and in the evening a second bookkeeping, which shares no code with the services, must come to the same
 // positions, cash and values to the last decimal.
 import { messageOf } from "../../contracts/src/fault.ts";
@@ -36,6 +36,8 @@ lifecycle: { restart_backoff_first_ms: 50, restart_backoff_max_ms: 200, restart_
 const settleMsMax = 120_000;
 const lookEveryMs = 2_000;
 const put = "SPY 281215P00550000";
+/** What the put is called when its share was split two for one. */
+const splitPut = "SPY 281215P00275000";
 
 interface Day {
   readonly world: PaperWorld;
@@ -96,6 +98,7 @@ async function noon(day: Day): Promise<void> {
   await order(day, { symbol: "NVDA", side: "BUY", quantity: "5", order_type: "LIMIT", limit_price: "136" }, "WORKING");
   await killAndGoOn(day, "treasury");
   await split(day, "NVDA", "4:1");
+  await split(day, "SPY", "2:1");
   await weather(day, { halted_symbols: ["MSFT"] });
   await pause(20_000);
   await weather(day, {});
@@ -103,7 +106,7 @@ async function noon(day: Day): Promise<void> {
 
 async function afternoon(day: Day): Promise<void> {
   await order(day, { symbol: "JPM", side: "BUY_TO_COVER", quantity: "120" });
-  await order(day, { symbol: put, side: "SELL", quantity: "1", fund_id: "gamma", reduce_only: true });
+  await order(day, { symbol: splitPut, side: "SELL", quantity: "3", fund_id: "gamma", reduce_only: true });
   await killAndGoOn(day, "riskengine");
   await flow(day, "gamma", "-10000.5");
   await trades(day.world, 10);
@@ -123,6 +126,7 @@ const strategyOf: Readonly<Record<string, string>> = {
   JPM: "alpha-meanrev",
   NVDA: "alpha-momentum",
   [put]: "gamma-income",
+  [splitPut]: "gamma-income",
 };
 
 const endings = new Set(["REJECTED", "CANCELLED", "EXPIRED", "FILLED"]);
@@ -138,7 +142,7 @@ async function order(day: Day, asked: Asked, wanted = "FILLED"): Promise<void> {
     order_id: id,
     idempotency_key: id,
     strategy_id: strategyOf[asked.symbol] ?? "",
-    asset_class: asked.symbol === put ? "OPTION" : "EQUITY",
+    asset_class: asked.symbol.startsWith("SPY 28") ? "OPTION" : "EQUITY",
     tif: "GTC",
     broker: "paper",
     actor: "paper day",
@@ -270,7 +274,8 @@ async function evening(day: Day): Promise<Omit<DaySummary, "looksAtBooks" | "dur
   });
   if (found === undefined) throw new Error("nothing was read");
   const count = (kind: Entry["kind"]): number => found?.entries.filter((entry) => entry.kind === kind).length ?? 0;
-  if (count("exchange") !== 1) throw new Error(`one split was booked, and ${count("exchange")} were told`);
+  // Two shares, and the four options on one of them.
+  if (count("exchange") !== 6) throw new Error(`6 instruments were split, and ${count("exchange")} were told`);
   return { fills: count("fill"), cashEntries: count("cash"), values: found.values.length };
 }
 
@@ -288,7 +293,7 @@ async function readTold({ owner }: PaperWorld): Promise<Told> {
     [names.map(({ name }) => name)],
   );
   const stored = await owner.query<{ content: readonly ToldInstrument[] }>(
-    "select content from portcullis.reference_version where kind = 'instruments' order by version desc limit 1",
+    "select content from portcullis.reference_version where kind = 'instruments' order by version",
   );
   const entries: Entry[] = [];
   const values: ToldValue[] = [];
@@ -299,7 +304,9 @@ async function readTold({ owner }: PaperWorld): Promise<Told> {
     else if (subject === subjects.navUpdated.name) values.push(told as ToldValue);
     else entries.push(...exchangesOf(told as ToldAction));
   }
-  return { instruments: stored.rows[0]?.content ?? [], entries, values };
+  // Those that a split took the place of are named by trades and values of before it.
+  const instruments = new Map(stored.rows.flatMap(({ content }) => content).map((one) => [one.symbol, one]));
+  return { instruments: [...instruments.values()], entries, values };
 }
 
 interface ToldAction {
