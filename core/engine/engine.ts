@@ -61,7 +61,8 @@ import * as sheets from "./fast/fund-state.ts";
 import { sumOf } from "./fast/fund-state.ts";
 import { type Hash, hashOfBytes } from "./fast/order-hash.ts";
 import type { AuditStanding } from "./fill-view.ts";
-import { type HeadroomQuestion, headroom } from "./headroom.ts";
+import { headroom } from "./headroom.ts";
+import type { HeadroomQuestion } from "./limits-in-force.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./snapshot.ts";
 import {
   createEngineState,
@@ -163,6 +164,8 @@ export interface Engine {
   /** Why money may not leave a fund; undefined when it may, and then it counts as gone. */
   reserveWithdrawal(asked: WithdrawalAsked, now: Instant): Denial | undefined;
   headroom(question: HeadroomQuestion, at: Instant): Headroom;
+  /** A question about the state that changes nothing of it but the view, which belongs to the next check anyway. */
+  read<Answer>(question: (state: EngineState) => Answer): Answer;
   /** The standing conditions that deny new risk, in parts, so that nobody waits long for an answer about all of them. */
   readonly blocks: {
     funds(): readonly BlockedFund[];
@@ -225,6 +228,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
     reserveWithdrawal: (asked, now) => reserveWithdrawal(state, asked, now),
     headroom: (question, at) => headroom(state, question, at),
+    read: (question) => question(state),
     blocks: {
       funds: () => fundsToAsk(state),
       symbols: (fundId, countMax) => symbolsToAsk(state, fundId, countMax),

@@ -9,30 +9,23 @@ import type { Headroom, LimitHeadroom } from "../../contracts/src/generated/svc/
 import * as instant from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "../exposure/valuation.ts";
-import * as amounts from "../money/amount.ts";
 import { toDecimal } from "../money/amount.ts";
-import * as exact from "../money/exact.ts";
-import { product, toExact, type Worth } from "../money/exact.ts";
-import { stressLosses } from "../options/option-case.ts";
-import { endsOf } from "../options/option-sums.ts";
+import { product } from "../money/exact.ts";
 import { classify } from "../orders/classify.ts";
 import { firstDenial } from "./check.ts";
-import { namesOf } from "./fast/order-hash.ts";
-import { fillView } from "./fill-view.ts";
+import {
+  centsDown,
+  centsUp,
+  type HeadroomQuestion,
+  imagine,
+  imaginedBroker,
+  limitsInForce,
+} from "./limits-in-force.ts";
 import type { EngineState } from "./state.ts";
 import type { FundView } from "./view.ts";
 
-export interface HeadroomQuestion {
-  readonly fundId: string;
-  readonly symbol: string;
-  /** BUY, SELL, SELL_SHORT or BUY_TO_COVER. */
-  readonly side: string;
-}
-
-const broker = "headroom";
 /** Above every fraction and every amount that an envelope may hold. */
 const boundless = decimal.parse("1000000000000000000");
-const exactUnitPerCent = 10n ** 34n;
 /** The envelope's field for every code that a smaller quantity would escape. */
 const fieldsByCode: ReadonlyMap<string, string> = new Map([
   ["NOTIONAL_ABOVE_MAX", "max_notional"],
@@ -49,14 +42,8 @@ const fieldsByCode: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function headroom(state: EngineState, question: HeadroomQuestion, askedAt: instant.Instant): Headroom {
-  const at = askedAt > state.lastAt ? askedAt : state.lastAt;
-  const order = imaginedOrder(question);
-  const { view, notes } = state;
-  // The view belongs to the next question now, whoever still holds a result.
-  notes.reset();
-  fillView(view, state, state.found, order, namesOf(order), at);
-  order.order_id = "headroom";
-  order.asset_class = view.instrument?.assetClass ?? "EQUITY";
+  const { order, at } = imagine(state, question, askedAt);
+  const { view } = state;
   view.keySeen = "no";
   view.strategyKnown = view.fundKnown;
   view.strategyOrdersInSecond = 0;
@@ -85,28 +72,10 @@ export function headroom(state: EngineState, question: HeadroomQuestion, askedAt
   };
 }
 
-function imaginedOrder({ fundId, symbol, side }: HeadroomQuestion): Order {
-  return {
-    idempotency_key: "headroom",
-    // No order has an empty id, so this one amends nobody's; it gets one when it goes to the gates.
-    order_id: "",
-    fund_id: fundId,
-    strategy_id: "headroom",
-    symbol,
-    side,
-    quantity: "1",
-    order_type: "MARKET",
-    tif: "DAY",
-    broker,
-    asset_class: "EQUITY",
-    actor: "headroom",
-  };
-}
-
 function imaginedEnvelope(envelope: Envelope): Envelope {
   return {
     ...envelope,
-    allowedBrokers: new Set([broker]),
+    allowedBrokers: new Set([imaginedBroker]),
     allowedOrderTypes: new Set(["MARKET"]),
     repeatedExecutionMax: undefined,
   };
@@ -148,19 +117,11 @@ function largestAllowed(search: Search, envelope: Envelope): Decimal {
   return (low * lot) as Decimal;
 }
 
-interface Limit {
-  readonly field: string;
-  readonly used: Worth;
-  readonly allowed: Worth;
-  /** The envelope with this limit and no other. */
-  readonly alone: Partial<Envelope>;
-}
-
 /** What each limit by itself still allows; nothing can be said about a fund without a value or a price. */
 function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
   const { view } = search;
-  const { nav, unitValue, instrument } = view;
-  if (nav === undefined || !amounts.isPositive(nav) || unitValue === undefined || instrument === undefined) return [];
+  const inForce = limitsInForce(view, envelope);
+  if (inForce.length === 0) return [];
   const without: Envelope = {
     ...envelope,
     maxNotional: boundless,
@@ -175,7 +136,7 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
   // What can be borrowed is no limit of the envelope; it binds or it does not, and is named when it does.
   const { borrowAvailable, borrowFee, borrowAgeMs } = view;
   Object.assign(view, { borrowAvailable: decimal.largest, borrowFee: decimal.zero, borrowAgeMs: 0 });
-  const limits = limitsInForce(view, envelope, nav, unitValue).map(({ field, used, allowed, alone }) => ({
+  const limits = inForce.map(({ field, used, allowed, alone }) => ({
     limit: field,
     used: centsUp(used),
     allowed: centsDown(allowed),
@@ -183,56 +144,6 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
   }));
   Object.assign(view, { borrowAvailable, borrowFee, borrowAgeMs });
   return limits;
-}
-
-function limitsInForce(view: FundView, envelope: Envelope, nav: amounts.Amount, unitValue: amounts.Amount): Limit[] {
-  const high = product(amounts.plus(view.position, view.pendingBuy), unitValue);
-  const low = product(amounts.minus(view.position, view.pendingSell), unitValue);
-  const position = exact.larger(exact.magnitude(high), exact.magnitude(low));
-  const { option } = view;
-  const ends =
-    option?.netValue === undefined
-      ? { high, low }
-      : endsOf(view.position, view.pendingBuy, view.pendingSell, option.netValue);
-  const netHigh = exact.magnitude(exact.plus(view.netHighOthers, ends.high));
-  const net = exact.larger(netHigh, exact.magnitude(exact.plus(view.netLowOthers, ends.low)));
-  // Everything on one underlying counts together.
-  const group = option === undefined ? position : exact.plus(option.groupOthers, position);
-  const sector = view.instrument?.sector ?? "";
-  const sectorLimit = envelope.sectorLimits.get(sector);
-  const { maxNotional, maxPosition, maxGrossExposure, maxNetExposure, sectorLimits } = envelope;
-  const limits: Limit[] = [
-    limit("max_notional", exact.worthless, product(maxNotional, decimal.one), { maxNotional }),
-    limit("max_position_pct", group, product(maxPosition, nav), { maxPosition }),
-    limit("max_gross_exposure_pct", exact.plus(view.grossOthers, position), product(maxGrossExposure, nav), {
-      maxGrossExposure,
-    }),
-    limit("max_net_exposure_pct", net, product(maxNetExposure, nav), { maxNetExposure }),
-  ];
-  if (sectorLimit !== undefined) {
-    const used = exact.plus(view.sectorOthers, position);
-    limits.push(limit(`sector_limits_pct.${sector}`, used, product(sectorLimit, nav), { sectorLimits }));
-  }
-  const { maxStressLoss } = envelope;
-  if (maxStressLoss !== undefined && option !== undefined) {
-    const { before } = stressLosses(view, option, amounts.nothing);
-    limits.push(limit("max_stress_loss_pct", before, product(maxStressLoss, nav), { maxStressLoss }));
-  }
-  return limits;
-}
-
-function limit(field: string, used: Worth, allowed: Worth, alone: Partial<Envelope>): Limit {
-  return { field, used, allowed, alone };
-}
-
-function centsUp(value: Worth): string {
-  return decimal.format(
-    (((toExact(value) + exactUnitPerCent - 1n) / exactUnitPerCent) * (decimal.one / 100n)) as Decimal,
-  );
-}
-
-function centsDown(value: Worth): string {
-  return decimal.format(((toExact(value) / exactUnitPerCent) * (decimal.one / 100n)) as Decimal);
 }
 
 /** The quantity at the worst price of a market order, in the fund's currency; zero without a price. */
