@@ -3,10 +3,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { serviceOperations } from "../../contracts/src/authority.ts";
 import { completionScript, type Shell } from "./completion-scripts.ts";
-import { groups } from "./verb-groups.ts";
+import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
 
-const script = (shell: Shell): string => completionScript(shell, { verbs, groups }, { operation: serviceOperations });
+const script = (shell: Shell): string =>
+  completionScript(shell, { verbs, groups: groupsOf(verbs) }, { operation: serviceOperations });
 const has = (program: string): boolean => spawnSync(program, ["-c", "exit 0"]).status === 0;
 
 describe("syntax", () => {

@@ -10,7 +10,7 @@ import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
 import { clean, jsonText } from "./text/text.ts";
 import { inTypedWords } from "./text/typed-names.ts";
-import { groups } from "./verb-groups.ts";
+import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
 import type { Answer, Context, Verb, World } from "./verbs/verb.ts";
 
@@ -25,7 +25,7 @@ export async function runCtl(argv: readonly string[], { streams, ...world }: Ctl
   let hint = (text: string): string => text;
   let verb: Verb | undefined;
   try {
-    const parsed = parseCommandLine(argv, { verbs, groups }, terminal.paintAnswer);
+    const parsed = parseCommandLine(argv, { verbs, groups: groupsOf(verbs) }, terminal.paintAnswer);
     switch (parsed.kind) {
       case "help":
         return printed(terminal, json ? jsonText({ help: parsed.text }) : parsed.text);

@@ -2,7 +2,7 @@
 import { operations } from "../../contracts/src/authority.ts";
 import { globalOptions } from "./program.ts";
 import { environmentRows, exitCodeRows } from "./text/pages.ts";
-import { groups } from "./verb-groups.ts";
+import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
 import type { Verb, VerbOption } from "./verbs/verb.ts";
 
@@ -63,7 +63,7 @@ function overview(): readonly string[] {
   const rows = verbs.map(
     ({ name, sentence }) => `| [\`ctl ${name}\`](#ctl-${name.replaceAll(" ", "-")}) | ${cell(sentence)} |`,
   );
-  const grouped = Object.entries(groups).map(([name, { sentence }]) => `\`ctl ${name}\`: ${sentence}`);
+  const grouped = Object.entries(groupsOf(verbs)).map(([name, { sentence }]) => `\`ctl ${name}\`: ${sentence}`);
   return ["| command | what it does |", "|---|---|", ...rows, "", ...grouped.map((line) => `- ${line}`), ""];
 }
 

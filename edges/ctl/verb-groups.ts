@@ -1,8 +1,9 @@
 // The groups that verbs stand in, in help and completion.
 import type { VerbGroup } from "./grammar.ts";
+import type { Verb } from "./verbs/verb.ts";
 
-/** The words that only group verbs. */
-export const groups: Readonly<Record<string, VerbGroup>> = {
+/** The words that only group verbs; a verb may bring its own group. */
+const groups: Readonly<Record<string, VerbGroup>> = {
   auth: { heading: "Who you are", sentence: "Log in and out, second factor, tokens of machines." },
   "auth tokens": { heading: "Administration", sentence: "Tokens of machines: list, issue, rotate, revoke." },
   cmd: { heading: "Halts", sentence: "Stop, resume, cancel, flatten, restart: what an operator does in an emergency." },
@@ -46,3 +47,12 @@ export const groups: Readonly<Record<string, VerbGroup>> = {
   "operations audit": { heading: "The record", sentence: "The audit chain: show, follow, verify, prove, export." },
   "operations audit key": { heading: "The key", sentence: "The key that signs its checkpoints: rotate, revoke." },
 };
+
+export function groupsOf(verbs: readonly Verb[]): Readonly<Record<string, VerbGroup>> {
+  const own = verbs.flatMap(({ name, group }) => (group === undefined ? [] : [[parentOf(name), group] as const]));
+  return { ...groups, ...Object.fromEntries(own) };
+}
+
+function parentOf(name: string): string {
+  return name.split(" ").slice(0, -1).join(" ");
+}

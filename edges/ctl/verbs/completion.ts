@@ -1,7 +1,7 @@
 // `ctl completion`: a script that completes commands and options in a shell. It is made from the list of verbs and asks nobody at Tab.
 
 import { usageRefusal } from "../failure.ts";
-import { groups } from "../verb-groups.ts";
+import { groupsOf } from "../verb-groups.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 const shells = ["bash", "zsh", "fish", "powershell"] as const;
@@ -32,6 +32,10 @@ async function run(context: Context): Promise<Answer> {
   const shell = shells.find((name) => name === asked);
   if (shell === undefined) throw usageRefusal(`There is no script for "${asked}".`);
   const { serviceOperations } = await import("../../../contracts/src/authority.ts");
-  const script = completionScript(shell, { verbs: context.verbs, groups }, { operation: serviceOperations });
+  const script = completionScript(
+    shell,
+    { verbs: context.verbs, groups: groupsOf(context.verbs) },
+    { operation: serviceOperations },
+  );
   return { data: { shell, script }, text: script.trimEnd() };
 }

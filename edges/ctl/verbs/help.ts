@@ -4,7 +4,7 @@ import { usageRefusal } from "../failure.ts";
 import { helpPage } from "../program.ts";
 import { suggestions } from "../suggest.ts";
 import { environmentPage, exitCodePage } from "../text/pages.ts";
-import { groups } from "../verb-groups.ts";
+import { groupsOf } from "../verb-groups.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const help: Verb = {
@@ -35,7 +35,7 @@ async function run(context: Context): Promise<Answer> {
   if (words.join(" ") === "exit-codes") return exitCodePage();
   if (words.join(" ") === "environment") return environmentPage();
 
-  const grammar = { verbs: context.verbs, groups };
+  const grammar = { verbs: context.verbs, groups: groupsOf(context.verbs) };
   const text = helpPage(words, grammar, context.terminal.paintAnswer);
   if (text !== undefined) return { data: { help: text }, text: text.trimEnd() };
   const near = suggestions(words, grammar);

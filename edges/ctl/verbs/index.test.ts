@@ -7,9 +7,10 @@ import { isOperation } from "../../../contracts/src/authority.ts";
 import { globalOptions, helpPage, parseCommandLine } from "../program.ts";
 import { reasonOption } from "../reason.ts";
 import { suggestions } from "../suggest.ts";
-import { groups } from "../verb-groups.ts";
+import { groupsOf } from "../verb-groups.ts";
 import { verbs } from "./index.ts";
 
+const groups = groupsOf(verbs);
 const grammar = { verbs, groups };
 const plain = picocolors.createColors(false);
 const parse = (line: string) => parseCommandLine(line.split(" ").slice(1), grammar, plain);

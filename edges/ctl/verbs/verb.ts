@@ -58,6 +58,8 @@ export interface Verb {
   /** Under which heading it stands in the help above it. */
   readonly heading: string;
   readonly sentence: string;
+  /** Of a verb that is the first in its group: the group, where edges/ctl/verb-groups.ts does not have it. */
+  readonly group?: { readonly heading: string; readonly sentence: string };
   /** More, for its own help page. */
   readonly about?: string;
   readonly arguments: readonly VerbArgument[];
