@@ -38,6 +38,7 @@ ConfirmSent               .      .      .      .          .         .      x
 ReleaseApproval           .      .      .      x          .         .      x
 ListApprovals             .      .      x      x          x         x      x
 ListExposures             .      .      x      x          x         x      x
+GetLimitUse               .      .      x      x          x         x      x
 ListBlocks                .      .      x      x          x         x      x
 ListRejections            .      .      x      x          x         x      x
 GetDecisions              .      .      x      x          x         x      x
@@ -287,7 +288,7 @@ describe("a service token", () => {
       ...["ListExposures", "ListBlocks", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus"],
-      ...["ListLosses"],
+      ...["ListLosses", "GetLimitUse"],
       ...["GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
       ...["GetAuditStatus", "GetAuditTile"],

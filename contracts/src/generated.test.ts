@@ -87,6 +87,7 @@ describe("services", () => {
       "ListApprovals",
       "ListLosses",
       "ReserveWithdrawal",
+      "GetLimitUse",
       "ListBlocks",
     ]);
     expect(procedures("RiskDesk")).toEqual([

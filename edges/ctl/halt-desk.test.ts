@@ -259,6 +259,34 @@ describe("losses and drills", () => {
     ...{ cancelled_ms: 30, notified_ms: 40, passed: true, complaint: "", halt_id: "drill-1" },
   };
 
+  it("24.1: the use of limits is shown with its band, and what cannot be counted with why", async () => {
+    const use = {
+      fund_id: "alpha",
+      limit: "daily",
+      scope: "",
+      used: "150",
+      allowed: "200",
+      share: 0.75,
+      band: 75,
+      as_of: at,
+    };
+    const unknown = {
+      fund_id: "alpha",
+      limit: "max_position_pct",
+      scope: "XOM",
+      band: 100,
+      reason: "MARK_MISSING",
+      as_of: at,
+    };
+    server.on("GET /v1/riskengine/limit-use?fund_id=alpha", { body: [unknown, use] });
+    const { exit, stdout } = await run("riskengine use list --fund-id alpha");
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/max_position_pct +XOM +100 .*MARK_MISSING/);
+    expect(stdout).toMatch(/daily .*75\.00 % +75/);
+    server.on("GET /v1/riskengine/limit-use", { body: [] });
+    expect((await run("riskengine use list")).stdout).toContain("No fund has limits yet.");
+  });
+
   it("losses are shown with their limits, one that is off as off", async () => {
     const { limit_pct: _, ...off } = { ...loss, limit: "high_water", state: "JUDGED" };
     server.on("GET /v1/riskengine/losses?fund_id=alpha", { body: [loss, off] });

@@ -1,10 +1,19 @@
 // The risk engine's shell: the deterministic engine in the middle, around it what makes its decisions durable, what it hears, and the
 // procedures by which it is asked. Here the parts are put together; each of them is a file of its own.
 import { Defect, Fault } from "../../contracts/src/fault.ts";
-import type { Exposures, HeadroomRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import type {
+  Exposures,
+  HeadroomRequest,
+  LimitUseRequest,
+  LimitUses,
+  ListLossesRequest,
+  Losses,
+} from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { parse } from "../../contracts/src/instant.ts";
 import { createEngine, type Engine } from "../../core/engine/engine.ts";
+import { exposureUse, inOrder, lossUse, unusedLimits } from "../../core/engine/limit-use.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
+import { drillFundId } from "../../core/halts/halts.ts";
 import { isAhead } from "../../core/losses/dated.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
@@ -112,6 +121,7 @@ async function assemble(
   const approvals = startApprovals({ ports, engine, commit, attempts, alarms, events, heard });
   events.makeUp(recovered.approvals);
   setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.untold());
+  const listLosses = createListLosses({ ports, envelopes, reference, drawdown });
   const handlers = {
     CheckOrder: checks.check,
     CheckOrders: checks.check,
@@ -126,7 +136,8 @@ async function assemble(
     ConfirmSent: approvals.confirmSent,
     ReleaseApproval: approvals.releaseApproval,
     ListApprovals: approvals.listApprovals,
-    ListLosses: createListLosses({ ports, envelopes, reference, drawdown }),
+    ListLosses: listLosses,
+    GetLimitUse: limitUseOf(ports, engine, watch, listLosses),
     ReserveWithdrawal: createReserveWithdrawal(ports, engine),
     ListBlocks: createListBlocks({ ports, engine, watch, commit }),
     ListExposures: async (): Promise<Exposures> => ({
@@ -242,6 +253,39 @@ function headroomOf({ clock }: ServicePorts, engine: Engine, watch: HaltWatch) {
     const at = clock.now();
     watch.freshen(at);
     return engine.headroom({ fundId, symbol, side }, at);
+  };
+}
+
+/** Told in one answer at most. */
+const usesMax = 10_000;
+/** Symbols that are valued before the engine goes on deciding. */
+const symbolsPerTurn = 100;
+
+function limitUseOf(
+  { clock, timers }: ServicePorts,
+  engine: Engine,
+  watch: HaltWatch,
+  listLosses: (request: ListLossesRequest) => Promise<Losses>,
+) {
+  return async ({ fund_id: asked }: LimitUseRequest): Promise<LimitUses> => {
+    // It knows the funds, and refuses one that is none.
+    const { losses } = await listLosses({ fund_id: asked });
+    const rows = losses.flatMap((loss) => lossUse(loss, clock.now()));
+    const isAsked = (fundId: string): boolean => (asked === undefined ? fundId !== drillFundId : fundId === asked);
+    const lines = engine.lines().filter((line) => isAsked(line.fund_id));
+    for (const { fundId } of engine.blocks.funds().filter((fund) => isAsked(fund.fundId))) {
+      rows.push(...engine.read((state) => unusedLimits(state, fundId, clock.now())));
+      const symbols = lines.filter((line) => line.fund_id === fundId).map(({ symbol }) => symbol);
+      for (let from = 0; from < symbols.length; from += symbolsPerTurn) {
+        await timers.sleep(0);
+        const at = clock.now();
+        watch.freshen(at);
+        const some = symbols.slice(from, from + symbolsPerTurn);
+        rows.push(...engine.read((state) => exposureUse(state, fundId, some, at)));
+      }
+    }
+    const uses = inOrder(rows);
+    return { uses: uses.slice(0, usesMax), more: uses.length > usesMax };
   };
 }
 

@@ -79,6 +79,7 @@ export const procedureOperations = {
   ListApprovals: {"sentence":"See what is reserved, order by order.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ListLosses: {"sentence":"See losses against their baselines and limits.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ReserveWithdrawal: {"sentence":"Ask the risk engine whether money may leave a fund, for treasury.","allowed":["service"],"reads":false,"internal":true},
+  GetLimitUse: {"sentence":"See how much of every limit of a fund is used.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ListBlocks: {"sentence":"See which standing conditions deny new risk, and what ends them.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ListStops: {"sentence":"See the synthetic stops.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   EndStop: {"sentence":"End a stop that fired without its exit.","allowed":["operator"],"reads":false},

@@ -67,6 +67,7 @@ import { riskengineRejectionsList } from "./riskengine-rejections-list.ts";
 import { riskengineStopsEnd } from "./riskengine-stops-end.ts";
 import { riskengineStopsList } from "./riskengine-stops-list.ts";
 import { riskengineThrottleRelease } from "./riskengine-throttle-release.ts";
+import { riskengineUseList } from "./riskengine-use-list.ts";
 import { treasuryCorporateActionBook } from "./treasury-corporate-action-book.ts";
 import { treasuryFlowBook } from "./treasury-flow-book.ts";
 import { treasuryFundsList } from "./treasury-funds-list.ts";
@@ -120,6 +121,7 @@ export const verbs: readonly Verb[] = [
   riskengineEnvelopeHistory,
   riskengineEnvelopeReplay,
   riskengineHeadroom,
+  riskengineUseList,
   riskengineThrottleRelease,
   riskengineApprovalsList,
   riskengineApprovalsRelease,

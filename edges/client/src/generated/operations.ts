@@ -75,6 +75,7 @@ export const operationTable = {
   replayEnvelope: {"method":"POST","path":"/v1/riskengine/envelopes/{fund_id}/replay","pathKeys":["fund_id"],"queryKeys":[],"bodyKeys":["proposed","from","to","count_max"],"answer":"json"},
   proveFlat: {"method":"POST","path":"/v1/riskengine/flat-proofs","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","reason"],"answer":"json"},
   getHeadroom: {"method":"GET","path":"/v1/riskengine/headroom","pathKeys":[],"queryKeys":["fund_id","symbol","side"],"answer":"json"},
+  getLimitUse: {"method":"GET","path":"/v1/riskengine/limit-use","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
   listLosses: {"method":"GET","path":"/v1/riskengine/losses","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
   reconcile: {"method":"POST","path":"/v1/riskengine/reconciliations","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id"],"answer":"json"},
   listRejections: {"method":"GET","path":"/v1/riskengine/rejections","pathKeys":[],"queryKeys":["fund_id","hours","count_max","after"],"answer":"json"},

@@ -226,6 +226,44 @@ export interface Headroom {
   as_of: string;
 }
 
+export interface LimitUseRequest {
+  /** Only this fund's; every fund's when absent. */
+  fund_id?: string | undefined;
+}
+
+/** How much of one limit is used. */
+export interface LimitUse {
+  fund_id: string;
+  /** As in headroom (max_position_pct, sector_limits_pct.technology) and in the list of losses (daily, strategy). */
+  limit: string;
+  /** The symbol, the sector or the strategy that it is about; empty when it is the fund's own. */
+  scope: string;
+  /** In the fund's currency; absent when it cannot be counted. */
+  used?:
+    | string
+    | undefined;
+  /** In the fund's currency; absent when it cannot be counted. */
+  allowed?:
+    | string
+    | undefined;
+  /** Used by allowed, a fraction: 0.9 is 90 %. 1 when nothing is allowed; absent when it cannot be counted. */
+  share?:
+    | number
+    | undefined;
+  /** The highest of 0, 50, 75, 85, 90, 95 and 100 per cent that the share has reached; 100 when it cannot be counted, because nothing new is let through. */
+  band: number;
+  /** Why it cannot be counted: the code that orders are denied with, or the sentence of the list of losses. */
+  reason?: string | undefined;
+  as_of: string;
+}
+
+export interface LimitUses {
+  /** At most 10,000, the most used first. */
+  uses: LimitUse[];
+  /** Whether there are more than are told at once. */
+  more: boolean;
+}
+
 export interface ReleaseThrottleRequest {
   /** The strategy. */
   strategy_id: string;
@@ -1789,6 +1827,253 @@ export const Headroom: MessageFns<Headroom> = {
             }
 
             message.as_of = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLimitUseRequest(): LimitUseRequest {
+  return { fund_id: undefined };
+}
+
+export const LimitUseRequest: MessageFns<LimitUseRequest> = {
+  encode(message: LimitUseRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== undefined) {
+      writer.uint32(10).string(message.fund_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LimitUseRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLimitUseRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLimitUse(): LimitUse {
+  return {
+    fund_id: "",
+    limit: "",
+    scope: "",
+    used: undefined,
+    allowed: undefined,
+    share: undefined,
+    band: 0,
+    reason: undefined,
+    as_of: "",
+  };
+}
+
+export const LimitUse: MessageFns<LimitUse> = {
+  encode(message: LimitUse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== "") {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.limit !== "") {
+      writer.uint32(18).string(message.limit);
+    }
+    if (message.scope !== "") {
+      writer.uint32(26).string(message.scope);
+    }
+    if (message.used !== undefined) {
+      writer.uint32(34).string(message.used);
+    }
+    if (message.allowed !== undefined) {
+      writer.uint32(42).string(message.allowed);
+    }
+    if (message.share !== undefined) {
+      writer.uint32(49).double(message.share);
+    }
+    if (message.band !== 0) {
+      writer.uint32(56).uint32(message.band);
+    }
+    if (message.reason !== undefined) {
+      writer.uint32(66).string(message.reason);
+    }
+    if (message.as_of !== "") {
+      writer.uint32(74).string(message.as_of);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LimitUse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLimitUse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.limit = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.scope = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.used = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.allowed = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.share = reader.double();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.band = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.as_of = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLimitUses(): LimitUses {
+  return { uses: [], more: false };
+}
+
+export const LimitUses: MessageFns<LimitUses> = {
+  encode(message: LimitUses, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.uses) {
+      LimitUse.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.more !== false) {
+      writer.uint32(16).bool(message.more);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LimitUses {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLimitUses();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uses.push(LimitUse.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.more = reader.bool();
             continue;
           }
         }

@@ -1,0 +1,50 @@
+// `ctl riskengine use list`: how much of every limit is used, the most used first.
+import type { AnswerOf } from "../../client/src/types.ts";
+import { type Column, formatOption, listing } from "../text/listing.ts";
+import { price } from "../text/money.ts";
+import { moment } from "../text/text.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
+
+export const riskengineUseList: Verb = {
+  name: "riskengine use list",
+  group: { heading: "Limits", sentence: "How much of the limits is used." },
+  heading: "Limits",
+  sentence: "See how much of every limit is used, the most used first.",
+  about:
+    "In the worst case, open orders on both sides counted: the figures of `ctl riskengine headroom` and `ctl riskengine losses list`. The band is the highest of 0, 50, 75, 85, 90, 95 and 100 per cent that was reached. What cannot be counted has a reason and stands first: nothing new is let through by it.",
+  arguments: [],
+  options: [{ name: "fund-id", value: "FUND", sentence: "Only this fund." }, formatOption],
+  examples: [
+    { command: "ctl riskengine use list", sentence: "Of all funds." },
+    { command: "ctl riskengine use list --fund-id alpha", sentence: "One fund." },
+  ],
+  operation: "GetLimitUse",
+  changesState: false,
+  run,
+};
+
+type Use = AnswerOf<"getLimitUse">[number];
+
+async function run(context: Context): Promise<Answer> {
+  const fundId = context.option("fund-id");
+  const rows = await (await context.client()).getLimitUse(fundId === undefined ? {} : { fundId });
+  const now = context.clock.now();
+  const money = (amount: string | undefined): string => (amount === undefined ? "" : price(amount));
+  const columns: readonly Column<Use>[] = [
+    { name: "fund_id", of: (one) => one.fund_id },
+    { name: "limit", of: (one) => one.limit },
+    { name: "scope", of: (one) => one.scope },
+    { name: "used", of: (one) => one.used, shown: (one) => money(one.used), number: true },
+    { name: "allowed", of: (one) => one.allowed, shown: (one) => money(one.allowed), number: true },
+    {
+      name: "share",
+      of: (one) => one.share,
+      shown: (one) => (one.share === undefined ? "" : `${(one.share * 100).toFixed(2)} %`),
+      number: true,
+    },
+    { name: "band", of: (one) => one.band, number: true },
+    { name: "as_of", of: (one) => one.as_of, shown: (one) => moment(one.as_of, now) },
+    { name: "reason", of: (one) => one.reason },
+  ];
+  return listing(context, { columns, rows, none: "No fund has limits yet." });
+}
