@@ -4,7 +4,7 @@ import { join } from "node:path";
 import picocolors from "picocolors";
 import { describe, expect, it } from "vitest";
 import { parseCommandLine } from "./program.ts";
-import { groups } from "./verb-groups.ts";
+import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -27,7 +27,7 @@ const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, word]) => double ?? single ?? word ?? "");
 
 const kindOf = (line: string): string =>
-  parseCommandLine(wordsOf(line).slice(1), { verbs, groups }, picocolors.createColors(false)).kind;
+  parseCommandLine(wordsOf(line).slice(1), { verbs, groups: groupsOf(verbs) }, picocolors.createColors(false)).kind;
 
 describe("24.5: the commands of the documentation", () => {
   it.each(pages.map((page) => [page]))("%s", (page) => {

@@ -678,6 +678,24 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"allowed","type":"text"},
     {"name":"quantity","type":"text","description":"Decimal, units of the instrument, rounded down to the lot."},
   ]},
+  LimitUse: {"description":"How much of one limit is used.","fields":[
+    {"name":"fund_id","type":"text","kind":"ID"},
+    {"name":"limit","type":"text","description":"As in headroom (max_position_pct, sector_limits_pct.technology) and in the list of losses (daily, strategy)."},
+    {"name":"scope","type":"text","description":"The symbol, the sector or the strategy that it is about; empty when it is the fund's own."},
+    {"name":"used","type":"text","optional":true,"description":"In the fund's currency; absent when it cannot be counted.","kind":"DECIMAL"},
+    {"name":"allowed","type":"text","optional":true,"description":"In the fund's currency; absent when it cannot be counted.","kind":"DECIMAL"},
+    {"name":"share","type":"number","optional":true,"description":"Used by allowed, a fraction: 0.9 is 90 %. 1 when nothing is allowed; absent when it cannot be counted."},
+    {"name":"band","type":"whole","description":"The highest of 0, 50, 75, 85, 90, 95 and 100 per cent that the share has reached; 100 when it cannot be counted, because nothing new is let through.","max":100},
+    {"name":"reason","type":"text","optional":true,"description":"Why it cannot be counted: the code that orders are denied with, or the sentence of the list of losses."},
+    {"name":"as_of","type":"text","kind":"INSTANT"},
+  ]},
+  LimitUseRequest: {"isRequest":true,"fields":[
+    {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID","example":"alpha"},
+  ]},
+  LimitUses: {"fields":[
+    {"name":"uses","type":"message","message":"LimitUse","list":true,"description":"At most 10,000, the most used first."},
+    {"name":"more","type":"boolean","description":"Whether there are more than are told at once."},
+  ]},
   LimitWarning: {"description":"How much of a limit would be used, told from 50 % on.","fields":[
     {"name":"limit","type":"text","description":"The envelope's field, for example max_position_pct."},
     {"name":"used","type":"number","description":"Fraction of the limit: 0.9 is 90 % of it."},
