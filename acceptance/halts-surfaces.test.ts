@@ -7,10 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { haltRequest as haltRecord } from "../contracts/src/records/halt.ts";
 import { forwarded } from "../edges/gateway/declared/route.ts";
 import type { GatewayParts } from "../edges/gateway/parts.ts";
-import { haltRequest } from "../edges/gateway/routes/halt-request.ts";
-import { haltResume } from "../edges/gateway/routes/halt-resume.ts";
-import { haltStatus } from "../edges/gateway/routes/halt-status.ts";
-import { publicHalts } from "../edges/gateway/routes/public-halts.ts";
+import { haltRequest, haltResume, haltStatus } from "../edges/gateway/routes/halts.ts";
+import { publicHalts } from "../edges/gateway/routes/public.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import type { Standing, TableCaller } from "../testkit/halt-table/ground.ts";

@@ -7,9 +7,7 @@ import type { HttpRequest, Route } from "../../ports/http.ts";
 import { type Behaviour, testParts } from "../../testkit/gateway/parts.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
 import { publicRequestsPerMinuteMax } from "./public-data.ts";
-import { publicBars } from "./routes/public-bars.ts";
-import { publicFunds } from "./routes/public-funds.ts";
-import { publicQuote } from "./routes/public-quote.ts";
+import { publicBars, publicFunds, publicQuote } from "./routes/public.ts";
 
 const servers: HttpServer[] = [];
 afterEach(async () => {

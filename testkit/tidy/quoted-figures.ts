@@ -36,7 +36,7 @@ export const quotedFigures: readonly QuotedFigure[] = [
   {
     document: halts,
     sentence: "when the halt manager has not answered after {} seconds",
-    source: "edges/gateway/routes/halt-request.ts",
+    source: "edges/gateway/routes/halts.ts",
     constant: "patienceMs",
     per: seconds,
   },

@@ -11,7 +11,7 @@ import type { HttpAnswer, HttpRequest, HttpStream, Route } from "../../../ports/
 import { askAudit } from "../ask-audit.ts";
 import { declared } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { readText } from "./audit-entries.ts";
+import { readText } from "./audit.ts";
 
 /** As many as the log itself lets wait. */
 export const followersMax = 16;

@@ -3,13 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
 import { ask, type Behaviour, duty, forwardedRoute, machine, testParts } from "../../../testkit/gateway/parts.ts";
-import { auditAppend } from "./audit-append.ts";
-import { auditCheckpoint } from "./audit-checkpoint.ts";
-import { auditEntries } from "./audit-entries.ts";
-import { auditProof } from "./audit-proof.ts";
-import { auditStatus } from "./audit-status.ts";
-import { auditTile } from "./audit-tile.ts";
-import { auditTrail } from "./audit-trail.ts";
+import { auditAppend, auditCheckpoint, auditEntries, auditProof, auditStatus, auditTile, auditTrail } from "./audit.ts";
 
 const auditAnewCosign = forwardedRoute("cosignAuditAnew");
 const auditAnew = forwardedRoute("beginAuditAnew");

@@ -3,15 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { DenialCode } from "../../../contracts/src/codes.ts";
 import type { Route } from "../../../ports/http.ts";
 import { ask, type Behaviour, duty, machine, nowForTests, testParts } from "../../../testkit/gateway/parts.ts";
-import { identity } from "./identity.ts";
-import { logOut } from "./log-out.ts";
-import { loginConfiguration } from "./login-configuration.ts";
+import { identity, loginConfiguration, logOut, sessionsRevoke, signingKeysRotate } from "./identity.ts";
 import { openApi } from "./open-api.ts";
-import { secondFactorBegin } from "./second-factor-begin.ts";
-import { secondFactorConfirm } from "./second-factor-confirm.ts";
-import { sessionsRevoke } from "./sessions-revoke.ts";
-import { signingKeysRotate } from "./signing-keys-rotate.ts";
-import { stepUp } from "./step-up.ts";
+import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
 
 const time = "2026-11-15T13:30:00.000000Z";
 

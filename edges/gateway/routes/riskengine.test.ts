@@ -3,11 +3,8 @@
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
 import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
-import { decisions } from "./decisions.ts";
-import { envelopeDiff } from "./envelope-diff.ts";
-import { envelopeReplay } from "./envelope-replay.ts";
-import { envelopeUpdate } from "./envelope-update.ts";
-import { rejectionsList } from "./rejections-list.ts";
+import { envelopeDiff, envelopeReplay, envelopeUpdate } from "./envelopes.ts";
+import { decisions, rejectionsList } from "./riskengine.ts";
 
 const envelopeHistory = forwardedRoute("listEnvelopes");
 const envelope = forwardedRoute("getEnvelope");

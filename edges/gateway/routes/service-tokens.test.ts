@@ -3,10 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { DenialCode } from "../../../contracts/src/codes.ts";
 import type { Route } from "../../../ports/http.ts";
 import { ask, type Behaviour, duty, nowForTests, testParts, token } from "../../../testkit/gateway/parts.ts";
-import { serviceTokenIssue } from "./service-token-issue.ts";
-import { serviceTokenRevoke } from "./service-token-revoke.ts";
-import { serviceTokenRotate } from "./service-token-rotate.ts";
-import { serviceTokensList } from "./service-tokens-list.ts";
+import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
 
 type Parts = ReturnType<typeof testParts>["parts"];
 

@@ -3,10 +3,9 @@
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
 import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
-import { barsList } from "./bars-list.ts";
-import { orderSubmit } from "./order-submit.ts";
-import { quotesList } from "./quotes-list.ts";
-import { stopsList } from "./stops-list.ts";
+import { barsList, quotesList } from "./market.ts";
+import { orderSubmit } from "./orders.ts";
+import { stopsList } from "./riskengine.ts";
 
 const backtest = forwardedRoute("getBacktest");
 const books = forwardedRoute("getBooks");

@@ -2,9 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
 import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
-import { fundsList } from "./funds-list.ts";
-import { referenceData } from "./reference-data.ts";
-import { referenceDataSet } from "./reference-data-set.ts";
+import { fundsList, referenceData, referenceDataSet } from "./treasury.ts";
 
 const instrumentsList = forwardedRoute("listInstruments");
 

@@ -9,7 +9,7 @@ import type { Route } from "../../../ports/http.ts";
 import { virtualTime } from "../../../testkit/ctl/fakes.ts";
 import { ask, type Behaviour, duty, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
-import { servicesRestart } from "./services-restart.ts";
+import { servicesRestart } from "./services.ts";
 
 const drillRun = forwardedRoute("runDrill");
 const drillsList = forwardedRoute("listDrills");

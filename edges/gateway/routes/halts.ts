@@ -1,17 +1,20 @@
-// POST /v1/halts: halts the firm, a fund or a strategy. When the halt manager does not answer at once, the risk engine is asked for the same halt: it blocks
-// and latches on its own, and the manager takes the halt over when it is back. A halt has its id before anybody is asked, so that two who hear of it
-// make one of it.
+// Halts: asked for, lifted, looked up.
 import { Fault } from "../../../contracts/src/fault.ts";
-import type { HaltRequest, HaltResponse } from "../../../contracts/src/generated/svc/v1/halt.ts";
+import type {
+  HaltRequest,
+  HaltResponse,
+  HaltStatus,
+  ResumeRequest,
+} from "../../../contracts/src/generated/svc/v1/halt.ts";
 import type { HttpRequest, Route } from "../../../ports/http.ts";
 import type { Outcome } from "../../../ports/identity.ts";
 import { answerTo } from "../answers.ts";
 import { askService } from "../ask-service.ts";
 import { declaredAnswers, declaredPlace, declaredTold } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
-import { namedScope } from "../halt-scope.ts";
+import { askHaltStatus, namedScope } from "../halt-scope.ts";
 import type { GatewayParts } from "../parts.ts";
-import { haltBody } from "../schemas/halts.ts";
+import { haltBody, haltStatusAnswer, haltStatusQuery, resumeBody, toldStatus } from "../schemas/halts.ts";
 
 type Parts = Pick<GatewayParts, "services" | "log" | "ownToken" | "timers" | "random">;
 type Asked = Omit<HaltRequest, "severity" | "fund_id" | "strategy_id"> & { readonly halt_id: string };
@@ -25,6 +28,11 @@ const answerMsMax = 7_000;
 /** More than is kept of one; the engine takes no message of any length. */
 const reasonLengthMax = 4_000;
 
+/**
+ * POST /v1/halts: halts the firm, a fund or a strategy. When the halt manager does not answer at once, the risk engine is asked for the same halt: it blocks
+ * and latches on its own, and the manager takes the halt over when it is back. A halt has its id before anybody is asked, so that two who hear of it
+ * make one of it.
+ */
 export function haltRequest(parts: Parts): Route {
   return defineRoute({
     ...declaredPlace("requestHalt"),
@@ -122,4 +130,37 @@ function ask(
 
 function isSilent(thrown: unknown): thrown is Fault {
   return thrown instanceof Fault && (thrown.code === "SERVICE_UNAVAILABLE" || thrown.code === "DEADLINE_EXCEEDED");
+}
+
+/** POST /v1/halts/resume: lifts one scope's halts, asks for every halt to be lifted, or signs another operator's request for that. */
+export function haltResume(parts: Pick<GatewayParts, "services" | "ownToken">): Route {
+  return defineRoute({
+    ...declaredPlace("resumeHalt"),
+    body: resumeBody,
+    answers: { 200: haltStatusAnswer },
+    handle: async (request) => {
+      const { id, halt_ids, ...rest } = request.body;
+      const scope = id === undefined ? {} : await namedScope(parts, request, id);
+      const message: ResumeRequest = { ...rest, ...scope, halt_ids: halt_ids ?? [] };
+      const outcome = await askService<ResumeRequest, HaltStatus>(parts, request, {
+        service: "Operations",
+        method: "ResumeHalt",
+        message,
+      });
+      return answerTo(outcome, 200, (status) => toldStatus(status, message.strategy_id));
+    },
+  });
+}
+
+/** GET /v1/halts/status: what halts a fund, a strategy or anything, and how far what follows each latch has come. */
+export function haltStatus(parts: Pick<GatewayParts, "services">): Route {
+  return defineRoute({
+    ...declaredPlace("getHaltStatus"),
+    query: haltStatusQuery,
+    answers: { 200: haltStatusAnswer },
+    handle: async (request) => {
+      const { outcome, strategyId } = await askHaltStatus(parts, request, request.query.id);
+      return answerTo(outcome, 200, (status) => toldStatus(status, strategyId));
+    },
+  });
 }

@@ -1,0 +1,71 @@
+// What the risk engine decided, refused and watches.
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { DecisionRecords, Rejections } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
+import type { Stops } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
+import type { Route } from "../../../ports/http.ts";
+import { answerTo } from "../answers.ts";
+import { plain } from "../ask-service.ts";
+import {
+  askDeclared,
+  declarationOf,
+  declared,
+  declaredMessage,
+  declaredRequest,
+  declaredTold,
+} from "../declared/route.ts";
+import type { GatewayParts } from "../parts.ts";
+import { rejectionsAnswer } from "../schemas/risk.ts";
+
+/** GET /v1/riskengine/decisions/:order_id: why an order was approved or denied, the whole record of it. */
+export function decisions(parts: Pick<GatewayParts, "services">): Route {
+  return {
+    ...declared("getDecisions"),
+    handle: async (request) => {
+      const message = declaredMessage("getDecisions", request);
+      const outcome = await askDeclared<DecisionRecords>("getDecisions", parts, request, message);
+      if (outcome.ok && outcome.value.records.length === 0) {
+        throw new Fault("NOT_FOUND", "No decision about an order of that id is on record.", { retry: "never" });
+      }
+      return answerTo(outcome, 200, (records) => declaredTold("getDecisions", records));
+    },
+  };
+}
+
+/** GET /v1/riskengine/rejections: denied orders, newest first, page by page. */
+export function rejectionsList(parts: Pick<GatewayParts, "services">): Route {
+  return {
+    ...declaredRequest("listRejections"),
+    answers: { 200: rejectionsAnswer },
+    handle: async (request) => {
+      const message = declaredMessage("listRejections", request);
+      const outcome = await askDeclared<Rejections>("listRejections", parts, request, message);
+      const answer = answerTo(outcome, 200, ({ rejections }) => plain(rejections));
+      return outcome.ok ? { ...answer, ...nextPage(outcome.value, request.query as object) } : answer;
+    },
+  };
+}
+
+/** RFC 8288; whoever follows it asks the same question and goes on where this page ends. */
+function nextPage({ rejections, more }: Rejections, query: object): { headers?: { link: string } } {
+  const last = rejections.at(-1);
+  if (!more || last === undefined) return {};
+  const asked = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...query, after: last.decision_id })) {
+    if (value !== undefined) asked.set(name, String(value));
+  }
+  return { headers: { link: `<${declarationOf("listRejections").path}?${asked}>; rel="next"` } };
+}
+
+/** GET /v1/riskengine/stops: the synthetic stops: those that rest, and those that fired and wait for their exit. */
+export function stopsList(parts: Pick<GatewayParts, "services">): Route {
+  return {
+    ...declared("listStops"),
+    handle: async (request) => {
+      const message = declaredMessage("listStops", request);
+      const outcome = await askDeclared<Stops>("listStops", parts, request, message);
+      const answer = answerTo(outcome, 200, (stops) => declaredTold("listStops", stops));
+      const headers = { "portcullis-stops-enabled": String(outcome.ok && outcome.value.enabled) };
+      return answer.status < 400 ? { ...answer, headers } : answer;
+    },
+  };
+}

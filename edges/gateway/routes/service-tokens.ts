@@ -1,0 +1,91 @@
+// Tokens of machines.
+
+import { z } from "zod";
+import type { Route } from "../../../ports/http.ts";
+import { answerTo } from "../answers.ts";
+import { callerOf, defineRoute } from "../define-route.ts";
+import type { GatewayParts } from "../parts.ts";
+import {
+  issueBody,
+  issuedTokenAnswer,
+  issuedTokenJson,
+  revokeQuery,
+  rotateBody,
+  serviceTokenAnswer,
+  serviceTokenJson,
+  tokenParams,
+} from "../schemas/service-token.ts";
+
+/** A new token for a machine: named, narrowed to some operations, and running out. It needs a proof of the second factor. */
+export function serviceTokenIssue(parts: Pick<GatewayParts, "serviceTokens">): Route {
+  return defineRoute({
+    id: "issueServiceToken",
+    method: "POST",
+    path: "/v1/service-tokens",
+    listeners: ["operator"],
+    sentence: "Give a machine a token for named operations; its value is told once.",
+    operation: "IssueServiceToken",
+    body: issueBody,
+    answers: { 201: issuedTokenAnswer },
+    handle: async (request) => {
+      const { name, operations, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
+      const wish = { name, operations, expiresInS };
+      const outcome = await parts.serviceTokens.issue(callerOf(request), wish, proof, reason);
+      return answerTo(outcome, 201, issuedTokenJson);
+    },
+  });
+}
+
+/** A machine's token taken away. It needs no proof: nobody should have to look for a telephone to shut a door. */
+export function serviceTokenRevoke(parts: Pick<GatewayParts, "serviceTokens">): Route {
+  return defineRoute({
+    id: "revokeServiceToken",
+    method: "DELETE",
+    path: "/v1/service-tokens/:token_id",
+    listeners: ["operator"],
+    sentence: "Take a machine's token away.",
+    operation: "RevokeServiceToken",
+    params: tokenParams,
+    query: revokeQuery,
+    answers: { 200: serviceTokenAnswer },
+    handle: async (request) => {
+      const { params, query } = request;
+      const outcome = await parts.serviceTokens.revoke(callerOf(request), params.token_id, query.reason);
+      return answerTo(outcome, 200, serviceTokenJson);
+    },
+  });
+}
+
+/** A machine's token replaced by a new one, with a time in which both work. It needs a proof of the second factor. */
+export function serviceTokenRotate(parts: Pick<GatewayParts, "serviceTokens">): Route {
+  return defineRoute({
+    id: "rotateServiceToken",
+    method: "POST",
+    path: "/v1/service-tokens/:token_id/rotate",
+    listeners: ["operator"],
+    sentence: "Replace a machine's token by a new one; the old one works a while longer.",
+    operation: "RotateServiceToken",
+    params: tokenParams,
+    body: rotateBody,
+    answers: { 201: issuedTokenAnswer },
+    handle: async (request) => {
+      const { overlap_s: overlapS, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
+      const wish = { id: request.params.token_id, overlapS, expiresInS };
+      return answerTo(await parts.serviceTokens.rotate(callerOf(request), wish, proof, reason), 201, issuedTokenJson);
+    },
+  });
+}
+
+/** Every machine's token by name, never by value. */
+export function serviceTokensList(parts: Pick<GatewayParts, "serviceTokens">): Route {
+  return defineRoute({
+    id: "listServiceTokens",
+    method: "GET",
+    path: "/v1/service-tokens",
+    listeners: ["operator"],
+    sentence: "Every machine's token, newest first; never its value.",
+    operation: "ListServiceTokens",
+    answers: { 200: z.array(serviceTokenAnswer) },
+    handle: async () => ({ status: 200, body: (await parts.serviceTokens.list()).map(serviceTokenJson) }),
+  });
+}

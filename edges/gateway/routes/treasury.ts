@@ -1,0 +1,69 @@
+// Funds and reference data.
+import type { Funds, ListFundsRequest, ReferenceDocument } from "../../../contracts/src/generated/svc/v1/platform.ts";
+import type { Route } from "../../../ports/http.ts";
+import { answerTo } from "../answers.ts";
+import { askService, plain } from "../ask-service.ts";
+import { askDeclared, declaredMessage, declaredPlace, declaredRequest } from "../declared/route.ts";
+import { defineRoute } from "../define-route.ts";
+import type { GatewayParts } from "../parts.ts";
+import {
+  fundsAnswer,
+  kindParams,
+  referenceAnswer,
+  referenceJson,
+  setReferenceDataBody,
+  toldFund,
+} from "../schemas/treasury.ts";
+
+/** GET /v1/treasury/funds: the funds, what they are worth, and whether they are halted. */
+export function fundsList(parts: Pick<GatewayParts, "services">): Route {
+  return defineRoute({
+    ...declaredPlace("listFunds"),
+    answers: { 200: fundsAnswer },
+    handle: async (request) => {
+      const outcome = await askService<ListFundsRequest, Funds>(parts, request, {
+        service: "Treasury",
+        method: "ListFunds",
+        message: {},
+      });
+      return answerTo(outcome, 200, ({ funds }) => plain(funds.map(toldFund)));
+    },
+  });
+}
+
+/** GET /v1/treasury/reference/:kind: the newest version of one kind of reference data. */
+export function referenceData(parts: Pick<GatewayParts, "services">): Route {
+  return {
+    ...declaredRequest("getReferenceData"),
+    answers: { 200: referenceAnswer },
+    handle: async (request) => {
+      const message = declaredMessage("getReferenceData", request);
+      const outcome = await askDeclared<ReferenceDocument>("getReferenceData", parts, request, message);
+      return answerTo(outcome, 200, (document) => plain(referenceJson(document)));
+    },
+  };
+}
+
+/** PUT /v1/treasury/reference/:kind: the next version of one kind of reference data, as a whole. */
+export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
+  return defineRoute({
+    ...declaredPlace("setReferenceData"),
+    params: kindParams,
+    body: setReferenceDataBody,
+    answers: { 200: referenceAnswer },
+    handle: async (request) => {
+      const { version, content, reason } = request.body;
+      const outcome = await askService<ReferenceDocument, ReferenceDocument>(parts, request, {
+        service: "Treasury",
+        method: "SetReferenceData",
+        message: {
+          kind: request.params.kind,
+          version,
+          content_json: JSON.stringify(content),
+          reason: reason ?? "",
+        },
+      });
+      return answerTo(outcome, 200, (document) => plain(referenceJson(document)));
+    },
+  });
+}
