@@ -10,7 +10,13 @@ import { parseJson } from "../contracts/src/parse-json.ts";
 import { runCtl } from "../edges/ctl/main.ts";
 import { leaveQuietlyOnClosedPipe } from "../edges/ctl/terminal.ts";
 
-export async function main(argv: readonly string[], repository: string): Promise<number> {
+/** Where this ctl was started from: `home` has its package.json, `repository` is there when the platform is, too. */
+export interface Installation {
+  readonly home: string;
+  readonly repository?: string;
+}
+
+export async function main(argv: readonly string[], { home, repository }: Installation): Promise<number> {
   const interrupt = new AbortController();
   // The first Ctrl-C lets a verb tidy up; a second one does not wait for it.
   process.on("SIGINT", () => (interrupt.signal.aborted ? process.exit(130) : interrupt.abort()));
@@ -25,7 +31,7 @@ export async function main(argv: readonly string[], repository: string): Promise
     signal: interrupt.signal,
     folder: process.cwd(),
     repository,
-    version: () => versionOf(repository),
+    version: () => versionOf(home),
     runWitness: async (wish, say, signal) => (await import("./witness.ts")).runWitness(wish, say, signal),
   });
   timers.release();
@@ -34,7 +40,7 @@ export async function main(argv: readonly string[], repository: string): Promise
   return exit;
 }
 
-function versionOf(repository: string): string {
-  const manifest: unknown = parseJson(readFileSync(join(repository, "package.json"), "utf8"));
+function versionOf(home: string): string {
+  const manifest: unknown = parseJson(readFileSync(join(home, "package.json"), "utf8"));
   return (manifest as { version: string }).version;
 }

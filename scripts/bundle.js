@@ -36,7 +36,7 @@ const bundles = {
 const always = ["package-lock.json", "scripts/bundle.js"];
 
 /** @param {string} name */
-function buildOptions(name) {
+export function buildOptions(name) {
   return {
     entryPoints: bundles[name].map((entry) => join(root, entry)),
     // Entries lie in one folder, whatever folders their sources are in.
@@ -143,7 +143,7 @@ async function build(name) {
     const result = await esbuild({ ...buildOptions(name), outdir: fresh });
     const inputs = Object.keys(result.metafile.inputs)
       // What the bundler made up itself is named after its maker, and is no file.
-      .filter((path) => !/^(later|unused):/.test(path))
+      .filter((path) => !/^(later|unused|<define):/.test(path))
       .map((path) => relative(root, resolve(root, path)))
       .filter((path) => !path.startsWith("node_modules") && !path.startsWith(".."));
     const manifest = {

@@ -21,7 +21,8 @@ export interface Place {
   readonly environment: Environment;
   /** Where ctl was called. */
   readonly folder: string;
-  readonly repository: string;
+  /** Undefined for a ctl that is installed without the platform. */
+  readonly repository: string | undefined;
 }
 
 export const dataFolderVariable = "PORTCULLIS_DATA_DIR";
@@ -30,7 +31,7 @@ export const dataFolderVariable = "PORTCULLIS_DATA_DIR";
 export function dataFolders({ environment, folder, repository }: Place): readonly string[] {
   const named = environment[dataFolderVariable];
   if (named !== undefined && named !== "") return [resolve(folder, named)];
-  return [...new Set([resolve(folder, ".portcullis"), resolve(repository, ".portcullis")])];
+  return [...new Set([folder, repository ?? folder].map((parent) => resolve(parent, ".portcullis")))];
 }
 
 /** What run.json says, if it is there and readable; whether that process lives is another question. */
@@ -87,7 +88,7 @@ export function developmentCredentials(place: Place, name: string): string {
     exitCodes.notLoggedIn,
     "UNAUTHENTICATED",
     `There is no dev-credentials.json in ${[...new Set(folders)].join(" or ")}.`,
-    `Name the platform's data folder in ${dataFolderVariable}, or start one with \`ctl up\`.`,
+    `Name the platform's data folder in ${dataFolderVariable}${place.repository === undefined ? "" : ", or start one with `ctl up`"}.`,
   );
 }
 

@@ -123,7 +123,8 @@ function nodeVersion(): Check {
 }
 
 function version(context: Context): Check {
-  return { name: "version", state: "ok", detail: `ctl ${context.version()} from ${context.repository}` };
+  const from = context.repository === undefined ? ", installed without the platform" : ` from ${context.repository}`;
+  return { name: "version", state: "ok", detail: `ctl ${context.version()}${from}` };
 }
 
 function profileChecks(context: Context): readonly Check[] {
@@ -229,10 +230,12 @@ async function server(context: Context, { server: { value, from } }: Settings): 
 function reachAdvice(context: Context, failed?: Failure): string {
   const running = runningPlatform(context);
   const address = running === undefined ? undefined : operatorAddress(running);
-  if (address === undefined || address === context.settings().server.value)
-    return failed?.hint?.startsWith("Use ") === true
-      ? failed.hint
+  if (address === undefined || address === context.settings().server.value) {
+    if (failed?.hint?.startsWith("Use ") === true) return failed.hint;
+    return context.repository === undefined
+      ? "PORTCULLIS_URL or --server names another."
       : "`ctl up` starts a platform here; PORTCULLIS_URL names another.";
+  }
   return `A platform of this folder listens at ${address}: use --server or PORTCULLIS_URL.`;
 }
 

@@ -29,8 +29,11 @@ export function loginRefusal(detail: string, hint = "Log in with `ctl auth login
   return new Refusal(exitCodes.notLoggedIn, "UNAUTHENTICATED", detail, hint);
 }
 
+/** What only a ctl with a repository around it can offer; the others leave it out of the hint. */
+export const startHere = "; `ctl up` starts a platform here";
+
 export function unreachable(detail: string, cause?: unknown): Refusal {
-  const hint = "`ctl doctor` looks closer; `ctl up` starts a platform here.";
+  const hint = `\`ctl doctor\` looks closer${startHere}.`;
   return new Refusal(exitCodes.unavailable, "SERVICE_UNAVAILABLE", detail, hint, cause);
 }
 

@@ -269,6 +269,15 @@ describe("a platform here", () => {
     }
   });
 
+  it.each(["up", "up --detach"])("24.9: %s without a repository says so and starts nothing", async (line) => {
+    const environment = { XDG_CONFIG_HOME: home, PORTCULLIS_DATA_DIR: home, XDG_STATE_HOME: join(home, "state") };
+    const options = { environment, clock: systemClock(), timers: systemTimers(), folder: home, installedAlone: true };
+    const answer = await runFake(line.split(" "), options);
+    expect(answer).toMatchObject({ exit: 1, stdout: "" });
+    expect(answer.stderr).toContain("installed without the platform");
+    expect(readdirSync(home)).toEqual([]);
+  });
+
   /** A stand-in for the platform: it answers healthz, writes run.json, and ends at SIGTERM. */
   const program = `
     const { createServer } = require("node:http"); const { writeFileSync, rmSync } = require("node:fs");

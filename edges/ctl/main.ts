@@ -4,7 +4,7 @@
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import { createContext } from "./context.ts";
-import { type Failure, failureOf } from "./failure.ts";
+import { type Failure, failureOf, startHere } from "./failure.ts";
 import { asksForJson, parseCommandLine } from "./program.ts";
 import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
@@ -37,7 +37,8 @@ export async function runCtl(argv: readonly string[], { streams, ...world }: Ctl
       case "verb": {
         verb = parsed.verb;
         const context = createContext({ ...world, terminal, verbs }, parsed.typed);
-        hint = (text) => hintFor(text, profileNameOf(context));
+        const offered = (text: string) => (world.repository === undefined ? text.replace(startHere, "") : text);
+        hint = (text) => hintFor(offered(text), profileNameOf(context));
         return answered(terminal, await parsed.verb.run(context), parsed.typed.json, hint);
       }
     }

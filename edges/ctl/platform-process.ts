@@ -19,12 +19,24 @@ const readyPatienceMs = 120_000;
 const stopPatienceMs = 20_000;
 const pauseMs = 150;
 
+/** Where the platform is started from, or the sentence for a ctl that has none around it. */
+export function repositoryOf({ repository }: Context): string {
+  if (repository !== undefined) return repository;
+  const detail = "This ctl is installed without the platform, which starts from its repository: run `npm start` there.";
+  throw new Refusal(
+    exitCodes.failed,
+    "SERVICE_START_FAILED",
+    detail,
+    "--server or PORTCULLIS_URL names a running one.",
+  );
+}
+
 /** Runs it here, until it ends or Ctrl-C, which the terminal sends to both of us; its exit code is the answer. */
-export function runInForeground(context: Context): Promise<number> {
+export function runInForeground(context: Context, repository: string): Promise<number> {
   // Under --json stdout is kept for the one document.
   const stdout = context.json ? 2 : "inherit";
-  const child = spawn(process.execPath, [programOf(context)], {
-    cwd: context.repository,
+  const child = spawn(process.execPath, [programOf(repository)], {
+    cwd: repository,
     env: environmentFor(context),
     stdio: ["inherit", stdout, "inherit"],
   });
@@ -40,11 +52,14 @@ export function runInForeground(context: Context): Promise<number> {
 }
 
 /** Starts it in the background and waits until it is healthy. */
-export async function startDetached(context: Context): Promise<{ facts: RunFacts; logPath: string }> {
+export async function startDetached(
+  context: Context,
+  repository: string,
+): Promise<{ facts: RunFacts; logPath: string }> {
   const logPath = freshLog(context);
   const log = openSync(logPath, "a", 0o600);
-  const child = spawn(process.execPath, [programOf(context)], {
-    cwd: context.repository,
+  const child = spawn(process.execPath, [programOf(repository)], {
+    cwd: repository,
     env: environmentFor(context),
     stdio: ["ignore", log, log],
     detached: true,
@@ -127,8 +142,8 @@ async function gone(context: Context, pid: number, signal: AbortSignal): Promise
   return true;
 }
 
-function programOf(context: Context): string {
-  return join(context.repository, "bin", "portcullis.js");
+function programOf(repository: string): string {
+  return join(repository, "bin", "portcullis.js");
 }
 
 /** Paths that were relative to where ctl was called stay what they were, and the caller's token is none of the platform's business. */

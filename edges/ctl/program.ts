@@ -27,7 +27,7 @@ Answers go to stdout, talk goes to stderr. Settings: a flag beats the environmen
 
 const ending = `
 First steps:
-  ctl up --detach            start a platform on this machine
+  ctl up --detach            start a platform on this machine, from its repository
   ctl auth login --dev duty  log in as its development operator
   ctl doctor                 see whether everything is in order
 

@@ -98,6 +98,8 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly folder: string;
+  /** A ctl without a repository around it; else the folder is one. */
+  readonly installedAlone?: boolean;
   readonly signal?: AbortSignal;
   /** Lines that a person types; given, all three streams are terminals. */
   readonly typed?: readonly string[];
@@ -131,7 +133,7 @@ export async function runFake(argv: readonly string[], options: RunOptions): Pro
     random: { bytes: (count) => new Uint8Array(count), uuid: () => "00000000-0000-4000-8000-000000000001" },
     signal: options.signal ?? new AbortController().signal,
     folder: options.folder,
-    repository: options.folder,
+    repository: options.installedAlone === true ? undefined : options.folder,
     version: () => "0.0.0-test",
     runWitness: async () => undefined,
     streams: streams as unknown as Streams,

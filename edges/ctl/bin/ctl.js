@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// The command line's first step: run the bundle when nothing that went into it changed, else have it built first. Starting is what a
-// person waits for most often, so this looks at times and sizes only and loads nothing else.
-import { readFileSync, statSync } from "node:fs";
+// The command line's first step. In the repository: run the bundle when nothing that went into it changed, else have it built first. Starting
+// is what a person waits for most often, so this looks at times and sizes only and loads nothing else. Installed alone: run the bundle that
+// came with the package.
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -10,9 +11,16 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`ctl needs Node 20.19 or newer; this is ${process.version}.\n`);
   process.exitCode = 1;
+} else if (!existsSync(new URL("../main.ts", import.meta.url))) {
+  // The package carries no sources, so nothing outside its own folder is asked what to run.
+  await run("../dist/ctl.js", { home: fileURLToPath(new URL("../", import.meta.url)) });
 } else if (isFresh() || (await build())) {
-  const { main } = await import(new URL("../../../dist/ctl/ctl.js", import.meta.url).href);
-  process.exitCode = await main(process.argv.slice(2), root);
+  await run("../../../dist/ctl/ctl.js", { home: root, repository: root });
+}
+
+async function run(bundle, installation) {
+  const { main } = await import(new URL(bundle, import.meta.url).href);
+  process.exitCode = await main(process.argv.slice(2), installation);
 }
 
 function isFresh() {

@@ -23,7 +23,7 @@ export const up: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const running = runningPlatform(context);
-  const { isHealthy, runInForeground, startDetached } = await import("../platform-process.ts");
+  const { isHealthy, repositoryOf, runInForeground, startDetached } = await import("../platform-process.ts");
   if (running !== undefined) {
     const address = operatorAddress(running);
     const healthy = address !== undefined && (await isHealthy(address));
@@ -32,12 +32,13 @@ async function run(context: Context): Promise<Answer> {
     );
     return { data: { status: "already running", healthy, ...running }, text: pairs(rowsOf(running)) };
   }
+  const repository = repositoryOf(context);
   if (!context.switched("detach")) {
-    const exit = await runInForeground(context);
+    const exit = await runInForeground(context, repository);
     return { data: { status: "stopped", exit_code: exit }, text: "", exit: exit as ExitCode };
   }
   context.terminal.say("Starting the platform in the background.");
-  const { facts, logPath } = await startDetached(context);
+  const { facts, logPath } = await startDetached(context, repository);
   return {
     data: { status: "started", healthy: true, ...facts, log: logPath },
     text: pairs([...rowsOf(facts), ["log", logPath]]),

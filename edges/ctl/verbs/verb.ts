@@ -96,8 +96,8 @@ export interface World {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   readonly folder: string;
-  /** The checkout that this ctl belongs to: where `up` finds the platform. */
-  readonly repository: string;
+  /** The checkout that this ctl belongs to: where `up` finds the platform. Undefined for one that is installed without it. */
+  readonly repository: string | undefined;
   version(): string;
   readonly verbs: readonly Verb[];
   /** Runs a witness in this process until the signal aborts. */
