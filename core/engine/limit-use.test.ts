@@ -115,7 +115,7 @@ describe("24.1: the use of limits", () => {
     ["250", 100, 2.5],
     ["0", 0, 0],
   ] as const)("3: a loss of %s of 100 is in the band %i", (loss, band, share) => {
-    expect(lossUse(lossOf({ loss, baseline: "10000", limit_pct: 0.01 }), moment(0))).toMatchObject([
+    expect(lossUse(lossOf({ loss, limit_loss: "100" }), moment(0))).toMatchObject([
       { used: loss, allowed: "100", band, share },
     ]);
   });
@@ -132,8 +132,9 @@ describe("24.1: the use of limits", () => {
 
   it("2: of losses is that of their list: off has no row, a strategy is the scope, what is not judged says why", () => {
     const at = moment(0);
-    expect(lossUse(lossOf({ limit_pct: undefined }), at)).toEqual([]);
-    const strategy = lossOf({ limit: "strategy", strategy_id: "trend", loss: "5", baseline: "1000", limit_pct: 0.02 });
+    expect(lossUse(lossOf({ limit_pct: undefined, limit_loss: undefined }), at)).toEqual([]);
+    // A strategy counts from its own profit, and its limit is a share of the fund.
+    const strategy = lossOf({ limit: "strategy", strategy_id: "trend", loss: "5", baseline: "0", limit_loss: "20" });
     expect(lossUse(strategy, at)).toEqual([
       {
         ...{ fund_id: "alpha", limit: "strategy", scope: "trend", used: "5", allowed: "20", share: 0.25, band: 0 },
@@ -148,7 +149,7 @@ describe("24.1: the use of limits", () => {
 function lossOf(more: Partial<Loss>): Loss {
   return {
     ...{ fund_id: "alpha", limit: "daily", period: "2026-11-15", baseline: "1000000", value: "990000", loss: "10000" },
-    ...{ loss_pct: 0.01, limit_pct: 0.02, state: "JUDGED", as_of: "2026-11-15T13:29:00.000000Z" },
+    ...{ loss_pct: 0.01, limit_pct: 0.02, limit_loss: "20000", state: "JUDGED", as_of: "2026-11-15T13:29:00.000000Z" },
     ...more,
   };
 }

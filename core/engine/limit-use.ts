@@ -80,12 +80,11 @@ function fundLimits(envelope: Envelope, nav: amounts.Amount): readonly (readonly
 
 /** What a loss uses of its limit; none when that is off. */
 export function lossUse(loss: Loss, asOf: instant.Instant): readonly LimitUse[] {
-  const { fund_id, limit, strategy_id, baseline, limit_pct, reason } = loss;
+  const { fund_id, limit, strategy_id, limit_loss, reason } = loss;
   const row = { fund_id, limit, scope: strategy_id ?? "", as_of: loss.as_of ?? instant.format(asOf) };
   if (loss.state === "NOT_JUDGED") return [uncounted(row, reason ?? "")];
-  if (limit_pct === undefined || baseline === undefined || loss.loss === undefined) return [];
-  const allowed = decimal.multiply(decimal.parse(baseline), decimal.fromNumber(limit_pct), "floor");
-  return [counted(row, loss.loss, decimal.format(allowed))];
+  if (limit_loss === undefined || loss.loss === undefined) return [];
+  return [counted(row, loss.loss, limit_loss)];
 }
 
 /** Each limit once, with the most that any row says of it; what cannot be counted first, then the most used. */

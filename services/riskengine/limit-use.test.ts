@@ -52,9 +52,11 @@ it("24.1: equals headroom and losses for every seeded fund and symbol, with open
   const { losses } = await ask<Losses>(rig, life, "ListLosses", {});
   const on = losses.filter(({ limit_pct, state }) => limit_pct !== undefined || state === "NOT_JUDGED");
   expect(on.length).toBeGreaterThan(0);
-  for (const { fund_id, limit, strategy_id, loss, state, reason } of on) {
-    const expected = state === "NOT_JUDGED" ? { reason, band: 100 } : { used: loss };
-    expect(find(fund_id, limit, strategy_id ?? ""), `${fund_id} ${limit}`).toMatchObject([expected]);
+  for (const { fund_id, limit, strategy_id, loss, limit_loss, loss_pct, limit_pct, state, reason } of on) {
+    const expected = state === "NOT_JUDGED" ? { reason, band: 100 } : { used: loss, allowed: limit_loss };
+    const found = find(fund_id, limit, strategy_id ?? "");
+    expect(found, `${fund_id} ${limit}`).toMatchObject([expected]);
+    if (state !== "NOT_JUDGED") expect(found[0]?.share).toBeCloseTo((loss_pct ?? 0) / (limit_pct ?? 1), 5);
   }
   expect(uses.filter((use) => use.fund_id === drillFundId)).toEqual([]);
 });

@@ -808,6 +808,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"as_of","type":"text","optional":true,"description":"RFC 3339: the valuation that this is from; absent while there was none.","kind":"INSTANT"},
     {"name":"halts_again_at","type":"text","optional":true,"description":"Of RESUMED: the value (or the strategy's profit) with which it halts again.","kind":"DECIMAL"},
     {"name":"reason","type":"text","optional":true,"description":"Of NOT_JUDGED: why, and what ends it."},
+    {"name":"limit_loss","type":"text","optional":true,"description":"The smallest loss that halts, in the fund's currency; absent when the limit is off.","kind":"DECIMAL"},
   ]},
   Losses: {"fields":[
     {"name":"losses","type":"message","message":"Loss","list":true},

@@ -1,6 +1,6 @@
 // Losses in the running engine: judged with the valuation that is kept, latched with it, and as they were after a restart.
 import { expect, test } from "vitest";
-import type { Losses } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
+import type { LimitUses, Losses } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import {
   format,
   millisecondsBetween,
@@ -213,6 +213,23 @@ test("a strategy's own loss halts the strategy alone", async () => {
   expect(halts(rig)).toMatchObject([{ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" }]);
   expect(await endOf(rig, life)).toBe("STRATEGY_HALTED");
   expect(await endOf(rig, life, { strategy_id: "alpha-meanrev" })).toBe("approved");
+});
+
+test("24.1: the use of a strategy's limit is its loss by the share of the fund that it may lose", async () => {
+  const [rig, life] = await begin();
+  const profits = (of: string) => ({ strategy_pnl: { "alpha-momentum": of, "alpha-meanrev": "0" } });
+  await value(rig, "10000000", profits("0"));
+  await value(rig, "9990000", profits("-10000"));
+  const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
+  const judged = losses.filter(({ limit, limit_pct }) => limit === "strategy" && limit_pct !== undefined);
+  const { uses } = (await rig.finish(life.call("GetLimitUse", { fund_id: "alpha" }))) as LimitUses;
+  expect(judged.length).toBeGreaterThan(0);
+  for (const { strategy_id, loss, loss_pct = 0, limit_pct = 1 } of judged) {
+    const use = uses.find(({ limit, scope }) => limit === "strategy" && scope === strategy_id);
+    expect(use?.used).toBe(loss);
+    expect(use?.share).toBeCloseTo(loss_pct / limit_pct, 5);
+    expect(Number(use?.allowed)).toBeCloseTo(10_000_000 * limit_pct, 2);
+  }
 });
 
 test("a person's rebase counts anew, from the next valuation on, and the list says who chose it", async () => {

@@ -66,7 +66,7 @@ function figuresOf(figure: LossFigure | undefined) {
     const none = undefined;
     return { period: "", baseline: none, value: none, loss: none, loss_pct: none, limit_pct: none, baseline_at: none };
   }
-  const { baseline, base, value, loss, fraction } = figure;
+  const { baseline, base, value, loss, fraction, bound } = figure;
   return {
     period: baseline.period === always ? format(baseline.valuedAt) : baseline.period,
     baseline: decimal.format(base),
@@ -74,6 +74,7 @@ function figuresOf(figure: LossFigure | undefined) {
     loss: decimal.format(loss),
     loss_pct: decimal.toNumber(lossShare(figure)),
     limit_pct: fraction === undefined ? undefined : decimal.toNumber(fraction),
+    limit_loss: bound === undefined ? undefined : decimal.format(bound),
     baseline_at: format(baseline.setAt),
     rebased_by: baseline.setBy === "riskengine" ? undefined : baseline.setBy,
   };

@@ -7080,6 +7080,8 @@ export interface operations {
                         halts_again_at?: string;
                         /** @description Of NOT_JUDGED: why, and what ends it. */
                         reason?: string;
+                        /** @description The smallest loss that halts, in the fund's currency; absent when the limit is off. */
+                        limit_loss?: string;
                     }[];
                 };
             };

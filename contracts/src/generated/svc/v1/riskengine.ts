@@ -160,7 +160,11 @@ export interface Loss {
     | string
     | undefined;
   /** Of NOT_JUDGED: why, and what ends it. */
-  reason?: string | undefined;
+  reason?:
+    | string
+    | undefined;
+  /** The smallest loss that halts, in the fund's currency; absent when the limit is off. */
+  limit_loss?: string | undefined;
 }
 
 export interface Losses {
@@ -1100,6 +1104,7 @@ function createBaseLoss(): Loss {
     as_of: undefined,
     halts_again_at: undefined,
     reason: undefined,
+    limit_loss: undefined,
   };
 }
 
@@ -1149,6 +1154,9 @@ export const Loss: MessageFns<Loss> = {
     }
     if (message.reason !== undefined) {
       writer.uint32(122).string(message.reason);
+    }
+    if (message.limit_loss !== undefined) {
+      writer.uint32(130).string(message.limit_loss);
     }
     return writer;
   },
@@ -1284,6 +1292,14 @@ export const Loss: MessageFns<Loss> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.limit_loss = reader.string();
             continue;
           }
         }
