@@ -7,6 +7,7 @@ import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import type { Quote } from "../../contracts/src/records/market.ts";
 import { paperPrices } from "../../core/paper/paper-prices.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
+import { rememberQuotes } from "../../services/operations/newest-quotes.ts";
 import { paperListings } from "../../services/shared/paper-seeds.ts";
 import { quotesConformance } from "../../testkit/conformance/quotes.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
@@ -214,6 +215,26 @@ function correlation(left: readonly number[], right: readonly number[]): number 
 }
 
 describe("23.4: options on a share that was split or renamed", () => {
+  it("a symbol that was asked for before the market has read of its action is quoted from when it has, and not unknown any more", async () => {
+    const time = scheduler({ seed, startAt: noon });
+    const legs: Leg[] = [{ symbol: "AAPL", new_symbol: "APPL", quantity: [1, 1], price: [1, 1] }];
+    const applied = [{ state: "DONE" as const, symbol: "AAPL", legs, appliedAt: noon }];
+    let actions: typeof applied = [];
+    const listing = { seed, quoteEveryMs, beganAt: noon, listings: paperListings };
+    const market = paperMarket({ ...time, ...listing, actions: () => ({ actions, readAt: time.clock.now() }) });
+    const remembered = rememberQuotes(market, time.clock);
+    const heard = new Set<string>();
+    const stream = await remembered.quotes.subscribe(["APPL", "NOPE"], (quotes) => {
+      for (const { symbol } of quotes) heard.add(symbol);
+    });
+    await time.run({ untilMs: 2_000 });
+    expect([[...heard], stream.unknown]).toEqual([[], ["APPL", "NOPE"]]);
+    actions = applied;
+    await time.run({ untilMs: 4_000 });
+    await stream.stop();
+    expect([[...heard], stream.unknown]).toEqual([["APPL"], ["NOPE"]]);
+  });
+
   const at = plusMilliseconds(noon, 3_600_000);
   type Leg = StoredAction["legs"][number];
   const pricesWith = (...legs: readonly Leg[]) => {

@@ -58,8 +58,7 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
     name: "paper",
     subscribe: async (symbols, hear): Promise<QuoteStream> => {
       const isKnown = (symbol: string): boolean => prices.namesNow(symbol).length > 0;
-      const known = [...new Set(symbols)].filter(isKnown);
-      const unknown = [...new Set(symbols)].filter((symbol) => !isKnown(symbol));
+      const asked = [...new Set(symbols)];
       let stopped = false;
       let cancel = timers.after(0, tick);
 
@@ -69,14 +68,17 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
         // Armed before anybody is told, so that a listener that throws does not silence the market.
         cancel = timers.after((step + 1) * quoteEveryMs - toUnixMs(clock.now()), tick);
         const at = fromUnixMs(step * quoteEveryMs);
-        // Who asked for a symbol that is called otherwise by now hears it by its new name.
-        const names = new Set(known.flatMap(prices.namesNow));
+        // Who asked for a symbol that is called otherwise by now hears it by its new name; who asked for a new name before the action that
+        // makes it was read here hears it from then on.
+        const names = new Set(asked.flatMap(prices.namesNow));
         const traded = [...names].filter((symbol) => !isHalted(symbol, at) && isTraded(prices.listing(symbol), at));
         if (traded.length > 0) hear(traded.map((symbol) => prices.quote(symbol, at)));
       }
 
       return {
-        unknown,
+        get unknown() {
+          return asked.filter((symbol) => !isKnown(symbol));
+        },
         stop: async () => {
           stopped = true;
           cancel();

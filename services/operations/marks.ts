@@ -43,6 +43,7 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   let pause: CancelTimer | undefined;
   let change = -1;
   let asked: ReadonlySet<string> = new Set();
+  let unknownTold = "";
   let heardAt = clock.now();
   let silent = false;
   let troubled = false;
@@ -99,6 +100,7 @@ export function startMarks(ports: MarksPorts): MarksFeed {
     while (!ending.signal.aborted) {
       try {
         if ((await ports.referenceData.changed()) !== change) await follow();
+        tellUnknown();
         await judgeSilence();
         await judgeDates();
         if (troubled) log.info("the quotes feed can be followed again");
@@ -125,10 +127,18 @@ export function startMarks(ports: MarksPorts): MarksFeed {
         for (const symbol of kept.keys()) if (!asked.has(symbol)) kept.delete(symbol);
       heardAt = clock.now();
       stream = await quotes.subscribe([...asked], hear);
-      const { unknown } = stream;
-      if (unknown.length > 0) log.warn("the market does not quote some instruments", { unknown: unknown.slice(0, 20) });
     }
     change = reference.change;
+  }
+
+  /** Said when it changes: what is unknown right after a corporate action is known a moment later. */
+  function tellUnknown(): void {
+    const unknown = stream?.unknown ?? [];
+    const key = unknown.join("\n");
+    if (key === unknownTold) return;
+    unknownTold = key;
+    if (unknown.length === 0) log.info("the market quotes every instrument again");
+    else log.warn("the market does not quote some instruments", { unknown: unknown.slice(0, 20) });
   }
 
   async function judgeSilence(): Promise<void> {

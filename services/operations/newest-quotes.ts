@@ -46,7 +46,9 @@ export function rememberQuotes(from: Quotes, clock: Clock): RememberedQuotes {
           hear(quotes);
         });
         return {
-          unknown: stream.unknown,
+          get unknown() {
+            return stream.unknown;
+          },
           stop: async () => {
             await stream.stop();
             count(own.splice(0), -1);
