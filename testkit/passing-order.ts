@@ -6,6 +6,7 @@ import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
+import { noVerdict } from "../core/engine/empty-view.ts";
 import { inputAgesDefault } from "../core/engine/input-ages.ts";
 import type { FundView, InstrumentFacts } from "../core/engine/view.ts";
 import { compileEnvelope } from "../core/envelope/envelope.ts";
@@ -124,7 +125,9 @@ function runAsIs(draft: Draft): Outcome {
     share: (limit, used, allowed) => shares.set(limit, [toExact(used), toExact(allowed)]),
   };
   for (const gate of gates) {
-    const denial = gate.decide(draft.order, draft.view, draft.at, notes);
+    // As the engine asks: only the last gate knows the risk officer's answer.
+    const view = gate.phase === "model" ? draft.view : { ...draft.view, verdict: noVerdict };
+    const denial = gate.decide(draft.order, view, draft.at, notes);
     if (denial !== undefined) {
       return { approved: false, gate: gate.name, ...denial, view: draft.view, figures, ages, shares };
     }
