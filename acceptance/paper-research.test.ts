@@ -167,7 +167,8 @@ async function platform() {
   });
   // A quote every five seconds is fresh enough, and ten times cheaper.
   const market = { ...testSettings.market, quoteEveryMs: 5_000 };
-  const settings = { ...testSettings, market, risk: { ...testSettings.risk, navAgeMsMax: 1e9 } };
+  const risk = { ...testSettings.risk, navAgeMsMax: 1e9, lossValueAgeMsMax: 1e9 };
+  const settings = { ...testSettings, market, risk };
   const marks = startMarks(rig.portsOf("operations", { settings }));
   closing.push(() => marks.stop());
   const fake = fakeDesk(rig);

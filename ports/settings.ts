@@ -6,6 +6,8 @@ export interface RiskSettings {
   readonly navAgeMsMax: number;
   readonly fxAgeMsMax: number;
   readonly borrowAgeMsMax: number;
+  /** The oldest value of a fund that its loss limits are judged by; not above `navAgeMsMax`. */
+  readonly lossValueAgeMsMax: number;
   /** How long an approval may be used. */
   readonly approvalValidMs: number;
   /** How long after that an approval that nobody sent keeps its exposure; 30 s when absent. Nobody configures it: the simulator has less time. */

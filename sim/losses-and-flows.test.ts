@@ -27,7 +27,7 @@ async function begin(seed: number) {
   const time = scheduler({ seed, startAt: parse("2026-11-18T15:00:00Z") });
   const settings = {
     ...testSettings,
-    risk: { ...testSettings.risk, navAgeMsMax: 15_000 },
+    risk: { ...testSettings.risk, navAgeMsMax: 15_000, lossValueAgeMsMax: 15_000 },
     market: { ...testSettings.market, quoteEveryMs: 1_000 },
   };
   const made = platform({ time, weather: weather(time.dice.fork("weather")), settings });

@@ -31,6 +31,7 @@ const dayMs = 86_400_000;
 const settingsDefault: RiskSettings = {
   markAgeMsMax: 365 * dayMs,
   navAgeMsMax: 365 * dayMs,
+  lossValueAgeMsMax: 365 * dayMs,
   fxAgeMsMax: 365 * dayMs,
   borrowAgeMsMax: 365 * dayMs,
   approvalValidMs: 5_000,
@@ -109,6 +110,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       random: time.dice.fork(`${process.name} ${lives}`),
     };
     const unused = {} as never;
+    const { navAgeMsMax = settingsDefault.navAgeMsMax } = options.settings ?? {};
     const store = memoryStore({ ...basic, untoldChange: untoldInPlatform });
     return {
       ...basic,
@@ -153,7 +155,7 @@ export async function riskEngineRig(options: RiskEngineRigOptions) {
       chat: { name: "nobody", send: async () => undefined, close: async () => undefined },
       settings: {
         ...testSettings,
-        risk: { ...settingsDefault, ...options.settings },
+        risk: { ...settingsDefault, lossValueAgeMsMax: navAgeMsMax, ...options.settings },
         market: {
           ...{ seed: 1, quoteEveryMs: 500 },
           ...(options.sessions !== undefined && { sessions: options.sessions }),

@@ -29,6 +29,7 @@ const crossChecks: readonly CrossCheck[] = [
   issuerNeedsClient,
   clientNeedsIssuer,
   backoffGrows,
+  lossValueAgeWithinNavAge,
   knownWitnesses,
   enoughWitnesses,
   chatNeedsChannel,
@@ -206,6 +207,14 @@ function backoffGrows(input: CheckInput): readonly Complaint[] {
   if (typeof first !== "number" || typeof max !== "number" || first <= max) return [];
   const set = valueAt(input.tree, path) === undefined ? ["lifecycle", "restart_backoff_first_ms"] : path;
   return [complain(input, set, `restart_backoff_first_ms (${first}) not above restart_backoff_max_ms (${max})`)];
+}
+
+/** A value too old to decide on judges no loss either; whoever sets more believes that it does. */
+function lossValueAgeWithinNavAge(input: CheckInput): readonly Complaint[] {
+  const path = ["risk", "loss_value_age_max_s"];
+  const [set, max] = [valueAt(input.tree, path), effective(input, ["risk", "nav_age_max_s"])];
+  if (typeof set !== "number" || typeof max !== "number" || set <= max) return [];
+  return [complain(input, path, `at most risk.nav_age_max_s (${max})`)];
 }
 
 /** Here and not where they are first used: there a service that has nothing to do with them would fail to start. */

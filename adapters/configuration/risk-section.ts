@@ -13,6 +13,11 @@ export const risk = section({
     sentence: "The oldest net asset value that new risk is decided on, in seconds.",
     environment: "PORTCULLIS_RISK_NAV_AGE_MAX_S",
   }),
+  loss_value_age_max_s: key(whole(1, dayS).default(15), {
+    sentence:
+      "The oldest net asset value that loss limits are judged by, in seconds; with an older one a fund that has such limits takes no new risk. Not above `risk.nav_age_max_s`, which counts instead where it is lower and this is not set.",
+    environment: "PORTCULLIS_RISK_LOSS_VALUE_AGE_MAX_S",
+  }),
   fx_age_max_s: key(whole(1, 7 * dayS).default(3_600), {
     sentence: "The oldest exchange rate that new risk is decided on, in seconds.",
     environment: "PORTCULLIS_RISK_FX_AGE_MAX_S",

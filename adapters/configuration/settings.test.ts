@@ -19,6 +19,7 @@ describe("settings", () => {
     expect(settings({}, true)).toEqual({
       ...testSettings,
       audit: { ...testSettings.audit, behindMaxMs: 30_000 },
+      risk: { ...testSettings.risk, lossValueAgeMsMax: 15_000 },
       market: { ...testSettings.market, sessions: "always" },
       seedPaperHistory: true,
     }));
@@ -39,6 +40,22 @@ describe("settings", () => {
     const { risk, market } = settings(given, true);
     expect([risk.markAgeMsMax, risk.haltPollMs, risk.openOrdersPerFundMax]).toEqual([3_000, 100, 7]);
     expect(market).toEqual({ seed: 42, quoteEveryMs: 250, sessions: "always" });
+  });
+
+  it("24: judge losses by values of at most 15 s, and never by older ones than decisions are made on", () => {
+    const ageOf = (environment: Readonly<Record<string, string>>) => settings(environment, true).risk.lossValueAgeMsMax;
+    const [loss, nav] = ["PORTCULLIS_RISK_LOSS_VALUE_AGE_MAX_S", "PORTCULLIS_RISK_NAV_AGE_MAX_S"];
+    expect([ageOf({}), ageOf({ [loss]: "60" }), ageOf({ [nav]: "10" })]).toEqual([15_000, 60_000, 10_000]);
+    expect(ageOf({ [loss]: "120", [nav]: "120" })).toBe(120_000);
+    const refused = (environment: Readonly<Record<string, string>>) => {
+      const found = loadConfiguration({ environment, readFile: () => "" });
+      return found.ok ? "taken" : [...new Set(found.complaints.map(({ path }) => path))].join();
+    };
+    expect(refused({ [loss]: "61" })).toBe("risk.loss_value_age_max_s");
+    expect(refused({ [loss]: "11", [nav]: "10" })).toBe("risk.loss_value_age_max_s");
+    for (const bad of ["0", "-1", "1.5", "86401", "soon"]) {
+      expect(refused({ [loss]: bad, [nav]: "86400" })).toBe("risk.loss_value_age_max_s");
+    }
   });
 
   it.each<[string | undefined, boolean, boolean]>([

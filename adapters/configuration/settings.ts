@@ -30,6 +30,8 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
     risk: {
       markAgeMsMax: risk.mark_age_max_s * 1_000,
       navAgeMsMax: risk.nav_age_max_s * 1_000,
+      // Unset it follows a value that is set lower; one that is set above it is refused (cross-checks.ts).
+      lossValueAgeMsMax: Math.min(risk.loss_value_age_max_s, risk.nav_age_max_s) * 1_000,
       fxAgeMsMax: risk.fx_age_max_s * 1_000,
       borrowAgeMsMax: risk.borrow_age_max_s * 1_000,
       approvalValidMs: risk.approval_valid_ms,

@@ -16,6 +16,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Bus, BusEvent, Handler } from "../../ports/bus.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import type { RpcCall, UnaryHandler } from "../../ports/rpc.ts";
+import type { RiskSettings } from "../../ports/settings.ts";
 import { riskengine } from "../../services/riskengine/riskengine.ts";
 import type { RunningService, ServicePorts } from "../../services/shared/service.ts";
 import { benchTools } from "../bus/ticket.ts";
@@ -110,6 +111,23 @@ function echo(): UnaryHandler {
 /** Other services ask the engine here; it asks none. */
 const notAsked = { riskBooks: undefined as never, withdrawals: undefined as never };
 
+/** Old enough that no run is denied for its fixed inputs. */
+const risk: RiskSettings = {
+  markAgeMsMax: 60_000,
+  navAgeMsMax: 86_400_000,
+  lossValueAgeMsMax: 86_400_000,
+  fxAgeMsMax: 86_400_000,
+  borrowAgeMsMax: 86_400_000,
+  approvalValidMs: 5_000,
+  undecidedMax: 4_096,
+  openOrdersPerFundMax: 1_000_000,
+  haltPollMs: 250,
+  haltUnknownMs: 2_000,
+  lossConfirmations: 2,
+  lossConfirmMs: 5_000,
+  snapshotEveryEntries: 1_000_000_000,
+};
+
 export async function startEngine(
   variant: Variant,
   database: DatabaseAddress,
@@ -162,20 +180,7 @@ export async function startEngine(
       seedPaperPlatform: false,
       seedPaperHistory: false,
       market: { seed: 1, quoteEveryMs: 1_000 },
-      risk: {
-        markAgeMsMax: 60_000,
-        navAgeMsMax: 86_400_000,
-        fxAgeMsMax: 86_400_000,
-        borrowAgeMsMax: 86_400_000,
-        approvalValidMs: 5_000,
-        undecidedMax: 4_096,
-        openOrdersPerFundMax: 1_000_000,
-        haltPollMs: 250,
-        haltUnknownMs: 2_000,
-        lossConfirmations: 2,
-        lossConfirmMs: 5_000,
-        snapshotEveryEntries: 1_000_000_000,
-      },
+      risk,
     },
   };
   return riskengine.start(ports);

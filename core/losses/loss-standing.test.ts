@@ -248,6 +248,35 @@ describe("22.1: what the engine is told lasts as long as it is true", () => {
     expect(reason).toContain("older than 60 s");
   });
 
+  test("24: exactly as old as it may be a value judges, a microsecond later nothing does, and the reason says how old it is", () => {
+    const valuedAt = parse("2026-11-18T12:00:00Z");
+    const aged = (microseconds: number): LossLook => ({
+      ...valued(valuedAt),
+      valueAgeMsMax: 15_000,
+      at: fromMicroseconds(valuedAt + microseconds),
+    });
+    const stateOf = (look: LossLook) => {
+      const set = lossStandings(look).filter(({ limit }) => look.fractions[limit] !== undefined);
+      return new Set(set.map(({ state }) => state));
+    };
+    const last = aged(15_000_000);
+    expect(stateOf(last)).toEqual(new Set(["JUDGED"]));
+    expect(lossBlock(lossStandings(last), last)).toMatchObject({
+      judgedUntil: fromMicroseconds(valuedAt + 15_000_001),
+      reason: expect.stringContaining("is older than 15 s; this ends"),
+    });
+    const old = aged(15_000_001);
+    expect(stateOf(old)).toEqual(new Set(["NOT_JUDGED"]));
+    expect(lossBlock(lossStandings(old), old)).toMatchObject({ judgedUntil: undefined, isPending: false });
+    const older = aged(47_200_000);
+    expect(lossBlock(lossStandings(older), older).reason).toBe(
+      "daily, weekly, monthly: the newest value, of 2026-11-18T12:00:00.000000Z, is older than 15 s (47 s); this ends with the next valuation",
+    );
+    // Without a limit nothing is waited for.
+    const free = { ...older, fractions: {} };
+    expect(lossBlock(lossStandings(free), free).judgedUntil).toBeGreaterThan(parse("2100-01-01T00:00:00Z"));
+  });
+
   test("until the day ends", () => {
     const look = valued(parse("2026-11-18T23:59:30Z"));
     const { judgedUntil, reason } = lossBlock(lossStandings(look), look);

@@ -24,7 +24,7 @@ import {
   type LossState,
   lossLimits,
 } from "../../contracts/src/losses.ts";
-import { isAhead } from "./dated.ts";
+import { ageMsOf, isAhead } from "./dated.ts";
 import {
   baselinesAt,
   type Counted,
@@ -51,6 +51,7 @@ export interface LossLook {
   /** As of the newest valuation. */
   readonly windows: WindowSamples;
   readonly haltsInForce: ReadonlySet<string>;
+  /** The oldest value that a loss is judged by: what was lost since then nobody knows, however fresh prices are. */
   readonly valueAgeMsMax: number;
   readonly at: Instant;
   /** Why the newest valuation that was heard could not be judged, and what ends that; absent when it was. */
@@ -163,8 +164,10 @@ function tooOldAt(newest: FundValuation, valueAgeMsMax: number): Instant {
   return plusMicroseconds(plusMilliseconds(newest.at, valueAgeMsMax), 1);
 }
 
-function tooOld(newest: FundValuation, { valueAgeMsMax }: LossLook): string {
-  return `the newest value, of ${format(newest.at)}, is older than ${valueAgeMsMax / 1_000} s; this ends with the next valuation`;
+/** With its age, once it is too old. */
+function tooOld(newest: FundValuation, { valueAgeMsMax, at }: LossLook): string {
+  const age = at >= tooOldAt(newest, valueAgeMsMax) ? ` (${Math.floor(ageMsOf(newest.at, at) / 1_000)} s)` : "";
+  return `the newest value, of ${format(newest.at)}, is older than ${valueAgeMsMax / 1_000} s${age}; this ends with the next valuation`;
 }
 
 function standingOf(

@@ -36,6 +36,8 @@ export const testSettings: Settings = {
   risk: {
     markAgeMsMax: 10_000,
     navAgeMsMax: 60_000,
+    // A test that values a fund once has as long as decisions have; the product's default is less.
+    lossValueAgeMsMax: 60_000,
     fxAgeMsMax: 3_600_000,
     borrowAgeMsMax: 86_400_000,
     approvalValidMs: 5_000,

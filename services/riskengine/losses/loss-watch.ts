@@ -90,7 +90,7 @@ const nothing: KnownLosses = { windows: {} };
 
 export function watchLosses({ ports, engine, envelopes, reference, halts, alarms }: LossWatchOptions): LossWatch {
   const { clock } = ports;
-  const { navAgeMsMax } = ports.settings.risk;
+  const { navAgeMsMax, lossValueAgeMsMax } = ports.settings.risk;
   const clockOf = createLossClock();
   const knowledge = new Map<string, KnownLosses>();
   const told = new Map<string, Told>();
@@ -119,7 +119,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
       known: state,
       fractions: lossFractions(envelopes.current(fundId)),
       day: dayOf(fundId, at),
-      valueAgeMsMax: navAgeMsMax,
+      valueAgeMsMax: lossValueAgeMsMax,
       ...{ windows, haltsInForce, at, trouble },
       ...(nav !== undefined && { prices: pricesOf(fundId, nav, at) }),
     };
