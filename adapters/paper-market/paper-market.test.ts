@@ -287,6 +287,32 @@ describe("23.4: options on a share that was split or renamed", () => {
     expect(chain.namesNow(put)).toEqual([put, "X"]);
   });
 
+  it("are quoted right after a split as the adjusted quotes of before it, to the last tick and with the adjusted spread", () => {
+    for (const [shares, listedPrice] of [
+      [5, "2"],
+      [80, "31.2"],
+      [3, "0.5"],
+    ] as const) {
+      const listings = paperListings.map((one) => (one.symbol === put ? { ...one, price: listedPrice } : one));
+      const terms = { quantity: [shares, 1] as [number, number], price: [1, shares] as [number, number] };
+      const legs = ["SPY", put].map((symbol) => ({ symbol, new_symbol: symbol, ...terms }));
+      const actions = [{ state: "DONE" as const, symbol: "SPY", legs, appliedAt: noon }];
+      const quoted = (known: typeof actions, moment: Instant) =>
+        pricesOf({
+          ...{ clock: { now: () => at }, timers: scheduler({ seed }).timers, seed, quoteEveryMs, beganAt: noon },
+          ...{ listings, actions: () => ({ actions: known, readAt: at }) },
+        }).quote(put, moment);
+      for (let minute = 0; minute < 60; minute += 5) {
+        const moment = plusMilliseconds(noon, minute * 60_000);
+        const [before, after] = [quoted([], moment), quoted(actions, moment)];
+        for (const side of ["bid", "ask"] as const) {
+          const adjusted = Number(before[side]) / shares;
+          expect(Math.abs(Number(after[side]) / adjusted - 1), `${shares}:1 ${side}`).toBeLessThan(1e-9);
+        }
+      }
+    }
+  });
+
   it("a dividend is no part of prices from its ex moment on, for whoever read of it, declared or booked", () => {
     const exAt = plusMilliseconds(noon, 1_800_000);
     const dividend = { perShare: "2.5", currency: "USD", exDate: "2026-11-15", exAt };

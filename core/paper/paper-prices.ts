@@ -9,6 +9,8 @@
 //    the speed changes, what has passed stays (market-time.ts).
 //  - Gaps multiply a price from a moment on, for as long as they are in the weather.
 //  - A split divides the prices of all times, as charts show them; what was quoted before it is what it was.
+//  - An option keeps the tick and the spread that its listing had, adjusted with it: right after a split its quote is the adjusted one of before,
+//    which may lie between two ticks of its new price. A whole tick, or the old spread, of a price that fell would be a loss that nobody made.
 //  - A dividend is no part of prices from the moment on at which its share goes ex.
 // Chance is a binary number, money is not: a price becomes a decimal on its tick before anybody sees it.
 import * as decimal from "../../contracts/src/decimal.ts";
@@ -111,7 +113,6 @@ interface Listed {
   readonly listing: PaperListing;
   readonly price: decimal.Decimal;
   readonly tick: decimal.Decimal;
-  readonly tickNumber: number;
   readonly lot: decimal.Decimal;
   readonly halfSpread: decimal.Decimal;
   readonly lane: number;
@@ -181,32 +182,46 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
   const middle = (symbol: string, at: Instant): decimal.Decimal => middleOf(listedAs(symbol), at);
 
   function middleOf(it: Listed, at: Instant): decimal.Decimal {
-    const floor = decimal.add(it.halfSpread, it.tick);
-    return decimal.max(floor, it.option === undefined ? walked(it, at) : optionPrice(it, it.option, at));
+    const floor = decimal.add(halfSpreadOf(it), tickOf(it));
+    return decimal.max(floor, it.option === undefined ? walked(it, at, it.tick) : optionPrice(it, it.option, at));
   }
 
-  function walked(it: Listed, at: Instant): decimal.Decimal {
+  const isOption = (it: Listed): boolean => it.option !== undefined;
+  const tickOf = (it: Listed): decimal.Decimal => (isOption(it) ? splitPrice(it.tick, it.listing.symbol) : it.tick);
+  const halfSpreadOf = (it: Listed): decimal.Decimal =>
+    isOption(it) ? splitPrice(it.halfSpread, it.listing.symbol) : it.halfSpread;
+
+  function walked(it: Listed, at: Instant, tick: decimal.Decimal): decimal.Decimal {
     const push = burstPush(it.flow, marketSeconds(at)) * it.listing.volatility * burstPushShare;
     const moved = level(it, toUnixMs(at) / 1_000, marketSeconds(at)) - it.begun + push;
     const factor = Math.min(1_000, exp(moved) * gapFactor(it.listing.symbol, at));
     const ratio = decimal.fromInteger(BigInt(Math.round(factor * 1e9)));
     const unsplit = decimal.divide(decimal.multiply(it.price, ratio, "half-even"), billion, "half-even");
     const free = stepsOf(it.listing.symbol).reduce((price, step) => steppedPrice(price, step, at), unsplit);
-    return decimal.roundToIncrement(free, it.tick, "half-even");
+    return decimal.roundToIncrement(free, tick, "half-even");
   }
 
   function optionPrice(it: Listed, terms: NonNullable<Listed["option"]>, at: Instant): decimal.Decimal {
     const { value } = greeksOf(optionAt(it, terms, at));
     const factor = gapFactor(it.listing.symbol, at);
-    const ticks = BigInt(Math.round((value * factor) / it.tickNumber));
-    return decimal.multiply(decimal.fromInteger(ticks), it.tick, "half-even");
+    const tick = tickOf(it);
+    const ticks = BigInt(Math.round((value * factor) / decimal.toNumber(tick)));
+    return decimal.multiply(decimal.fromInteger(ticks), tick, "half-even");
   }
 
   function optionAt(it: Listed, terms: NonNullable<Listed["option"]>, at: Instant): OptionTerms {
-    const underlying = middle(nameOf(it.listing.option?.underlying ?? ""), at);
+    const underlying = underlyingOf(it, at);
     const years = (it.endsS - toUnixMs(at) / 1_000) / secondsPerYear;
     const strike = decimal.toNumber(splitPrice(decimal.parse(it.listing.option?.strike ?? "0"), it.listing.symbol));
     return { ...terms, strike, price: decimal.toNumber(underlying), years };
+  }
+
+  /** On the tick that it was listed with, adjusted: its own tick after a split would move the option. */
+  function underlyingOf(it: Listed, at: Instant): decimal.Decimal {
+    const share = listedAs(nameOf(it.listing.option?.underlying ?? ""));
+    const adjusted = (price: decimal.Decimal): decimal.Decimal => splitPrice(price, share.listing.symbol);
+    const floor = adjusted(decimal.add(share.halfSpread, share.tick));
+    return decimal.max(floor, walked(share, at, adjusted(share.tick)));
   }
 
   function listingNow({ listing }: Listed): PaperListing {
@@ -261,8 +276,8 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
       const [bidSize, askSize] = sizes(it, seconds, marketSeconds(at), sizeFactor(it));
       return {
         symbol,
-        bid: decimal.format(decimal.subtract(price, it.halfSpread)),
-        ask: decimal.format(decimal.add(price, it.halfSpread)),
+        bid: decimal.format(decimal.subtract(price, halfSpreadOf(it))),
+        ask: decimal.format(decimal.add(price, halfSpreadOf(it))),
         last: decimal.format(price),
         bid_size: decimal.format(bidSize),
         ask_size: decimal.format(askSize),
@@ -294,7 +309,6 @@ function prepared(options: PaperPricesOptions, listing: PaperListing, time: Mark
     listing,
     price: decimal.parse(listing.price),
     tick,
-    tickNumber: decimal.toNumber(tick),
     lot: decimal.parse(listing.lotSize),
     halfSpread: decimal.multiply(tick, decimal.fromInteger(BigInt(listing.halfSpreadTicks)), "half-even"),
     lane: laneOf(seed, symbol),
