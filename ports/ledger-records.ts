@@ -31,6 +31,8 @@ export interface DayBegan {
 export interface RememberedFund {
   /** The newest value that was told. */
   readonly newest?: NavUpdated;
+  /** Of its prices that a corporate action turned, the moment in whose terms each is since, RFC 3339; absent in what an earlier version wrote. */
+  readonly pricesTurned?: Readonly<Record<string, string>>;
   readonly dayBegan?: DayBegan;
   /** The first calendar day that was not looked at for borrowed shares yet. */
   readonly borrowDay?: string;

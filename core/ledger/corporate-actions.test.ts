@@ -130,8 +130,9 @@ describe(`corporate actions, seed ${seed}`, () => {
     ]);
     expect([...pricesAfter(prices, actions)]).toEqual([
       ["C", { price: d("7"), at: early }],
-      ["B", { price: d("50"), at: early }],
+      ["B", { price: d("50"), at: early, turnedAt: late }],
     ]);
+    expect(pricesAfter(pricesAfter(prices, actions), actions)).toEqual(pricesAfter(prices, actions));
     expect(pricesAfter(new Map([["A", { price: d("50"), at: between }]]), actions).get("B")?.price).toBe(d("50"));
     expect(pricesAfter(new Map([["A", { price: d("50"), at: late }]]), actions).get("A")?.price).toBe(d("50"));
     expect(quantityRatioSince("A", early, actions)).toEqual([4, 1]);
@@ -164,5 +165,44 @@ describe(`corporate actions, seed ${seed}`, () => {
         pricesAfter(new Map([["A", { price: d("10"), at: early }]]), [booked, split]).get("B")?.price ?? d("0"),
       ),
     ).toBe("2.375");
+  });
+
+  it("24: prices that were turned are not turned again, by whatever actions and however often (4)", () => {
+    const at = fc.integer({ min: 1, max: 40 }).map((ms) => fromUnixMs(ms));
+    const names = fc.constantFrom("A", "B", "C");
+    const split = fc.record({ appliedAt: at, ratio: ratios, symbol: names }).map(({ ratio, symbol, appliedAt }) => ({
+      ...{ symbol, legs: [leg(symbol, ratio)], appliedAt },
+    }));
+    const paid = fc.record({ exAt: at, symbol: names }).map(({ exAt, symbol }) => ({
+      ...{ symbol, legs: [], appliedAt: exAt, dividend: { perShare: "0.5", exAt } },
+    }));
+    const actions = fc.uniqueArray(fc.oneof(split, paid), { maxLength: 8, selector: ({ appliedAt }) => appliedAt });
+    const quoted = fc.array(fc.tuple(names, fc.record({ price: fc.integer({ min: 1, max: 999 }), at })));
+    fc.assert(
+      fc.property(actions, quoted, fc.option(names, { nil: undefined }), fc.nat(8), (some, prices, symbol, known) => {
+        const applied = [...some].sort((one, other) => one.appliedAt - other.appliedAt);
+        // Only what nothing was applied to since is declared, and later than all of it.
+        const exAt = fromUnixMs(41);
+        const declared = symbol === undefined ? [] : [{ symbol, legs: [], dividend: { perShare: "0.25", exAt } }];
+        const raw = new Map(
+          prices.map(([name, one]) => [
+            name,
+            { price: decimal.fromInteger(BigInt(one.price)), at: one.price % 5 === 0 ? fromUnixMs(42) : one.at },
+          ]),
+        );
+        const all = [...applied, ...declared];
+        const once = pricesAfter(raw, all);
+        expect(pricesAfter(once, all)).toEqual(once);
+        // Whoever turned them on the way, after some of the actions, comes to the same.
+        const onTheWay = pricesAfter(raw, applied.slice(0, known));
+        const moved = pricesAfter(onTheWay, all);
+        for (const [name, { price }] of moved) expect(price).toBe(once.get(name)?.price);
+        // What was only declared is booked in the end.
+        const booked = [...applied, ...declared.map((one) => ({ ...one, appliedAt: exAt }))];
+        const [late, early] = [pricesAfter(once, booked), pricesAfter(raw, booked)];
+        for (const [name, { price }] of late) expect(price).toBe(early.get(name)?.price);
+      }),
+      { seed, numRuns: 500 },
+    );
   });
 });

@@ -8,7 +8,7 @@
 //  4. A price of before the action is turned into one of after it once, through every action that lies between.
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
-import type { Instant } from "../../contracts/src/instant.ts";
+import { type Instant, plusMicroseconds } from "../../contracts/src/instant.ts";
 import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts";
 import type { BookedPosition } from "./position.ts";
 
@@ -124,11 +124,16 @@ interface Opening {
 
 interface Dated {
   readonly price: Decimal;
+  /** When it was true. */
   readonly at: Instant;
+  /** Once an action turned it: the moment in whose terms it is since. Kept with the price, or the action turns it again. */
+  readonly turnedAt?: Instant;
 }
 
+const termsAt = ({ at, turnedAt }: Dated): Instant => turnedAt ?? at;
+
 /**
- * Every price as one of now; the actions are in the order in which they were applied, and dividends that were only declared come last. A dividend that
+ * Every price as one of now, also those that were turned before; the actions are in the order in which they were applied, and dividends that were only declared come last. A dividend that
  * our books have is no part of a price; of one that they do not have yet the price has it, also if the market quotes without it already.
  */
 export function pricesAfter<Price extends Dated>(
@@ -142,13 +147,15 @@ export function pricesAfter<Price extends Dated>(
     // All of them are taken before one is put: a symbol may be another's old one.
     const moved = legs.flatMap((leg) => {
       const before = after.get(leg.symbol);
-      return before === undefined || appliedAt === undefined || before.at >= appliedAt ? [] : [{ leg, before }];
+      return before === undefined || appliedAt === undefined || termsAt(before) >= appliedAt
+        ? []
+        : [{ leg, before, appliedAt }];
     });
     for (const { leg } of moved) after.delete(leg.symbol);
-    for (const { leg, before } of moved) {
+    for (const { leg, before, appliedAt: turnedAt } of moved) {
       const known = after.get(leg.new_symbol);
       if (known === undefined || known.at < before.at) {
-        after.set(leg.new_symbol, { ...before, price: scaled(before.price, leg.price) });
+        after.set(leg.new_symbol, { ...before, price: scaled(before.price, leg.price), turnedAt });
       }
     }
   }
@@ -162,10 +169,11 @@ function paidFor<Price extends Dated>(
   isBooked: boolean,
 ): void {
   const before = prices.get(symbol);
-  if (before === undefined || before.at < exAt !== isBooked) return;
+  if (before === undefined || termsAt(before) < exAt !== isBooked) return;
   const paid = decimal.parse(perShare);
   const price = isBooked ? decimal.subtract(before.price, paid) : decimal.add(before.price, paid);
-  prices.set(symbol, { ...before, price });
+  // With the dividend it is one of before the ex moment, however it is dated.
+  prices.set(symbol, { ...before, price, turnedAt: isBooked ? exAt : plusMicroseconds(exAt, -1) });
 }
 
 /** What an opening was paid, or paid, in dividends, per unit of what it is now: a fall of the price that was no loss to it. */

@@ -23,14 +23,15 @@ import {
   tryParseDate,
 } from "../../contracts/src/instant.ts";
 import { type BorrowedSymbol, borrowedAt, feesOfDay } from "../../core/ledger/borrow-days.ts";
-import { nameNow, quantityRatioSince, scaled } from "../../core/ledger/corporate-actions.ts";
+import { nameNow, pricesAfter, quantityRatioSince, scaled } from "../../core/ledger/corporate-actions.ts";
 import { borrowFeeEntry } from "../../core/ledger/ledger.ts";
 import { ageMsOf } from "../../core/losses/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
-import type { BorrowRecord, RememberedFund } from "../../ports/ledger-records.ts";
+import type { BorrowRecord } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf, treasuryActor } from "./book-entry.ts";
+import { withRemembered } from "./publish-values.ts";
 import type { ReferenceView } from "./reference-view.ts";
 import type { Price } from "./valuation.ts";
 import { priceAgeMsMax } from "./value-alarms.ts";
@@ -58,7 +59,8 @@ interface Charging {
   readonly at: Instant;
   readonly view: ReferenceView;
   /** The newest that is known of each symbol, fresh or not. */
-  readonly priceOf: (symbol: string) => Price | undefined;
+  /** In the terms of now. */
+  readonly pricesNow: ReadonlyMap<string, Price>;
   readonly actions: readonly StoredAction[];
 }
 
@@ -84,9 +86,9 @@ export function createBorrowAccrual(ports: BorrowPorts): BorrowAccrual {
       const began = remembered.borrowBegan ?? borrowDay;
       const next = earliest(today, plusDays(borrowDay, daysMax));
       const first = latest(began, earliest(borrowDay, plusDays(next, -correctedDays)));
-      const priceOf = knownPrices(prices, remembered);
       const actions = await unit.corporateActions.applied();
-      const charging: Charging = { unit, fundId, calendar, at, view, priceOf, actions };
+      const pricesNow = pricesAfter(withRemembered(prices, remembered), actions);
+      const charging: Charging = { unit, fundId, calendar, at, view, pricesNow, actions };
       const known = remembered.borrow ?? [];
       const records: BorrowRecord[] = known.filter((one) => one.day < first && one.charged === undefined);
       for (let day = first; day < next; day = plusDays(day, 1)) {
@@ -186,40 +188,28 @@ function calledNow({ calendar, actions }: Charging, symbol: string, day: string)
 
 /** By what a day is charged; undefined while a price is waited for. */
 function termsOf(charging: Charging, { symbol, since, day }: BorrowRecord) {
-  const { view, priceOf, at } = charging;
+  const { view, pricesNow, at } = charging;
   const name = calledNow(charging, symbol, day);
   const instrument = view.instruments.get(name);
   const borrow = view.reference.borrow.find((one) => one.symbol === name);
-  const price = priceOf(name);
+  const price = pricesNow.get(name);
   if (instrument === undefined || borrow === undefined || price === undefined) return undefined;
   const waitedMs = millisecondsBetween(parse(since), at);
   if (ageMsOf(price.at, at) > priceAgeMsMax && waitedMs < priceWaitMs && waitedMs >= 0) return undefined;
   const { multiplier, currency } = instrument;
-  const priceThen = inTermsOf(charging, symbol, day, price);
+  const priceThen = inTermsOf(charging, symbol, day, price.price);
   return { price: decimal.format(priceThen), fee_pct: borrow.fee_pct, multiplier, currency };
 }
 
-/** What was held at the end of that day is counted in the shares of then, and so is the price: splits between the two are taken back. */
+/** What was held at the end of that day is counted in the shares of then, and so is the price: splits since are taken back. */
 function inTermsOf(
   { calendar, actions }: Charging,
   symbol: string,
   day: string,
-  { price, at }: Price,
+  price: decimal.Decimal,
 ): decimal.Decimal {
   const end = startOfDate(calendar, mustParseDate(plusDays(day, 1)));
-  const between = actions.filter(({ appliedAt }) => appliedAt !== undefined && appliedAt <= at);
-  return scaled(price, quantityRatioSince(symbol, end, between));
-}
-
-function knownPrices(
-  prices: ReadonlyMap<string, Price>,
-  { newest }: RememberedFund,
-): (symbol: string) => Price | undefined {
-  return (symbol) => {
-    const valued = newest?.prices?.[symbol];
-    const last = valued === undefined ? undefined : { price: decimal.parse(valued.price), at: parse(valued.at) };
-    return prices.get(symbol) ?? last;
-  };
+  return scaled(price, quantityRatioSince(symbol, end, actions));
 }
 
 const earliest = (one: string, other: string): string => (one < other ? one : other);

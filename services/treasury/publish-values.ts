@@ -4,10 +4,11 @@
 //     from the newest one that the risk engine kept.
 //  2. A value is told at most once a second, however often the service is started.
 //  3. Where a trading day began is written once, with the day's first value, and is the last value before it.
-//  4. A price of before a corporate action counts in the terms of after it from the moment on in which the quantities do (core/ledger/corporate-actions.ts).
+//  4. A price of before a corporate action counts in the terms of after it from the moment on in which the quantities do (core/ledger/corporate-actions.ts),
+//     and it is turned once: a price that is remembered is remembered with the terms that it is in.
 //  5. A symbol without a fresh price is valued at the last one that is known, also over restarts, and that is an alarm.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
+import { format, type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { pricesMax } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { pricesAfter } from "../../core/ledger/corporate-actions.ts";
@@ -15,6 +16,7 @@ import { isAhead } from "../../core/losses/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { rememberedPrices } from "../shared/remembered-prices.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { dueOf } from "./pay-dividends.ts";
 import type { ReferenceView } from "./reference-view.ts";
@@ -83,7 +85,8 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
     const sequence = Math.max(remembered.newest?.sequence ?? 0, kept.get(fundId) ?? 0) + 1;
     const record = navRecord(value, sequence);
     const dayBegan = dayBeganOf(remembered, value);
-    await unit.ledger.putFund(fundId, { ...remembered, newest: record, ...(dayBegan !== undefined && { dayBegan }) });
+    const told = { newest: record, pricesTurned: turnedOf(value) };
+    await unit.ledger.putFund(fundId, { ...remembered, ...told, ...(dayBegan !== undefined && { dayBegan }) });
     await unit.ledger.putNav(pointOf(value));
     await unit.events.publish(subjects.navUpdated, record);
     return { ...value, dayPnl: dayPnlOf(dayBegan, value) };
@@ -138,13 +141,14 @@ function addTo(map: Map<string, Holding[]>, key: string, holding: Holding): void
 }
 
 /** What was not quoted since this process began is valued as it was the last time. */
-function withRemembered(prices: ReadonlyMap<string, Price>, { newest }: RememberedFund): ReadonlyMap<string, Price> {
-  const missing = Object.entries(newest?.prices ?? {}).filter(([symbol]) => !prices.has(symbol));
-  if (missing.length === 0) return prices;
-  const kept = missing.map(
-    ([symbol, { price, at }]) => [symbol, { price: decimal.parse(price), at: parse(at) }] as const,
+export function withRemembered(prices: ReadonlyMap<string, Price>, fund: RememberedFund): ReadonlyMap<string, Price> {
+  return new Map([...rememberedPrices(fund), ...prices]);
+}
+
+function turnedOf({ prices }: Valuation): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...prices].flatMap(([symbol, { turnedAt }]) => (turnedAt === undefined ? [] : [[symbol, format(turnedAt)]])),
   );
-  return new Map([...prices, ...kept]);
 }
 
 function isTooSoon({ newest }: RememberedFund, at: Instant): boolean {

@@ -22,6 +22,8 @@ export interface Holding {
 export interface Price {
   readonly price: decimal.Decimal;
   readonly at: Instant;
+  /** Once a corporate action turned it: the moment in whose terms it is since. */
+  readonly turnedAt?: Instant;
 }
 
 export interface ValuationInput {

@@ -3,7 +3,7 @@
 // at the price of the moment.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
-import { format, parse } from "../../../contracts/src/instant.ts";
+import { format } from "../../../contracts/src/instant.ts";
 import type { ActionLeg } from "../../../contracts/src/records/corporate-action.ts";
 import type { LedgerPosting } from "../../../contracts/src/records/ledger.ts";
 import type { Instrument } from "../../../contracts/src/records/market.ts";
@@ -20,6 +20,7 @@ import {
 import { fillEntry, movesOf, positionAccount } from "../../../core/ledger/ledger.ts";
 import { bookTrade } from "../../../core/ledger/position.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
+import { rememberedPrices } from "../../shared/remembered-prices.ts";
 import { bookedPosition } from "../booking.ts";
 import { hexOf } from "../slicing.ts";
 import type { Applying } from "./applying.ts";
@@ -70,14 +71,12 @@ async function applyToFund(
 
 /** The last price at which the fund was valued, in the new terms: what the fraction is worth in its value. */
 async function priceInLieu({ unit }: Applying, leg: ActionLeg, fundId: string): Promise<decimal.Decimal> {
-  const { newest } = await unit.ledger.lockFund(fundId);
-  const valued = newest?.prices?.[leg.symbol];
+  const valued = rememberedPrices(await unit.ledger.lockFund(fundId)).get(leg.symbol);
   if (valued === undefined) {
     const sentence = `${fundId} was not valued with ${leg.symbol} yet, so a fraction of it cannot be paid for.`;
     throw new Fault("NOT_FOUND", sentence, { retry: "later" });
   }
-  const known = new Map([[leg.symbol, { price: decimal.parse(valued.price), at: parse(valued.at) }]]);
-  const now = pricesAfter(known, await unit.corporateActions.applied()).get(leg.symbol);
+  const now = pricesAfter(new Map([[leg.symbol, valued]]), await unit.corporateActions.applied()).get(leg.symbol);
   return scaled(now?.price ?? decimal.zero, leg.price);
 }
 
