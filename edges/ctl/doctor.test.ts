@@ -96,6 +96,28 @@ describe("doctor", () => {
     server.on("GET /v1/healthz", { body: { status: "ok" } });
   });
 
+  it("23.4: names what is held and quoted by nobody", async () => {
+    const stop = {
+      fund_id: "alpha",
+      strategy_id: "s",
+      quantity: "1",
+      basis_price: "1",
+      trigger_price: "1",
+      attempts: 0,
+    };
+    const unpriced = (symbol: string, complaint: string) => ({ ...stop, symbol, state: "UNPRICED", complaint });
+    const never = { asset_class: "EQUITY", calendar: "always-open" };
+    let stops: object[] = [unpriced("APPL", "there is no quote"), unpriced("XOM", "the quote is 30 s old")];
+    server.on("GET /v1/riskengine/stops", () => ({ body: stops }));
+    server.on("GET /v1/treasury/instruments", { body: ["APPL", "XOM"].map((symbol) => ({ ...never, symbol })) });
+    const { exit, stdout } = await run("doctor");
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/warn +prices +.*APPL \(there is no quote\), XOM \(the quote is 30 s old\)/);
+    expect(stdout).not.toContain("All in order.");
+    stops = [{ ...stop, symbol: "APPL", state: "RESTING" }];
+    expect(checksOf((await run("doctor --json")).stdout)).toMatchObject({ prices: "ok" });
+  });
+
   it("names what fails, with what to do, and exits 1", async () => {
     const late = new Date(Date.now() - 3_600_000).toISOString();
     server.on("GET /.well-known/oauth-protected-resource", { body: { ...login, ...issuerFacts(), time: late } });
