@@ -217,15 +217,37 @@ describe("the baseline after a resume", () => {
     for (const surface of surfaces()) {
       await ground.stand();
       const from = await ground.mark();
-      const answer = await surface.ask(operator, { ...lift, ...(rebase && { rebase }) });
+      const by = await ground.caller(rebase ? "operator and risk_officer" : "operator");
+      const anew = rebase && { rebase, code: await ground.codeOf(by, "right") };
+      const answer = await surface.ask(by, { ...lift, ...anew });
       expect([surface.name, answer?.body["baseline"]]).toEqual([surface.name, baseline]);
       const lifted = (await ground.entriesSince(from, 1)).filter(({ action }) => action === "halt.lifted");
-      expect(lifted.map(({ data }) => [data["baseline"], data["cosigned_by"]])).toEqual([[baseline, operator.actor]]);
+      expect(lifted.map(({ data }) => [data["baseline"], data["cosigned_by"]])).toEqual([[baseline, by.actor]]);
       surface.close();
     }
     await ground.stand();
-    const told = await ctl(`cmd resume alpha --reason over --confirm RESUME${rebase ? " --rebase" : ""}`);
+    const by = await ground.caller("operator and risk_officer");
+    const anew = rebase ? ` --rebase --totp ${await ground.codeOf(by, "right")}` : "";
+    const told = await ctl(`cmd resume alpha --reason over --confirm RESUME${anew}`, { by });
     expect(told.stdout).toContain(rebase ? "Losses are counted from now on." : "the baseline that they had.");
+  });
+
+  test("is new only for a risk officer with a code, on every surface, and who is refused stands in the record", async () => {
+    const officer = await ground.caller("operator and risk_officer");
+    for (const surface of surfaces()) {
+      const from = await ground.mark();
+      const code = await ground.codeOf(operator, "right");
+      const plain = await surface.ask(operator, { ...lift, rebase: true, code });
+      const bare = await surface.ask(officer, { ...lift, rebase: true });
+      const codes = ["RESUME_REBASE_NOT_RISK_OFFICER", "STEP_UP_REQUIRED"];
+      expect([surface.name, plain?.code, bare?.code]).toEqual([surface.name, ...codes]);
+      expect((await attempts(from)).map(({ data }) => [data["allowed"], data["code"]])).toEqual(
+        codes.map((one) => [false, one]),
+      );
+      surface.close();
+    }
+    const told = await ctl("cmd resume alpha --reason over --confirm RESUME --rebase", { by: officer });
+    expect([told.exit, told.stderr.includes("--totp CODE")]).toEqual([5, true]);
   });
 
   test("of everything is the requester's choice, whatever the signer says", async () => {

@@ -49,8 +49,9 @@ describe("who may halt, resume and co-sign, on a running platform", () => {
       const lift = { verb: "resume", level: "FUND_HALT", target: "alpha", word: "RESUME", reason: "agreed" } as const;
       for (const rebase of [undefined, true] as const) {
         await ground.stand();
-        const by = await ground.caller("operator", "none");
-        const answer = await surface.ask(by, { ...lift, ...(rebase && { rebase }) });
+        const by = await (rebase ? ground.caller("operator and risk_officer") : ground.caller("operator", "none"));
+        const anew = rebase && { rebase, code: await ground.codeOf(by, "right") };
+        const answer = await surface.ask(by, { ...lift, ...anew });
         expect([answer?.code, answer?.body["baseline"]]).toEqual(["", rebase ? "rebased" : "kept"]);
         const setters = await ground.baselinesSetBy("alpha");
         expect(setters.length).toBeGreaterThan(0);

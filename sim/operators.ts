@@ -123,7 +123,9 @@ async function resume(desk: Desk, name: Name): Promise<void> {
       ? { strategy_id: chosen.strategy_id ?? "" }
       : { fund_id: chosen?.fund_id ?? one(dice, funds) };
   const ask = dice.chance(0.06) ? parts.platform.ask(serviceIdentity("research")) : askAs(desk, name);
-  await insist(parts, ask, one(dice, ladders), "ResumeHalt", { ...scope, ...words(desk, name) });
+  const said = words(desk, name);
+  const asked = { ...scope, ...said, ...(said["rebase"] === true && code(desk, name)) };
+  await insist(parts, ask, one(dice, ladders), "ResumeHalt", asked);
 }
 
 async function askForEverything(desk: Desk, name: Name): Promise<void> {

@@ -39,11 +39,20 @@ const drill = halt("drill", { severity: "FUND_HALT", fund_id: "drill" });
 const everything = [firm, alpha, alphaToo, beta, momentum, drill];
 const idsOf = (halts: readonly ActiveHalt[]): readonly string[] => halts.map(({ halt_id: id }) => id);
 
-const duty: Asker = { isPerson: true, isOperator: true, actor: "operator:duty", subject: "1" };
-const relief: Asker = { isPerson: true, isOperator: true, actor: "operator:relief", subject: "2" };
+const duty: Asker = { isPerson: true, isOperator: true, isRiskOfficer: false, actor: "operator:duty", subject: "1" };
+const relief: Asker = {
+  isPerson: true,
+  isOperator: true,
+  isRiskOfficer: false,
+  actor: "operator:relief",
+  subject: "2",
+};
 const plain: ResumeAsked = {
   ...{ by: duty, reason: "over", confirmation: "RESUME", hasCode: true, haltIds: [], rebase: false },
 };
+const officer: Asker = { ...duty, isRiskOfficer: true };
+const anew: ResumeAsked = { ...plain, fundId: "alpha", rebase: true };
+const strategyAnew: ResumeAsked = { ...plain, strategyId: "alpha-momentum", rebase: true };
 const waiting: ResumeWaiting = {
   ...{ requestId: "r-1", haltIds: idsOf([firm, alpha]), reason: "over", rebase: true },
   ...{ requestedBy: "operator:duty", subject: "1", expiresAt: later },
@@ -99,6 +108,20 @@ describe("judgeResume", () => {
     ["4 signed without a code", "RESUME_SECOND_FACTOR_MISSING", { ...sign, hasCode: false }, pair],
     ["signed for a scope", "HALT_SCOPE_INVALID", { ...sign, fundId: "alpha" }, pair],
     ["4 signed by another person", "lift", sign, pair],
+    ["8 a rebase by who is no risk officer", "RESUME_REBASE_NOT_RISK_OFFICER", anew, all],
+    ["8 and without a code", "RESUME_REBASE_NOT_RISK_OFFICER", { ...anew, hasCode: false }, all],
+    [
+      "8 a risk officer who is no operator",
+      "RESUME_NOT_OPERATOR",
+      { ...anew, by: { ...officer, isOperator: false } },
+      all,
+    ],
+    ["8 a rebase without a code", "STEP_UP_REQUIRED", { ...anew, by: officer, hasCode: false }, all],
+    ["8 a strategy's, without a code", "STEP_UP_REQUIRED", { ...strategyAnew, by: officer, hasCode: false }, all],
+    ["8 where nothing is halted", "HALT_NOT_ACTIVE", { ...anew, fundId: "gamma", hasCode: false }, all],
+    ["8 other halts than were shown", "RESUME_REQUEST_VOID", { ...anew, haltIds: ["alpha"], hasCode: false }, all],
+    ["8 a rebase by a risk officer with a code", "lift", { ...anew, by: officer }, all],
+    ["8 of everything, which two people sign", "ask", { ...plain, rebase: true }, all],
     ["its own name as co-signer", "lift", { ...plain, fundId: "alpha", cosignedBy: "operator:duty" }, all],
   ])("%s: %s", (_name, end, asked, inForce, moment = at) => {
     expect(codeOf(judgeResume(asked, inForce, moment))).toBe(end);
@@ -112,6 +135,13 @@ describe("judgeResume", () => {
     const strategy = { ...plain, strategyId: "alpha-momentum" };
     expect(liftedBy(judgeResume(strategy, { active: everything }, at))).toEqual(["momentum"]);
     expect(liftedBy(judgeResume({ ...strategy, fundId: "beta" }, { active: everything }, at))).toEqual([]);
+  });
+
+  it("8 a rebase of one scope asks for a code, and a resume that keeps the baseline for none", () => {
+    expect(judgeResume({ ...anew, by: officer }, all, at)).toMatchObject({ needsCode: true, rebase: true });
+    expect(judgeResume({ ...anew, rebase: false, hasCode: false }, all, at)).toMatchObject({
+      ...{ kind: "lift", needsCode: false, rebase: false },
+    });
   });
 
   it("4 lifts everything under the request's reason and both names, and ends the request", () => {

@@ -12,6 +12,8 @@
 //     replaced and when it was signed.
 //  6. A code is asked for last: who is refused anyway never spends one.
 //  7. Halts of the drill scope are no business of anybody who resumes.
+//  8. To count losses anew is to loosen: with the halts of one scope it takes who may loosen limits, a risk officer, and a second factor. A request
+//     to lift everything has two people with a factor each, and takes nothing more.
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
@@ -84,6 +86,7 @@ export function restartsAfter(
 export interface Asker {
   readonly isPerson: boolean;
   readonly isOperator: boolean;
+  readonly isRiskOfficer: boolean;
   /** `operator:<name>`. */
   readonly actor: string;
   /** The person itself, the same under every session. */
@@ -178,10 +181,17 @@ function judgeScope(asked: ResumeAsked, { active, pending }: HaltsInForce): Resu
   const halts = haltsLiftedWith(active, asked);
   if (halts.length === 0) return nothingThere(asked, active);
   if (!isShown(asked.haltIds, halts)) return changed();
+  if (rebase && !by.isRiskOfficer) {
+    const role = "To count losses anew needs the role risk_officer as well; without it, resume and keep the baseline.";
+    return refused("RESUME_REBASE_NOT_RISK_OFFICER", role);
+  }
+  if (rebase && !asked.hasCode) {
+    return refused("STEP_UP_REQUIRED", "To count losses anew needs a one-time code of your second factor.");
+  }
   return {
     kind: "lift",
     halts,
-    needsCode: false,
+    needsCode: rebase,
     reason,
     requestedBy: by.actor,
     cosignedBy: by.actor,

@@ -214,15 +214,43 @@ describe("baselines", () => {
     life.lift();
     life.rebase("2026-11-18T12:00:02Z");
     expect(life.baseline("daily")).toBe("2026-11-18 97 v1");
-    expect(life.baseline("strategy", "s")).toBe("2026-11-18 2 v1");
     expect(life.peak()).toBe("97");
     expect(life.value("2026-11-18T12:00:03Z", "96", { strategies: { s: "1" } })).toEqual([]);
     expect(life.value("2026-11-18T12:00:04Z", "95.06", { strategies: { s: "1" } })).toEqual(["daily"]);
     life.tick("2026-11-19T00:00:00Z");
     expect(life.baseline("daily")).toBe("2026-11-19 95.06 v0");
-    life.rebase("2026-11-19T00:00:01Z", "s");
+    life.rebase("2026-11-19T00:00:01Z", { strategyId: "s" });
     expect(life.baseline("daily")).toBe("2026-11-19 95.06 v0");
     expect(life.baseline("strategy", "s")?.slice(-2)).toBe("v1");
+  });
+
+  test("1: a rebase touches only what it names: a fund's own limits, one strategy's, or everything", () => {
+    const scene = () => {
+      const life = lossLife({ confirmations: 1 });
+      life.value("2026-11-18T12:00:00Z", "100", { strategies: { s: "5", t: "5" } });
+      life.value("2026-11-18T12:00:01Z", "99", { strategies: { s: "4", t: "4" } });
+      return life;
+    };
+    const seen = (of: Parameters<ReturnType<typeof scene>["rebase"]>[1]) => {
+      const life = scene();
+      life.rebase("2026-11-18T12:00:02Z", of);
+      const version = (limit: string, strategyId?: string) => life.baseline(limit, strategyId)?.slice(-2);
+      return [...["daily", "weekly", "monthly", "high_water"].map((limit) => version(limit)), life.peak()].concat(
+        ...["s", "t"].map((id) => version("strategy", id)),
+      );
+    };
+    expect(seen("fund")).toEqual(["v1", "v1", "v1", "v1", "99", "v0", "v0"]);
+    expect(seen({ strategyId: "s" })).toEqual(["v0", "v0", "v0", "v0", "100", "v1", "v0"]);
+    expect(seen("everything")).toEqual(["v1", "v1", "v1", "v1", "99", "v1", "v1"]);
+  });
+
+  test("7: a fund's rebase forgives no strategy: one whose halt was lifted halts again where it would have", () => {
+    const life = lossLife({ confirmations: 1, limits: { strategy_loss_halt_pct: 0.01 } });
+    life.value("2026-11-18T12:00:00Z", "100", { strategies: { s: "0" } });
+    expect(life.value("2026-11-18T12:00:01Z", "99", { strategies: { s: "-1" } })).toEqual(["strategy s"]);
+    life.lift();
+    life.rebase("2026-11-18T12:00:02Z", "fund");
+    expect(life.value("2026-11-18T12:00:03Z", "98.8", { strategies: { s: "-1.2" } })).toEqual(["strategy s"]);
   });
 
   test("another currency is another count", () => {

@@ -153,18 +153,20 @@ export function nextDeadline(state: LossState, hearingSince: Instant, confirmMs:
 }
 
 export interface Rebase {
-  /** Only this strategy's; absent means all of the fund's. */
-  readonly strategyId?: string | undefined;
+  /** Whose: the fund's own limits and no strategy's, one strategy's, or both and every strategy's. */
+  readonly of: "everything" | "fund" | { readonly strategyId: string };
   readonly setBy: string;
   readonly reason: string;
   readonly at: Instant;
 }
 
 /** A person's choice to count losses anew, from the last steady valuation on; what waits is judged on from where it was found (invariant 10). */
-export function rebase(known: LossState, { strategyId, setBy, reason, at }: Rebase): LossOutcome {
+export function rebase(known: LossState, { of, setBy, reason, at }: Rebase): LossOutcome {
   const { steady } = known;
-  const isMeant = (of: { readonly strategyId?: string }): boolean =>
-    strategyId === undefined || of.strategyId === strategyId;
+  const isMeant = ({ strategyId }: { readonly strategyId?: string }): boolean => {
+    if (of === "everything") return true;
+    return of === "fund" ? strategyId === undefined : strategyId === of.strategyId;
+  };
   const profitOf = (id: string): Decimal | undefined =>
     steady.strategies?.find((profit) => profit.strategyId === id)?.profit;
   const by = { setBy, reason, setAt: at };
@@ -183,7 +185,7 @@ export function rebase(known: LossState, { strategyId, setBy, reason, at }: Reba
     trips,
     before: known.before.filter((baseline) => !isMeant(baseline)),
   };
-  if (strategyId !== undefined) return { state, baselines: written, sample: undefined, breaches: [] };
+  if (typeof of === "object") return { state, baselines: written, sample: undefined, breaches: [] };
   const windowsVersion = known.windowsVersion + 1;
   const windows = (["rolling_24h", "rolling_5d"] as const).map((limit): Baseline => {
     const from = { value: steady.value, netFlows: steady.netFlows, ...unitCount(steady), valuedAt: steady.at };
@@ -227,7 +229,7 @@ function beginAnew(known: LossState, valuation: FundValuation, rules: LossRules)
   });
   const moved = without({ ...redated.state, newest: valuation, steady: valuation, pending: [] }, "jump");
   const reason = `The fund is valued in ${valuation.currency} from now on.`;
-  const rebased = rebase(moved, { setBy: machine, reason, at: rules.at });
+  const rebased = rebase(moved, { of: "everything", setBy: machine, reason, at: rules.at });
   const rolled = roll(rebased.state, rules.dayAt(valuation.at), valuation, rules.at);
   const judged = judgeAll(rolled.state, valuation, rules, equityOf(rolled.state, valuation, rules));
   const baselines = [...redated.baselines, ...rebased.baselines, ...rolled.baselines];

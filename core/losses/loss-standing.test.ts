@@ -133,7 +133,7 @@ function play(
     } else if (step.kind === "tick" && by !== undefined && state !== undefined) adopt(passTime(state, by));
     else if (step.kind === "lift") inForce.clear();
     else if (step.kind === "rebase" && state !== undefined)
-      adopt(rebase(state, { setBy: "operator:duty", reason: "r", at }));
+      adopt(rebase(state, { of: "everything", setBy: "operator:duty", reason: "r", at }));
     else if (step.kind === "restart") hearingSince = at;
     else if (step.kind === "pass") at = plusMilliseconds(at, step.ms);
     else if (step.kind === "calendar") calendar = step.index === undefined ? undefined : made[step.index];

@@ -82,3 +82,21 @@ it("whoever signs cannot choose another baseline than the request's", async () =
   expect(shown.stderr).toContain("leave --rebase out");
   expect(server.calls("POST /v1/halts/resume")).toHaveLength(before);
 });
+
+it("a rebase of one scope sends the code with it; without one the server refuses, exit 5, and says what to add", async () => {
+  server.on("GET /v1/halts/status?id=alpha", { body: { ...status, halts } });
+  server.on("POST /v1/halts/resume", { body: { ...status, halts: [], baseline: "rebased" } });
+  const line = "cmd resume alpha --reason over --confirm RESUME --rebase";
+  expect(await run(`${line} --totp 123456`)).toMatchObject({ exit: 0 });
+  const sent = () => JSON.parse(server.calls("POST /v1/halts/resume").at(-1)?.body ?? "{}") as Record<string, unknown>;
+  expect(sent()).toMatchObject({ id: "alpha", rebase: true, one_time_code: "123456" });
+  const problem = { code: "STEP_UP_REQUIRED", detail: "To count losses anew needs a one-time code." };
+  server.on("POST /v1/halts/resume", {
+    status: 403,
+    body: { type: "about:blank", title: "x", status: 403, retry: "no", ...problem },
+  });
+  const refused = await run(line);
+  expect(refused.exit).toBe(5);
+  expect(refused.stderr).toContain("--totp CODE");
+  expect(Object.keys(sent())).not.toContain("one_time_code");
+});

@@ -80,7 +80,10 @@ export function createHaltLadder({ ports, attempts, lifted }: HaltLadderOptions)
       const denial = await showCode(identity, request.one_time_code ?? "", asked, verdict.halts);
       if (denial !== undefined) return attempts.refused(attempt, denial);
     }
-    const asking: Asking = { asked, attempt, strategies: await strategies(ports) };
+    // A code opens the halts that were looked at, and none that was raised while it was judged.
+    const isOpened = verdict.kind === "lift" && verdict.needsCode;
+    const bound = isOpened ? { ...asked, haltIds: verdict.halts.map(({ halt_id: id }) => id) } : asked;
+    const asking: Asking = { asked: bound, attempt, strategies: await strategies(ports) };
     const done = await transactToKnownEnd(ports, "halts.resume", (unit) => decide(unit, asking));
     if (!("status" in done)) return done;
     if (done.liftedEpoch !== undefined) await tellEngines(done.liftedEpoch);
@@ -225,22 +228,25 @@ export async function strategies({ referenceData }: Pick<LadderPorts, "reference
   return theirs.flatMap(({ fund_id: fundId, strategies: own }) => own.map((strategyId) => ({ fundId, strategyId })));
 }
 
-/** Whose halts were lifted has its losses counted anew: everybody after a firm halt, else the funds and strategies that were named. */
+/**
+ * Whose halts were lifted has its losses counted anew, and nobody else: everybody after a firm halt, else a fund's own limits with its FUND_HALT
+ * and a strategy's with its STRATEGY_HALT. A fund's resume forgives no strategy.
+ */
 async function rebase(
   unit: UnitOfWork,
   halts: readonly ActiveHalt[],
   choice: Pick<RebaseAsked, "setBy" | "reason" | "at">,
 ): Promise<void> {
   if (halts.some(({ severity }) => severity === "FIRM_HALT")) {
-    await rebaseLosses(unit, choice);
+    await rebaseLosses(unit, { ...choice, of: "everything" });
     return;
   }
   const funds = new Set(halts.flatMap(({ severity, fund_id: id }) => (severity === "FUND_HALT" ? [id] : [])));
-  if (funds.size > 0) await rebaseLosses(unit, { ...choice, fundIds: [...funds] });
+  if (funds.size > 0) await rebaseLosses(unit, { ...choice, fundIds: [...funds], of: "fund" });
   const strategies = new Map(halts.map(({ strategy_id: id, fund_id: fundId }) => [id, fundId] as const));
   for (const [strategyId, fundId] of [...strategies].sort()) {
-    if (strategyId === undefined || funds.has(fundId)) continue;
-    await rebaseLosses(unit, { ...choice, fundIds: [fundId], strategyId });
+    if (strategyId === undefined) continue;
+    await rebaseLosses(unit, { ...choice, fundIds: [fundId], of: { strategyId } });
   }
 }
 
@@ -288,6 +294,7 @@ function readResume(request: ResumeRequest, identity: Identity): ResumeAsked {
     by: {
       isPerson: identity.kind === "operator",
       isOperator: identity.roles.includes("operator"),
+      isRiskOfficer: identity.roles.includes("risk_officer"),
       actor: identity.actor,
       subject: identity.subject,
     },

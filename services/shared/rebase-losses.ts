@@ -1,18 +1,11 @@
 // A person's choice to count losses anew, made with a resume. Both services that lift halts call it, in the unit of work that lifts.
-import type { Instant } from "../../contracts/src/instant.ts";
-import { rebase } from "../../core/losses/drawdown.ts";
+import { type Rebase, rebase } from "../../core/losses/drawdown.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { writeLosses } from "./record-losses.ts";
 
-export interface RebaseAsked {
+export interface RebaseAsked extends Rebase {
   /** Absent means every fund. */
   readonly fundIds?: readonly string[];
-  /** Only this strategy's own loss; its fund is the one that is named. */
-  readonly strategyId?: string;
-  /** `operator:<name>`. */
-  readonly setBy: string;
-  readonly reason: string;
-  readonly at: Instant;
 }
 
 /**

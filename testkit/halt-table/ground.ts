@@ -64,3 +64,9 @@ export function foundEntry(eventId: string, text: Uint8Array): FoundEntry {
   if (entry === undefined) throw new Error("something in the audit log is no entry");
   return { eventId, action: entry.action, actor: entry.actor, data: entry.data["payload"] as FoundEntry["data"] };
 }
+
+type PersonOf = "viewer" | "risk_officer" | "admin" | "operator" | "operator and risk_officer";
+
+export function rolesOf(who: PersonOf): readonly Exclude<PersonOf, "operator and risk_officer">[] {
+  return who === "operator and risk_officer" ? ["operator", "risk_officer"] : [who];
+}

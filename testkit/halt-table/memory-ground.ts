@@ -29,7 +29,7 @@ import { type HaltRig, haltRig } from "../halt-rig.ts";
 import { testPorts } from "../http/test-ports.ts";
 import { plainSecrets } from "../plain-secrets.ts";
 import { untoldInPlatform } from "../told-changes.ts";
-import { foundEntry, type HaltGround, type TableCaller } from "./ground.ts";
+import { foundEntry, type HaltGround, rolesOf, type TableCaller } from "./ground.ts";
 import { createScenes, type Transact } from "./scenes.ts";
 import { grpcSurface } from "./surfaces.ts";
 
@@ -171,7 +171,7 @@ function createPeople(rig: HaltRig) {
     if (who === "somebody with a token that is not ours") return { token: "forged", actor: "", kind: "nobody" };
     if (who === "machine") return known(`machine-${count}`, machine(["RequestHalt"]));
     if (who === "machine for other things") return known(`machine-${count}`, machine(["CheckOrder"]));
-    const identity = make("operator", `person-${count}`, [who]);
+    const identity = make("operator", `person-${count}`, rolesOf(who));
     if (factor === "enrolled") enrol(rig.codes, identity.subject);
     return known(`person-${count}`, { ...identity, sessionId: `session-${count}` });
   };

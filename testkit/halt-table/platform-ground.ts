@@ -17,7 +17,7 @@ import { eventually, type Platform, startPlatform } from "../platform.ts";
 import { type TestDatabase, testDatabase } from "../postgres.ts";
 import { noMetrics, noTracer, openPeer } from "../postgres-rig.ts";
 import { addressOf } from "../risk-client.ts";
-import { type FoundEntry, foundEntry, type HaltGround, type TableCaller } from "./ground.ts";
+import { type FoundEntry, foundEntry, type HaltGround, rolesOf, type TableCaller } from "./ground.ts";
 import { createScenes } from "./scenes.ts";
 import { grpcSurface, postJson } from "./surfaces.ts";
 
@@ -168,8 +168,8 @@ async function createPeople(platform: Platform): Promise<Pick<HaltGround, "calle
       if (who === "machine for other things") {
         return { token: otherMachine, actor: "service:order-management", kind: "service" };
       }
-      const made = await person(`person-${count}`, [who]);
-      if (who === "operator" && factor === "enrolled") await enrol(made);
+      const made = await person(`person-${count}`, rolesOf(who));
+      if (who.startsWith("operator") && factor === "enrolled") await enrol(made);
       return made;
     },
     async again(caller, as) {

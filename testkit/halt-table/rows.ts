@@ -11,6 +11,7 @@ export type Who =
   | "risk_officer"
   | "admin"
   | "operator"
+  | "operator and risk_officer"
   | "machine"
   | "machine for other things"
   | "the requester"

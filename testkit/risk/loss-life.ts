@@ -11,6 +11,7 @@ import {
   type LossOutcome,
   type LossRules,
   passTime,
+  type Rebase,
   rebase,
 } from "../../core/losses/drawdown.ts";
 import { lossFractions, lossKey, windowMs } from "../../core/losses/loss-figures.ts";
@@ -117,9 +118,9 @@ export function lossLife(options: LifeOptions = {}) {
     /** A look at the clock. */
     tick: (at: string): readonly string[] =>
       state === undefined ? [] : adopt(passTime(state, rulesAt(parse(at), parse(at)))),
-    rebase(at: string, strategyId?: string): void {
+    rebase(at: string, of: Rebase["of"] = "fund"): void {
       if (state === undefined) throw new Error("nothing to rebase");
-      adopt(rebase(state, { setBy: "operator:duty", reason: "a choice", at: parse(at), strategyId }));
+      adopt(rebase(state, { of, setBy: "operator:duty", reason: "a choice", at: parse(at) }));
     },
     /** As after a kill: what is remembered comes back from the store, and nobody has been heard yet. */
     restart(at: string): void {

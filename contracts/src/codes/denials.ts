@@ -139,6 +139,10 @@ export const commandDenials = {
   RESUME_REASON_MISSING: denial("A halt is not lifted without a reason.", "FAILED_PRECONDITION"),
   RESUME_SECOND_FACTOR_MISSING: denial("This resume needs a second factor.", "PERMISSION_DENIED"),
   RESUME_SECOND_FACTOR_WRONG: denial("The one-time code is wrong, expired or already used.", "PERMISSION_DENIED"),
+  RESUME_REBASE_NOT_RISK_OFFICER: denial(
+    "Only an operator who is a risk officer too may lift a halt and count losses anew.",
+    "PERMISSION_DENIED",
+  ),
   RESUME_COSIGN_SAME_PERSON: denial("Requester and co-signer must be two people.", "PERMISSION_DENIED"),
   RESUME_COSIGN_FORGED: denial(
     "The co-signer named in the request is not the operator who called.",

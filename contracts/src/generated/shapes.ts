@@ -1055,7 +1055,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"one_time_code","type":"text","optional":true,"description":"The second factor's code, where one is asked for."},
     {"name":"request_id","type":"text","optional":true,"description":"A pending request that this one co-signs."},
     {"name":"halt_ids","type":"text","list":true,"description":"The halts that the caller was shown; a change since then voids the request."},
-    {"name":"rebase","type":"boolean","optional":true,"description":"Start loss baselines anew instead of keeping them."},
+    {"name":"rebase","type":"boolean","optional":true,"description":"Start the loss baselines of what is lifted anew instead of keeping them; of one fund or strategy a risk officer's, with a code."},
   ]},
   RetryParkedRequest: {"isRequest":true,"fields":[
     {"name":"subscription","type":"text","description":"The subscription that could not handle it.","kind":"LINE","required":true,"minLength":1,"maxLength":200},

@@ -15,17 +15,21 @@ export const cmdResume: Verb = {
   heading: "Halts",
   sentence: "Lift the halts of a fund or strategy; without one, ask for every halt to be lifted.",
   about:
-    "A fund or a strategy needs the word RESUME and a reason. Everything, the firm included, needs your one-time code as well and another operator, who signs with `ctl cmd resume --cosign REQUEST_ID` and a code of their own: until then nothing is lifted (exit 8). A request is void as soon as the halts change. Losses go on being counted from where they were, unless --rebase says otherwise.",
+    "A fund or a strategy needs the word RESUME and a reason. Everything, the firm included, needs your one-time code as well and another operator, who signs with `ctl cmd resume --cosign REQUEST_ID` and a code of their own: until then nothing is lifted (exit 8). A request is void as soon as the halts change. Losses go on being counted from where they were, unless --rebase says otherwise: for a fund or a strategy that takes the role risk_officer too and your one-time code (without it exit 5). A fund's counts the fund anew and none of its strategies; a strategy is counted anew with its own halt.",
   arguments: [{ name: "id", sentence: "A fund or a strategy; every halt when absent.", optional: true }],
   options: [
     { name: "cosign", value: "REQUEST_ID", sentence: "Sign another operator's request to lift every halt." },
-    { name: "rebase", sentence: "Count losses from now on, instead of keeping the baseline." },
+    { name: "rebase", sentence: "Count losses from now on, instead of keeping the baseline; needs --totp." },
     { name: "totp", value: "CODE", sentence: "The six digits that your authenticator shows now." },
     confirmOption("RESUME"),
     reasonOption,
   ],
   examples: [
     { command: "ctl cmd resume alpha-momentum --reason fixed", sentence: "One strategy." },
+    {
+      command: "ctl cmd resume alpha --reason agreed --confirm RESUME --rebase --totp 123456",
+      sentence: "A fund, with its losses counted anew, as a risk officer.",
+    },
     { command: "ctl cmd resume --reason all-clear --confirm RESUME --totp 123456", sentence: "Ask for all of them." },
     { command: "ctl cmd resume --cosign 5f0c --confirm RESUME --totp 654321", sentence: "Sign it, as somebody else." },
   ],
@@ -56,6 +60,7 @@ async function lift(context: Context, id: string): Promise<Answer> {
   const status = await client.resumeHalt({
     ...{ id, reason, confirmation, ...rebased(context) },
     ...(haltIds.length > 0 && { haltIds }),
+    ...(context.switched("rebase") && (await code(context))),
   });
   return lifted(context, status, shown);
 }

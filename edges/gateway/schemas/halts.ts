@@ -51,7 +51,10 @@ export const resumeBody = z
       .meta({ description: "Of your second factor, where one is asked for." }),
     request_id: idText.optional().meta({ description: "The request of another operator that this one signs." }),
     halt_ids: z.array(idText).max(10_000).optional().meta({ description: "What you were shown; a change voids this." }),
-    rebase: z.boolean().optional().meta({ description: "Count losses from now on instead of keeping the baseline." }),
+    rebase: z.boolean().optional().meta({
+      description:
+        "Count losses from now on instead of keeping the baseline; for a fund or a strategy a risk officer's, with a code.",
+    }),
   })
   .refine(isNamedOnce, namedTwice);
 

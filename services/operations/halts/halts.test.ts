@@ -10,6 +10,7 @@ import { orderOf } from "../../../testkit/oms-rig.ts";
 const seed = 7;
 const duty = person("duty");
 const relief = person("relief");
+const officer = person("duty", ["operator", "risk_officer"]);
 const firm = { severity: "FIRM_HALT", fund_id: "", reason: "", requested_by: "", confirmation: "HALT" };
 const alpha = { ...firm, severity: "FUND_HALT", fund_id: "alpha" };
 const momentum = { ...firm, severity: "STRATEGY_HALT", strategy_id: "alpha-momentum" };
@@ -291,6 +292,17 @@ describe("ResumeHalt of the halt manager", () => {
     expect(rig.published(subjects.resumeEnded).map(({ outcome }) => outcome)).toEqual(["replaced", "void"]);
   });
 
+  it("with new baselines: a risk officer's code opens the halts that were looked at, once", async () => {
+    const rig = await begin();
+    await halt(rig, { ...alpha, halt_id: "h-1" });
+    const asked = { ...resume, fund_id: "alpha", rebase: true, one_time_code: rig.codeOf("duty") };
+    const lifting = rig.call("operations", "ResumeHalt", asked, officer);
+    expect(await rig.finish(lifting)).toMatchObject({ lifted_halt_ids: ["h-1"], baseline: "rebased" });
+    await halt(rig, { ...alpha, halt_id: "h-2" });
+    expect(codeOf(await lift(rig, asked, officer))).toBe("RESUME_SECOND_FACTOR_WRONG");
+    expect(idsInForce(rig)).toEqual(["h-2"]);
+  });
+
   /** Each leaves the attempt of its code behind and both halts in force. */
   const refusals: readonly (readonly [string, (rig: HaltRig) => Promise<unknown>])[] = [
     ["RESUME_NOT_OPERATOR", (rig) => lift(rig, { ...resume, fund_id: "alpha" }, person("third", ["risk_officer"]))],
@@ -302,6 +314,15 @@ describe("ResumeHalt of the halt manager", () => {
     ["RESUME_SECOND_FACTOR_MISSING", (rig) => lift(rig, resume)],
     ["RESUME_SECOND_FACTOR_WRONG", (rig) => lift(rig, { ...resume, one_time_code: "wrong" })],
     ["SECOND_FACTOR_MISSING", (rig) => lift(rig, { ...resume, one_time_code: "123456" }, person("nobody"))],
+    [
+      "RESUME_REBASE_NOT_RISK_OFFICER",
+      (rig) => lift(rig, { ...resume, fund_id: "alpha", rebase: true, one_time_code: rig.codeOf("duty") }),
+    ],
+    ["STEP_UP_REQUIRED", (rig) => lift(rig, { ...resume, fund_id: "alpha", rebase: true }, officer)],
+    [
+      "RESUME_SECOND_FACTOR_WRONG",
+      (rig) => lift(rig, { ...resume, fund_id: "alpha", rebase: true, one_time_code: "wrong" }, officer),
+    ],
     ["RESUME_REQUEST_UNKNOWN", (rig) => lift(rig, { ...resume, request_id: "r-9", one_time_code: "1" })],
     [
       "SECOND_FACTOR_LOCKED",

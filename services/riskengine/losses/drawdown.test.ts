@@ -1,5 +1,6 @@
 // Losses in the running engine: judged with the valuation that is kept, latched with it, and as they were after a restart.
 import { expect, test } from "vitest";
+import { memoryCode } from "../../../adapters/memory/one-time-codes.ts";
 import type { LimitUses, Losses } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import {
   format,
@@ -12,6 +13,7 @@ import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import {
   type EngineLife,
+  operator,
   type RiskEngineRig,
   type RiskEngineRigOptions,
   riskEngineRig,
@@ -237,7 +239,13 @@ test("a person's rebase counts anew, from the next valuation on, and the list sa
   await value(rig, "9850000");
   await rig.finish(
     rig.outside.store.transact("test", (unit) =>
-      rebaseLosses(unit, { fundIds: ["alpha"], setBy: "operator:duty", reason: "agreed", at: rig.time.clock.now() }),
+      rebaseLosses(unit, {
+        fundIds: ["alpha"],
+        of: "fund",
+        setBy: "operator:duty",
+        reason: "agreed",
+        at: rig.time.clock.now(),
+      }),
     ),
   );
   await value(rig, "9700000");
@@ -266,4 +274,56 @@ test("a commit that fails or loses its answer loses neither the halt nor its val
   expect(halts(rig)).toHaveLength(1);
   expect(await endOf(rig, life)).toBe("FUND_HALTED");
   expect(life.deaths).toEqual([]);
+});
+
+test("a fund's resume with rebase counts the fund anew, and no strategy of it: not one that was lifted, nor one that is halted", async () => {
+  const [rig, life] = await begin({ settings: { lossConfirmations: 1 } });
+  const officer = { ...operator, roles: ["operator", "risk_officer"] } as typeof operator;
+  const resume = { reason: "agreed", confirmation: "RESUME", halt_ids: [] };
+  const lift = (request: object, by = operator) =>
+    rig.finish(life.call("ResumeHalt", { ...resume, ...request }, by)) as Promise<unknown>;
+  const strategies = async () => {
+    const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
+    return losses
+      .filter(({ limit }) => limit === "strategy")
+      .map(({ strategy_id, state, baseline, rebased_by }) => [strategy_id, state, baseline, rebased_by])
+      .sort();
+  };
+  await value(rig, "10000000", { strategy_pnl: { "alpha-momentum": "0", "alpha-meanrev": "0" } });
+  const profits = { strategy_pnl: { "alpha-momentum": "-250000", "alpha-meanrev": "-250000" } };
+  await value(rig, "9500000", profits);
+  expect(rig.world.risk.halts.map(({ severity }) => severity)).toContain("FUND_HALT");
+  await lift({ strategy_id: "alpha-momentum" });
+  const before = await strategies();
+  expect(before.map(([id, state]) => [id, state])).toEqual([
+    ["alpha-meanrev", "BREACHED"],
+    ["alpha-momentum", "RESUMED"],
+  ]);
+  const anew = { fund_id: "alpha", rebase: true };
+  expect(await lift(anew, officer)).toMatchObject({ denial: { code: "STEP_UP_REQUIRED" } });
+  expect(await lift({ ...anew, one_time_code: memoryCode("duty", rig.time.clock.now()) })).toMatchObject({
+    denial: { code: "RESUME_REBASE_NOT_RISK_OFFICER" },
+  });
+  expect(rig.published(subjects.operatorAttempted).slice(-2)).toMatchObject([
+    { verb: "ResumeHalt", allowed: false, code: "STEP_UP_REQUIRED" },
+    { verb: "ResumeHalt", allowed: false, code: "RESUME_REBASE_NOT_RISK_OFFICER" },
+  ]);
+  expect(rig.published(subjects.lossBaseline).some(({ set_by }) => set_by === "operator:duty")).toBe(false);
+  const shown = { ...anew, one_time_code: memoryCode("duty", rig.time.clock.now()) };
+  expect(await lift(shown, officer)).toMatchObject({ baseline: "rebased", severity: "STRATEGY_HALT" });
+  await value(rig, "9500000", profits);
+  expect(await strategies()).toEqual(before);
+  const { losses } = (await rig.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
+  expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({
+    ...{ baseline: "9500000", rebased_by: "operator:duty", state: "JUDGED" },
+  });
+  // Its own resume with rebase is what counts a strategy anew.
+  await rig.pass(30_000);
+  await value(rig, "9500000", profits);
+  const own = { strategy_id: "alpha-meanrev", rebase: true, one_time_code: memoryCode("duty", rig.time.clock.now()) };
+  expect(await lift(own, officer)).toMatchObject({ baseline: "rebased" });
+  expect((await strategies()).map(([id, state, , by]) => [id, state, by])).toEqual([
+    ["alpha-meanrev", "JUDGED", "operator:duty"],
+    ["alpha-momentum", "RESUMED", undefined],
+  ]);
 });

@@ -2582,7 +2582,7 @@ export interface operations {
                     request_id?: string;
                     /** @description What you were shown; a change voids this. */
                     halt_ids?: string[];
-                    /** @description Count losses from now on instead of keeping the baseline. */
+                    /** @description Count losses from now on instead of keeping the baseline; for a fund or a strategy a risk officer's, with a code. */
                     rebase?: boolean;
                 };
             };

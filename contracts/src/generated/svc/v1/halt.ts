@@ -160,7 +160,7 @@ export interface ResumeRequest {
     | undefined;
   /** The halts that the caller was shown; a change since then voids the request. */
   halt_ids: string[];
-  /** Start loss baselines anew instead of keeping them. */
+  /** Start the loss baselines of what is lifted anew instead of keeping them; of one fund or strategy a risk officer's, with a code. */
   rebase?: boolean | undefined;
 }
 
