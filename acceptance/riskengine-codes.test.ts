@@ -549,7 +549,7 @@ describe("a command is refused", () => {
     );
     await refused("FAILED_PRECONDITION", "RESUME_REQUEST_VOID", resumeHalt({ ...asked, halt_ids: ["another"] }));
     await refused("FAILED_PRECONDITION", "HALT_NOT_ACTIVE", resumeHalt({ ...asked, fund_id: "plain" }));
-    await refused("PERMISSION_DENIED", "RESUME_REBASE_NOT_RISK_OFFICER", resumeHalt({ ...asked, rebase: true }));
+    await refused("PERMISSION_DENIED", "STEP_UP_REQUIRED", resumeHalt({ ...asked, rebase: true }));
     await refused("PERMISSION_DENIED", "RESUME_SECOND_FACTOR_MISSING", resumeHalt(all));
     await refused("PERMISSION_DENIED", "RESUME_SECOND_FACTOR_WRONG", resumeHalt({ ...all, one_time_code: "000000" }));
     await refused("NOT_FOUND", "RESUME_REQUEST_UNKNOWN", resumeHalt({ ...silent, request_id: "none" }));

@@ -121,6 +121,8 @@ export async function openRiskGround(plan: GroundPlan): Promise<RiskGround> {
       PORTCULLIS_DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}&port=${port}`,
       PORTCULLIS_PAPER_SEED: "always",
       PORTCULLIS_RISK_LOSS_CONFIRM_MS: "120000",
+      // Its funds are valued by hand, now and then.
+      PORTCULLIS_RISK_LOSS_VALUE_AGE_MAX_S: "60",
       PORTCULLIS_RISK_OPEN_ORDERS_PER_FUND_MAX: String(groundOpenOrdersMax),
       PORTCULLIS_LANGUAGE_MODEL_PROVIDER: "openai_compatible",
       PORTCULLIS_LANGUAGE_MODEL: "ground",
