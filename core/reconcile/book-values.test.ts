@@ -34,6 +34,7 @@ const look = {
     { symbol: "CALL", currency: "EUR", multiplier: "100" },
   ],
   newestEntries: [] as readonly NewestEntry[],
+  due: [],
 } as unknown as BooksLook;
 
 function compared(
@@ -58,6 +59,24 @@ describe("a fund's newest value", () => {
     expect(sentences({ positionsValue: amount("1660"), nav: amount("2770") })).toEqual([
       "alpha is valued with positions worth 1660, quantities and prices make 3320.",
     ]);
+  });
+
+  it("24: counts what is due of a dividend as cash from its going ex until it is paid, exactly", () => {
+    const due = { fundId: "alpha", currency: "EUR", amount: amount("26.26"), paidAt: undefined };
+    const owed = { ...due, currency: "USD", amount: amount("-10.53") };
+    const other = { ...due, fundId: "beta" };
+    const withDue = { cash: amount("1128.356"), nav: amount("4448.356") };
+    expect(sentences(withDue, { due: [due, owed, other] })).toEqual([]);
+    expect(sentences(withDue, { due: [] })[0]).toContain("cash of 1128.356, the ledger has 1110");
+    expect(sentences({}, { due: [due] })[0]).toContain("cash of 1110, the ledger has 1138.886");
+    // Paid since: the value of before has it as due, and the entry is undone; the value of after has it as cash.
+    const holdings = [held("AAPL", "10"), held("CALL", "2"), held("USD", "989.47"), held("EUR", "100")];
+    const entry = { fundId: "alpha", number: 8, moves: [{ symbol: "USD", amount: amount("-10.53") }] };
+    const paid = { cash: amount("1099.47"), nav: amount("4419.47") };
+    for (const ms of [-1, 1]) {
+      const books = { holdings, newestEntries: [entry], due: [{ ...owed, paidAt: plusMilliseconds(asOf, ms) }] };
+      expect(sentences(paid, books)).toEqual([]);
+    }
   });
 
   it("2: is of what the ledger holds, or held before what was booked since, cash and quantities together", () => {

@@ -2,11 +2,12 @@
 //
 //  1. The value is its cash plus its positions, and the positions are quantity x multiplier x price x rate, to the last decimal.
 //  2. Quantities and cash together are the ledger's as of the value: as they are now, or before the entries that were booked since.
+//     What was due of dividends at that moment and not paid is cash of the value and in no entry yet.
 //  3. An old value is no value of now: it is not compared, and that is said.
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, millisecondsBetween, minusMilliseconds } from "../../contracts/src/instant.ts";
-import type { BooksLook, LedgerMark, NewestEntry, StoredNav } from "../../contracts/src/records/books.ts";
+import type { BooksLook, DueAmount, LedgerMark, NewestEntry, StoredNav } from "../../contracts/src/records/books.ts";
 
 /** Values come once a second; one that is older than this says nothing about now. */
 export const valueAgeMsMax = 10_000;
@@ -85,13 +86,14 @@ function ledgerDifference(nav: StoredNav, { look, ledgerBefore }: ValuesCompared
   );
   const after = ledgerBefore.findLast(({ at }) => at <= minusMilliseconds(nav.asOf, surelyBookedMs))?.entries ?? 0;
   const undone = look.newestEntries.filter(({ fundId, number }) => fundId === nav.fundId && number > after);
+  const due = look.due.filter(({ fundId, paidAt }) => fundId === nav.fundId && (paidAt ?? Infinity) > nav.asOf);
   const held = new Map(now);
-  if (differs(nav, held, money) === undefined) return [];
+  if (differs(nav, held, money, due) === undefined) return [];
   for (const entry of undone) {
     undo(held, entry);
-    if (differs(nav, held, money) === undefined) return [];
+    if (differs(nav, held, money, due) === undefined) return [];
   }
-  const found = differs(nav, now, money);
+  const found = differs(nav, now, money, due);
   return found === undefined ? [] : [found];
 }
 
@@ -100,6 +102,7 @@ function differs(
   nav: StoredNav,
   held: ReadonlyMap<string, Decimal>,
   money: ReadonlySet<string>,
+  due: readonly DueAmount[],
 ): ValueDifference | undefined {
   const valued = new Map((nav.prices ?? []).map(({ symbol, quantity }) => [symbol, quantity]));
   for (const symbol of new Set([...held.keys(), ...valued.keys()])) {
@@ -112,6 +115,10 @@ function differs(
   let cash = decimal.zero;
   for (const currency of money) {
     const amount = held.get(currency) ?? decimal.zero;
+    cash = decimal.add(cash, decimal.multiply(amount, rateOf(nav, currency), "half-even"));
+  }
+  // One by one, as they were valued.
+  for (const { currency, amount } of due) {
     cash = decimal.add(cash, decimal.multiply(amount, rateOf(nav, currency), "half-even"));
   }
   if (cash === nav.cash) return undefined;

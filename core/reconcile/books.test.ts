@@ -26,6 +26,7 @@ const empty: BooksLook = {
   balances: [],
   navs: [],
   newestEntries: [],
+  due: [],
   instruments: [],
   newestJournal: [],
   unbooked: [],

@@ -2,11 +2,12 @@
 // over what is new, along an index; what is in flight is listed one by one.
 import type pg from "pg";
 import { max, parse, subtract, zero } from "../../../contracts/src/decimal.ts";
-import { parse as parseInstant } from "../../../contracts/src/instant.ts";
+import { fromMicroseconds, parse as parseInstant } from "../../../contracts/src/instant.ts";
 import type {
   BookedInstrument,
   BooksLook,
   BooksMarks,
+  DueAmount,
   KnownOrder,
   LiveOrder,
   MissingFill,
@@ -68,6 +69,7 @@ async function lookWith(
   const fills = JSON.stringify(since.fills);
   const fillSums = await rows(bookTexts.fills, fills);
   const orders = await rows(bookTexts.liveOrders);
+  const navs = (await rows(bookTexts.navs)).map(navOf);
   return {
     marks: { fills: fillMarks(marks.fills), entries: Number(marks.entries), journal: Number(marks.journal) },
     since: {
@@ -85,8 +87,9 @@ async function lookWith(
     holdings: await summed(bookTexts.holdings),
     strategyHoldings: await summed(bookTexts.strategyHoldings),
     balances: await summed(bookTexts.balances),
-    navs: (await rows(bookTexts.navs)).map(navOf),
+    navs,
     newestEntries: (await rows(bookTexts.newestEntries, newestEntriesMax)).map(newestOf),
+    due: (await rows(bookTexts.due, oldestOf(navs))).map(dueOf),
     instruments: (await rows(bookTexts.instruments)).map(instrumentOf),
     newestJournal: await summed(bookTexts.newestJournal, journalAfter ?? Number.MAX_SAFE_INTEGER),
     unbooked: (await rows(bookTexts.unbooked, fills, missingMax)).map(missingOf),
@@ -154,6 +157,27 @@ function navOf({ fund_id, newest }: { readonly fund_id: string; readonly newest:
             price: parse(price),
           })),
     rates: new Map(Object.entries(rates).map(([currency, { rate }]) => [currency, parse(rate)])),
+  };
+}
+
+/** What was paid before the oldest of the values is cash in all of them. */
+function oldestOf(navs: readonly StoredNav[]): number {
+  return navs.reduce((oldest, { asOf }) => Math.min(oldest, asOf), Number.MAX_SAFE_INTEGER);
+}
+
+interface DueRow {
+  readonly fund_id: string;
+  readonly currency: string;
+  readonly amount: string;
+  readonly paid_at: string | null;
+}
+
+function dueOf({ fund_id: fundId, currency, amount, paid_at: paidAt }: DueRow): DueAmount {
+  return {
+    fundId,
+    currency,
+    amount: parse(amount),
+    paidAt: paidAt === null ? undefined : fromMicroseconds(Number(paidAt)),
   };
 }
 

@@ -52,6 +52,10 @@ export const bookTexts = {
     from treasury_fund t join lateral (
       select fund_id, entry_id, number, symbol, quantity from treasury_entry e
       where e.fund_id = t.fund_id order by number desc limit $1) n on true order by n.number desc`,
+  due: `select d->>'fundId' as fund_id, content->'dividend'->>'currency' as currency, d->>'amount' as amount,
+      content->>'doneAt' as paid_at
+    from corporate_action, json_array_elements(content->'dividend'->'due') d
+    where applied_us is not null and (state = 'EX' or (content->>'doneAt')::bigint > $1)`,
   instruments: `select one->>'symbol' as symbol, one->>'currency' as currency, one->>'multiplier' as multiplier
     from reference_head h join reference_version v using (kind, version), json_array_elements(v.content) one
     where h.kind = 'instruments'`,

@@ -67,6 +67,14 @@ export interface NewestEntry {
   readonly moves: readonly { readonly symbol: string; readonly amount: Decimal }[];
 }
 
+/** What a fund gets of a dividend, or owes when negative: cash of its value from the ex moment until it is paid. */
+export interface DueAmount {
+  readonly fundId: string;
+  readonly currency: string;
+  readonly amount: Decimal;
+  readonly paidAt: Instant | undefined;
+}
+
 /** How far treasury's ledger was at some moment. */
 export interface LedgerMark {
   readonly at: Instant;
@@ -114,6 +122,8 @@ export interface BooksLook {
   readonly navs: readonly StoredNav[];
   /** Newest first. */
   readonly newestEntries: readonly NewestEntry[];
+  /** What is due of dividends, and what was until a short while ago. */
+  readonly due: readonly DueAmount[];
   readonly instruments: readonly BookedInstrument[];
   /** The engine's trades after the other mark that was given, oldest first, by fund and symbol. */
   readonly newestJournal: readonly Summed[];

@@ -41,6 +41,7 @@ function lookAt(
     balances: [{ of: ["alpha", "cash", "USD"], amount: decimal.zero }],
     navs: [],
     newestEntries: [],
+    due: [],
     instruments: [],
     newestJournal: [],
     unbooked: unbooked
