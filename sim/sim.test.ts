@@ -1,6 +1,5 @@
 // The simulator of the whole platform: many short runs hold every invariant, one seed is one run, and planted mistakes are caught.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { countOf } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { main } from "./main.ts";
 import { simulated } from "./operations.ts";
@@ -19,13 +18,12 @@ async function reportFor(options: SimOptions): Promise<string> {
 }
 
 describe("the whole platform, simulated", () => {
-  it("holds every invariant over many seeds, and they do meet crashes, halts, losses, lifts, trades and stops", {
+  it("holds every invariant over 100 seeds, and they do meet crashes, halts, losses, lifts, trades and stops", {
     timeout: 240_000,
   }, async () => {
     const totals: Record<string, number> = { crashes: 0 };
     const asked: Record<string, number> = {};
-    const seeds = countOf(100, 40);
-    for (let seed = 1; seed <= seeds; seed += 1) {
+    for (let seed = 1; seed <= 100; seed += 1) {
       // Few of them are long and brought to their end, which takes longer than the rest of a run.
       const rests = seed % 10 === 0;
       const options: SimOptions = { seed, steps: rests ? 850 : 320, rests };
@@ -38,9 +36,10 @@ describe("the whole platform, simulated", () => {
       }
     }
     const unasked = Object.entries(simulated).filter(([operation, one]) => !("why" in one) && !asked[operation]);
-    // The short run misses a few that are seldom asked.
-    const missedMax = countOf(0, 6);
-    expect(unasked.length, unasked.map(([operation]) => operation).join(", ")).toBeLessThanOrEqual(missedMax);
+    expect(
+      unasked.map(([operation]) => operation),
+      "operations that nobody asked",
+    ).toEqual([]);
     const least = {
       crashes: 30,
       orders: 200,
@@ -50,10 +49,10 @@ describe("the whole platform, simulated", () => {
       limits: 310,
       stops: 10,
       differences: 10,
-      // These are seldom: the short run may meet none.
-      adjustments: countOf(0, -1),
-      crosses: countOf(0, -1),
-      "corporate actions": countOf(3, -1),
+      adjustments: 0,
+      crosses: 0,
+      // Splits and changes of symbols that were done; the runs of sim.long are long enough for many.
+      "corporate actions": 1,
     };
     const leastLifted = {
       "losses that halted": 10,
@@ -63,7 +62,7 @@ describe("the whole platform, simulated", () => {
       "exits in a halt": 10,
     };
     for (const [what, count] of Object.entries({ ...least, ...leastLifted })) {
-      expect(totals[what], what).toBeGreaterThan(Math.floor((count * seeds) / 100));
+      expect(totals[what], what).toBeGreaterThan(count);
     }
   });
 
