@@ -29,6 +29,7 @@ import type { PaperWeatherRecords } from "./paper-weather.ts";
 import type { ParkedRecords } from "./parked-events.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
 import type { ResearchRecords } from "./research-records.ts";
+import type { RestrictionRecords } from "./restriction-records.ts";
 import type { StepUpRecords } from "./step-ups.ts";
 import type { StopRecords } from "./stop-records.ts";
 
@@ -156,6 +157,7 @@ export interface UnitOfWork {
   readonly corporateActions: CorporateActionRecords;
   readonly stops: StopRecords;
   readonly reconcile: ReconcileRecords;
+  readonly restrictions: RestrictionRecords;
   readonly paperWeather: PaperWeatherRecords;
   readonly stepUps: StepUpRecords;
   readonly auditStanding: AuditStandingRecords;

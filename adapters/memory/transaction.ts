@@ -20,6 +20,7 @@ import { weatherChanges } from "./units/paper-faults.ts";
 import { reconcileChanges } from "./units/reconcile.ts";
 import { type RecordChanges, recordChanges } from "./units/records.ts";
 import { researchChanges } from "./units/research.ts";
+import { restrictionChanges } from "./units/restrictions.ts";
 import { stepUpChanges } from "./units/step-up.ts";
 import { stopChanges } from "./units/stop.ts";
 import type { MemoryProcess, WrittenEvent } from "./world.ts";
@@ -63,6 +64,7 @@ interface Pending {
   readonly stops: ReturnType<typeof stopChanges>;
   readonly reconcile: ReturnType<typeof reconcileChanges>;
   readonly paperWeather: ReturnType<typeof weatherChanges>;
+  readonly restrictions: ReturnType<typeof restrictionChanges>;
   readonly corporateActions: ReturnType<typeof actionChanges>;
   readonly stepUps: ReturnType<typeof stepUpChanges>;
   readonly auditStanding: ReturnType<typeof auditStandingChanges>;
@@ -111,6 +113,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const stops = stopChanges(world.stops, { inTurn, lock });
   const reconcile = reconcileChanges(world.reconcile, { inTurn, lock });
   const paperWeather = weatherChanges(world.paperWeather, { inTurn, lock });
+  const restrictions = restrictionChanges(world.restrictions, { inTurn, lock });
   const corporateActions = actionChanges(world.corporateActions, { inTurn, lock });
   const stepUps = stepUpChanges(world.stepUps, { inTurn, lock });
   const auditStanding = auditStandingChanges(world.auditStanding, { inTurn, lock });
@@ -131,6 +134,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     stops,
     reconcile,
     paperWeather,
+    restrictions,
     corporateActions,
     stepUps,
     auditStanding,
@@ -159,6 +163,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.stops.apply();
       pending.reconcile.apply();
       pending.paperWeather.apply();
+      pending.restrictions.apply();
       pending.corporateActions.apply();
       pending.stepUps.apply();
       pending.auditStanding.apply();
@@ -223,6 +228,7 @@ function unitOf(
     stops: pending.stops.records,
     reconcile: pending.reconcile.records,
     paperWeather: pending.paperWeather.records,
+    restrictions: pending.restrictions.records,
     corporateActions: pending.corporateActions.records,
     auditStanding: pending.auditStanding.records,
     firstSeen: pending.firstSeen.records,

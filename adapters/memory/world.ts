@@ -22,6 +22,7 @@ import { type OmsWorld, omsWorld } from "./units/oms.ts";
 import type { WeatherWorld } from "./units/paper-faults.ts";
 import { type ReconcileWorld, reconcileWorld } from "./units/reconcile.ts";
 import { type ResearchWorld, researchWorld } from "./units/research.ts";
+import type { RestrictionWorld } from "./units/restrictions.ts";
 import type { StepUpWorld } from "./units/step-up.ts";
 import type { StopWorld } from "./units/stop.ts";
 
@@ -77,6 +78,7 @@ export interface MemoryWorld {
   readonly reconcile: ReconcileWorld;
   readonly paperWeather: WeatherWorld;
   readonly corporateActions: ActionWorld;
+  readonly restrictions: RestrictionWorld;
   readonly stepUps: StepUpWorld;
   readonly auditStanding: AuditStandingWorld;
   readonly auditAnew: AuditAnewWorld;
@@ -130,6 +132,7 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     reconcile: reconcileWorld(),
     paperWeather: { current: undefined },
     corporateActions: new Map(),
+    restrictions: new Map(),
     stepUps: new Map(),
     auditStanding: { current: undefined },
     auditAnew: new Map(),

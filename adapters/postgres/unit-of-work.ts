@@ -24,6 +24,7 @@ import { parkedRecords } from "./units/parked.ts";
 import { reconcileRecords } from "./units/reconcile.ts";
 import { referenceRecords, treasuryRecords } from "./units/reference.ts";
 import { researchRecords } from "./units/research.ts";
+import { restrictionRecords } from "./units/restrictions.ts";
 import { riskRecords } from "./units/risk.ts";
 import { stopRecords } from "./units/stops.ts";
 
@@ -77,6 +78,7 @@ export function createUnitOfWork(options: {
     research: researchRecords(options.sql),
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),
+    restrictions: restrictionRecords(options.sql),
     paperWeather: paperWeatherRecords(options.sql),
     corporateActions: corporateActionRecords(options.sql),
     stepUps: { redeem: (shown) => redeemOrTell(options.sql, events, shown) },

@@ -98,6 +98,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     },
     oms: watchedOms(oms, after),
     paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
+    restrictions: watchedRestrictions(unit.restrictions, after),
     corporateActions: watchedActions(unit.corporateActions, after),
     stepUps: watchedStepUps(unit.stepUps, watch),
     auditStanding: watchedStanding(unit.auditStanding, after),
@@ -119,6 +120,20 @@ function watchedStepUps(stepUps: UnitOfWork["stepUps"], watch: ChangeWatch): Uni
       watch.published(subjects.stepUpRedeemed as unknown as Subject<never>);
       return undefined;
     },
+  };
+}
+
+/** One that its episode opened before is no change. */
+function watchedRestrictions(records: UnitOfWork["restrictions"], after: After): UnitOfWork["restrictions"] {
+  return {
+    ...records,
+    open: (restriction) =>
+      after(
+        records.open(restriction),
+        "insert restriction",
+        ({ restrictionId, since }) => restrictionId === restriction.restrictionId && since === restriction.since,
+      ),
+    end: (ids, ending) => after(records.end(ids, ending), "update restriction", (ended) => ended.length > 0),
   };
 }
 

@@ -7,6 +7,7 @@ import { ledgerChecks } from "./ledger-records.ts";
 import { lossRecordChecks } from "./loss-records.ts";
 import { omsRecordChecks } from "./oms-records.ts";
 import { researchRecordChecks } from "./research-records.ts";
+import { restrictionRecordChecks } from "./restriction-records.ts";
 import { conflictChecks } from "./store-conflicts.ts";
 import { lifeChecks } from "./store-life.ts";
 import { recordChecks } from "./store-records.ts";
@@ -25,6 +26,7 @@ export const storeChecks: readonly StoreCheck[] = [
   ...lossRecordChecks,
   ...omsRecordChecks,
   ...workerRecordChecks,
+  ...restrictionRecordChecks,
   ...lifeChecks,
 ];
 

@@ -30,6 +30,7 @@ import { corporateActionsMigration } from "./0027-corporate-actions.ts";
 import { putAsideMigration } from "./0028-put-aside.ts";
 import { releasedApprovalsMigration } from "./0029-released-approvals.ts";
 import { dividendsMigration } from "./0030-dividends.ts";
+import { restrictionsMigration } from "./0031-restrictions.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   putAsideMigration,
   releasedApprovalsMigration,
   dividendsMigration,
+  restrictionsMigration,
 ];

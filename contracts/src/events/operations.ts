@@ -22,6 +22,7 @@ import {
   retriedEvent,
   secretChanged,
 } from "../records/platform.ts";
+import { restrictionEnded } from "../records/restriction.ts";
 import {
   aboutScope,
   aboutService,
@@ -129,6 +130,14 @@ export const operationsEvents = {
     sentence: "A halt of the drill scope was tripped and measured.",
     publishers: ["operations"],
     audit: { action: "drill.measured", about: (of) => of.drill_id, by: requestedBy },
+  }),
+  restrictionEnded: event({
+    subject: "svc.v1.operations.restriction.ended",
+    schema: restrictionEnded,
+    key: (of) => of.restriction_id,
+    sentence: "A risk officer ended a watchdog's restriction before its episode cleared.",
+    publishers: ["operations"],
+    audit: { action: "restriction.ended", about: (of) => of.restriction_id, by: (of) => of.ended_by },
   }),
   restartRequested: event({
     subject: "svc.v1.operations.restart.requested",

@@ -1,0 +1,64 @@
+// Restrictions, in a transaction of the memory store.
+import { Defect } from "../../../contracts/src/fault.ts";
+import type { Restriction } from "../../../contracts/src/records/restriction.ts";
+import { restrictionComplaint, restrictionKey } from "../../../core/restrictions/restriction.ts";
+import type { RestrictionRecords } from "../../../ports/restriction-records.ts";
+import { layeredMap, type RecordTools } from "../layered-map.ts";
+
+export type RestrictionWorld = Map<string, Restriction>;
+
+const oldestFirst = (one: Restriction, other: Restriction): number =>
+  one.since - other.since || (one.restrictionId < other.restrictionId ? -1 : 1);
+
+export function restrictionChanges(
+  world: RestrictionWorld,
+  { inTurn, lock }: RecordTools,
+): { readonly records: RestrictionRecords; apply(): void } {
+  const restrictions = layeredMap(world);
+  const records: RestrictionRecords = {
+    open: (restriction) =>
+      inTurn(async () => {
+        const complaint = restrictionComplaint(restriction);
+        if (complaint !== undefined) throw new Defect(complaint);
+        const key = restrictionKey(restriction);
+        await lock(`restriction of ${key}`);
+        const first = restrictions.filter((each) => restrictionKey(each) === key)[0];
+        if (first !== undefined) return first;
+        if (restrictions.has(restriction.restrictionId)) {
+          throw new Defect(`the restriction ${restriction.restrictionId} is another episode's`);
+        }
+        restrictions.set(restriction.restrictionId, restriction);
+        return restriction;
+      }),
+    end: (restrictionIds, ending) =>
+      inTurn(async () => {
+        for (const restrictionId of [...restrictionIds].sort()) await lock(`restriction ${restrictionId}`);
+        const open = restrictions
+          .filter(({ restrictionId, ended }) => ended === undefined && restrictionIds.includes(restrictionId))
+          .sort(oldestFirst);
+        const ended = open.map((each): Restriction => ({ ...each, ended: ending }));
+        for (const each of ended) restrictions.set(each.restrictionId, each);
+        return ended;
+      }),
+    listOpen: () => inTurn(async () => restrictions.filter(({ ended }) => ended === undefined).sort(oldestFirst)),
+    ofEpisode: (episodeId) =>
+      inTurn(async () => restrictions.filter((each) => each.episodeId === episodeId).sort(oldestFirst)),
+    lock: (restrictionId) =>
+      inTurn(async () => {
+        await lock(`restriction ${restrictionId}`);
+        return restrictions.get(restrictionId);
+      }),
+    list: ({ fundId, openOnly, countMax }) =>
+      inTurn(async () =>
+        restrictions
+          .filter(
+            (each) =>
+              (fundId === undefined || each.fundId === undefined || each.fundId === fundId) &&
+              (!openOnly || each.ended === undefined),
+          )
+          .sort((one, other) => oldestFirst(other, one))
+          .slice(0, countMax),
+      ),
+  };
+  return { records, apply: () => restrictions.apply() };
+}
