@@ -32,6 +32,18 @@ export interface SkillDay {
   readonly count: number;
 }
 
+/** What a strategy said of a symbol last on a trading day. */
+export interface DailySignal {
+  readonly strategyId: string;
+  readonly day: string;
+  readonly symbol: string;
+  readonly value: number;
+  readonly price: Decimal;
+  readonly at: Instant;
+  /** From that price to the last one of the next trading day; absent until then. */
+  readonly realisedReturn?: number;
+}
+
 export interface StoredBacktest {
   readonly strategyId: string;
   /** What it was made of: another seed, version or allocation makes another one. */
@@ -70,6 +82,11 @@ export interface ResearchRecords {
   skill(strategyId: string, countMax: number): Promise<readonly SkillDay[]>;
   /** Removes signals from before then, at most so many; gives how many they were. */
   forgetSignals(before: Instant, countMax: number): Promise<number>;
+  /** Puts these in place of those of the same strategy, day and symbol that have no return yet. */
+  putDailySignals(signals: readonly DailySignal[]): Promise<void>;
+  setDailyRealised(signals: readonly DailySignal[]): Promise<void>;
+  /** Of the newest so many days, newest day first, in order of their symbols. */
+  dailySignals(strategyId: string, daysMax: number): Promise<readonly DailySignal[]>;
   backtest(strategyId: string): Promise<StoredBacktest | undefined>;
   putBacktest(backtest: StoredBacktest): Promise<void>;
 }

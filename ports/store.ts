@@ -32,6 +32,7 @@ import type { ResearchRecords } from "./research-records.ts";
 import type { RestrictionRecords } from "./restriction-records.ts";
 import type { StepUpRecords } from "./step-ups.ts";
 import type { StopRecords } from "./stop-records.ts";
+import type { WatchdogRecords } from "./watchdog-records.ts";
 
 /** The outbox: what the world shall hear if, and only if, this unit of work commits. */
 export interface EventWriter {
@@ -164,6 +165,7 @@ export interface UnitOfWork {
   readonly firstSeen: FirstSeenRecords;
   readonly parked: ParkedRecords;
   readonly auditAnew: AuditAnewRecords;
+  readonly watchdogs: WatchdogRecords;
 }
 
 export type Outcome = "committed" | "not committed";

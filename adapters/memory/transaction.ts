@@ -23,6 +23,7 @@ import { researchChanges } from "./units/research.ts";
 import { restrictionChanges } from "./units/restrictions.ts";
 import { stepUpChanges } from "./units/step-up.ts";
 import { stopChanges } from "./units/stop.ts";
+import { watchdogChanges } from "./units/watchdogs.ts";
 import type { MemoryProcess, WrittenEvent } from "./world.ts";
 
 export interface Transaction {
@@ -71,6 +72,7 @@ interface Pending {
   readonly firstSeen: ReturnType<typeof firstSeenChanges>;
   readonly parked: ReturnType<typeof parkedChanges>;
   readonly auditAnew: ReturnType<typeof auditAnewChanges>;
+  readonly watchdogs: ReturnType<typeof watchdogChanges>;
 }
 
 export function beginTransaction(name: string, ports: TransactionPorts): Transaction {
@@ -120,6 +122,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   const firstSeen = firstSeenChanges(world.firstSeen, { inTurn, lock });
   const parked = parkedChanges(world.parked, { inTurn, lock });
   const auditAnew = auditAnewChanges(world.auditAnew, { inTurn });
+  const watchdogs = watchdogChanges(world.watchdogs, { inTurn, lock });
   const pending: Pending = {
     events: [],
     handled: new Set(),
@@ -141,6 +144,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     firstSeen,
     parked,
     auditAnew,
+    watchdogs,
   };
 
   return {
@@ -169,6 +173,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.auditStanding.apply();
       pending.firstSeen.apply();
       pending.auditAnew.apply();
+      pending.watchdogs.apply();
       world.append(pending.events);
       // Subscriptions look what is asked of them.
       if (pending.parked.apply()) for (const watcher of [...world.watchers]) watcher.stirred();
@@ -234,6 +239,7 @@ function unitOf(
     firstSeen: pending.firstSeen.records,
     parked: pending.parked.records,
     auditAnew: pending.auditAnew.records,
+    watchdogs: pending.watchdogs.records,
     handled: {
       firstTime: (subscription, eventId) =>
         inTurn(async () => {

@@ -25,6 +25,7 @@ import { type ResearchWorld, researchWorld } from "./units/research.ts";
 import type { RestrictionWorld } from "./units/restrictions.ts";
 import type { StepUpWorld } from "./units/step-up.ts";
 import type { StopWorld } from "./units/stop.ts";
+import { type WatchdogWorld, watchdogWorld } from "./units/watchdogs.ts";
 
 export interface WrittenEvent {
   readonly id: string;
@@ -83,6 +84,7 @@ export interface MemoryWorld {
   readonly auditStanding: AuditStandingWorld;
   readonly auditAnew: AuditAnewWorld;
   readonly firstSeen: FirstSeenWorld;
+  readonly watchdogs: WatchdogWorld;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -137,6 +139,7 @@ export function memoryWorld(faults: MemoryFaults = noFaults): MemoryWorld {
     auditStanding: { current: undefined },
     auditAnew: new Map(),
     firstSeen: new Map(),
+    watchdogs: watchdogWorld(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -11,6 +11,7 @@ import { firstSeenConformance } from "../../testkit/conformance/first-seen-recor
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
+import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { memoryPaperBrokerRig, type PaperBrokerRig } from "../../testkit/paper-broker-rig.ts";
 import { memoryStoreRig } from "../../testkit/virtual/memory-rig.ts";
@@ -43,6 +44,11 @@ parkedConformance("memory", async () => {
   return { store, close };
 });
 auditAnewConformance("memory", async () => {
+  const { store, close } = await memoryStoreRig({ seed: 1 });
+  return { store, close };
+});
+
+watchdogConformance("memory", async () => {
   const { store, close } = await memoryStoreRig({ seed: 1 });
   return { store, close };
 });

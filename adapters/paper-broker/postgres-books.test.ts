@@ -9,6 +9,7 @@ import { corporateActionConformance } from "../../testkit/conformance/corporate-
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
+import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type PaperBrokerRig, paperBrokerRigOn } from "../../testkit/paper-broker-rig.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
@@ -40,6 +41,7 @@ paperWeatherConformance("PostgreSQL", async () => openPeer(database.address.app)
 corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
+watchdogConformance("PostgreSQL", async () => openPeer(database.address.app));
 parkedConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditAnewConformance("PostgreSQL", async () => openPeer(database.address.app));
 

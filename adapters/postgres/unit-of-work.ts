@@ -27,6 +27,7 @@ import { researchRecords } from "./units/research.ts";
 import { restrictionRecords } from "./units/restrictions.ts";
 import { riskRecords } from "./units/risk.ts";
 import { stopRecords } from "./units/stops.ts";
+import { watchdogRecords } from "./units/watchdogs.ts";
 
 export interface BufferedUnit {
   readonly unit: UnitOfWork;
@@ -86,6 +87,7 @@ export function createUnitOfWork(options: {
     firstSeen: firstSeenRecords(options.sql),
     parked: parkedRecords(options.sql),
     auditAnew: auditAnewRecords(options.sql),
+    watchdogs: watchdogRecords(options.sql),
   };
   return {
     unit,

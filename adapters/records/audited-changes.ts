@@ -105,6 +105,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     auditAnew: watchedAnew(unit.auditAnew, after),
     firstSeen: watchedFirstSeen(unit.firstSeen, after),
     parked: watchedParked(unit.parked, after),
+    watchdogs: watchedWatchdogs(unit.watchdogs, after),
   };
 }
 
@@ -150,6 +151,19 @@ function watchedFirstSeen(records: UnitOfWork["firstSeen"], after: After): UnitO
     ...records,
     put: (kind, seen) => after(records.put(kind, seen), "insert first_seen"),
     remove: (kind, abouts) => after(records.remove(kind, abouts), "delete first_seen"),
+  };
+}
+
+function watchedWatchdogs(records: UnitOfWork["watchdogs"], after: After): UnitOfWork["watchdogs"] {
+  return {
+    ...records,
+    putWatches: (watches) => after(records.putWatches(watches), "insert watchdog_watch"),
+    removeWatches: (watches) => after(records.removeWatches(watches), "delete watchdog_watch"),
+    putEpisode: (episode) => after(records.putEpisode(episode), "insert watchdog_episode"),
+    putPause: (pause) => after(records.putPause(pause), "insert watchdog_pause"),
+    removePause: (watchdog, fundId) =>
+      after(records.removePause(watchdog, fundId), "delete watchdog_pause", (isRemoved) => isRemoved),
+    putPnl: (days) => after(records.putPnl(days), "insert watchdog_pnl"),
   };
 }
 
@@ -207,6 +221,8 @@ function watchedResearch(research: UnitOfWork["research"], after: After): UnitOf
       after(research.addSkill(strategyId, day, coefficient), "insert research_skill"),
     forgetSignals: (before, countMax) =>
       after(research.forgetSignals(before, countMax), "delete research_signal", (count) => count > 0),
+    putDailySignals: (signals) => after(research.putDailySignals(signals), "insert research_daily_signal"),
+    setDailyRealised: (signals) => after(research.setDailyRealised(signals), "update research_daily_signal"),
     putBacktest: (backtest) => after(research.putBacktest(backtest), "insert research_backtest"),
   };
 }

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { parse as d } from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { ResearchRecords, StoredBacktest, StoredSignal } from "../../ports/research-records.ts";
+import type { DailySignal, ResearchRecords, StoredBacktest, StoredSignal } from "../../ports/research-records.ts";
 import type { Store } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";
 import type { StoreCheck } from "./store-rig.ts";
@@ -114,6 +114,30 @@ const skillAndBacktests: StoreCheck = {
   },
 };
 
+const signalsAtTheClose: StoreCheck = {
+  promise: 0,
+  sentence: "the last signal of a day counts until its return is known, and days come newest first",
+  async run({ store }) {
+    const daily = (day: string, symbol: string, value: number): DailySignal => ({
+      ...{ strategyId: "alpha-momentum", day, symbol, value, price: d("10.000000000000000001"), at: at(value) },
+    });
+    const realised = { ...daily("2026-11-15", "MSFT", 2), realisedReturn: -0.015 };
+    await work(store, (records) =>
+      records.putDailySignals([daily("2026-11-15", "MSFT", 1), daily("2026-11-14", "AAPL", 1)]),
+    );
+    await work(store, (records) =>
+      records.putDailySignals([daily("2026-11-15", "MSFT", 2), daily("2026-11-16", "AAPL", 3)]),
+    );
+    await work(store, (records) => records.setDailyRealised([realised, { ...realised, symbol: "NONE" }]));
+    await work(store, (records) =>
+      records.putDailySignals([daily("2026-11-15", "MSFT", 9), daily("2026-11-15", "AAPL", 4)]),
+    );
+    const newest = [daily("2026-11-16", "AAPL", 3), daily("2026-11-15", "AAPL", 4), realised];
+    expect(await work(store, (records) => records.dailySignals("alpha-momentum", 2))).toEqual(newest);
+    expect(await work(store, (records) => records.dailySignals("beta-trend", 2))).toEqual([]);
+  },
+};
+
 const historyIsImported: StoreCheck = {
   promise: 0,
   sentence: "imported trades are put in once, without a number of their own",
@@ -143,5 +167,6 @@ export const researchRecordChecks: readonly StoreCheck[] = [
   decisionsAreNumbered,
   signalsAreJudged,
   skillAndBacktests,
+  signalsAtTheClose,
   historyIsImported,
 ];

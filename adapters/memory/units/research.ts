@@ -1,6 +1,7 @@
 // Research's repository in a transaction of the memory store. What was written is kept aside until the transaction commits.
 import { plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type {
+  DailySignal,
   ResearchRecords,
   SkillDay,
   StoredBacktest,
@@ -15,6 +16,7 @@ export interface ResearchWorld {
   readonly signals: Map<string, StoredSignal>;
   readonly skill: Map<string, { readonly strategyId: string; readonly day: string; total: number; count: number }>;
   readonly backtests: Map<string, StoredBacktest>;
+  readonly daily: Map<string, DailySignal>;
 }
 
 export function researchWorld(): ResearchWorld {
@@ -24,6 +26,7 @@ export function researchWorld(): ResearchWorld {
     signals: new Map(),
     skill: new Map(),
     backtests: new Map(),
+    daily: new Map(),
   };
 }
 
@@ -62,6 +65,7 @@ export function researchChanges(
   const signals = layer(world.signals);
   const skill = layer(world.skill);
   const backtests = layer(world.backtests);
+  const daily = layer(world.daily);
   const { inTurn, lock } = tools;
   const records: ResearchRecords = {
     strategies: () =>
@@ -84,6 +88,7 @@ export function researchChanges(
         return next;
       }),
     ...signalRecords(signals, tools),
+    ...dailyRecords(daily, tools),
     addSkill: (strategyId, day, coefficient) =>
       inTurn(async () => {
         const key = JSON.stringify([strategyId, day]);
@@ -110,8 +115,43 @@ export function researchChanges(
   return {
     records,
     apply() {
-      for (const changed of [strategies, decisions, signals, skill, backtests]) changed.apply();
+      for (const changed of [strategies, decisions, signals, skill, backtests, daily]) changed.apply();
     },
+  };
+}
+
+function dailyRecords(
+  daily: ReturnType<typeof layer<DailySignal>>,
+  { inTurn, lock }: Tools,
+): Pick<ResearchRecords, "putDailySignals" | "setDailyRealised" | "dailySignals"> {
+  const keyOf = ({ strategyId, day, symbol }: DailySignal): string => JSON.stringify([strategyId, day, symbol]);
+  return {
+    putDailySignals: (added) =>
+      inTurn(async () => {
+        for (const signal of added) {
+          await lock(`research daily ${keyOf(signal)}`);
+          if (daily.get(keyOf(signal))?.realisedReturn === undefined) daily.set(keyOf(signal), signal);
+        }
+      }),
+    setDailyRealised: (known) =>
+      inTurn(async () => {
+        for (const { realisedReturn, ...signal } of known) {
+          await lock(`research daily ${keyOf(signal)}`);
+          const kept = daily.get(keyOf(signal));
+          if (kept === undefined || realisedReturn === undefined) continue;
+          daily.set(keyOf(signal), { ...kept, realisedReturn });
+        }
+      }),
+    dailySignals: (strategyId, daysMax) =>
+      inTurn(async () => {
+        const all = daily.all().filter((one) => one.strategyId === strategyId);
+        const days = [...new Set(all.map(({ day }) => day))].sort().reverse().slice(0, daysMax);
+        return all
+          .filter(({ day }) => days.includes(day))
+          .sort((one, other) =>
+            one.day === other.day ? (one.symbol < other.symbol ? -1 : 1) : one.day < other.day ? 1 : -1,
+          );
+      }),
   };
 }
 

@@ -31,6 +31,7 @@ import { putAsideMigration } from "./0028-put-aside.ts";
 import { releasedApprovalsMigration } from "./0029-released-approvals.ts";
 import { dividendsMigration } from "./0030-dividends.ts";
 import { restrictionsMigration } from "./0031-restrictions.ts";
+import { watchdogsMigration } from "./0032-watchdogs.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   releasedApprovalsMigration,
   dividendsMigration,
   restrictionsMigration,
+  watchdogsMigration,
 ];

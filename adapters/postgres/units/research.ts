@@ -2,7 +2,7 @@
 import { format, parse } from "../../../contracts/src/decimal.ts";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
 import type { StrategyStatus } from "../../../contracts/src/records/values.ts";
-import type { ResearchRecords, StoredSignal, StoredStrategy } from "../../../ports/research-records.ts";
+import type { DailySignal, ResearchRecords, StoredSignal, StoredStrategy } from "../../../ports/research-records.ts";
 import type { Sql } from "../store-transaction.ts";
 
 interface SignalRow {
@@ -18,10 +18,11 @@ interface SignalRow {
 const signalColumns = "strategy_id, at_us, symbol, value, price, horizon_s, realised";
 
 type StrategyPart = Pick<ResearchRecords, "strategies" | "lockStrategy" | "putStrategy" | "takeDecision">;
+type DailyPart = Pick<ResearchRecords, "putDailySignals" | "setDailyRealised" | "dailySignals">;
 type SignalPart = Pick<ResearchRecords, "insertSignals" | "dueSignals" | "setRealised" | "signals" | "forgetSignals">;
 
 export function researchRecords(sql: Sql): ResearchRecords {
-  return { ...strategyRecords(sql), ...signalRecords(sql), ...skillRecords(sql) };
+  return { ...strategyRecords(sql), ...signalRecords(sql), ...dailyRecords(sql), ...skillRecords(sql) };
 }
 
 function strategyRecords(sql: Sql): StrategyPart {
@@ -128,7 +129,61 @@ function signalRecords(sql: Sql): SignalPart {
   };
 }
 
-function skillRecords(sql: Sql): Omit<ResearchRecords, keyof StrategyPart | keyof SignalPart> {
+function dailyRecords(sql: Sql): DailyPart {
+  const columns = "strategy_id, day, symbol, value, price, at_us";
+  return {
+    async putDailySignals(signals) {
+      if (signals.length === 0) return;
+      await sql.write({
+        name: "research_daily_put",
+        text: `insert into research_daily_signal as kept (${columns})
+               select * from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::numeric[], $6::bigint[])
+               on conflict (strategy_id, day, symbol) do update
+                 set value = excluded.value, price = excluded.price, at_us = excluded.at_us where kept.realised is null`,
+        values: [
+          signals.map(({ strategyId }) => strategyId),
+          signals.map(({ day }) => day),
+          signals.map(({ symbol }) => symbol),
+          signals.map(({ value }) => value),
+          signals.map(({ price }) => format(price)),
+          signals.map(({ at }) => at),
+        ],
+      });
+    },
+    async setDailyRealised(signals) {
+      if (signals.length === 0) return;
+      await sql.write({
+        text: `update research_daily_signal as kept set realised = known.realised
+               from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) as known (strategy_id, day, symbol, realised)
+               where kept.strategy_id = known.strategy_id and kept.day = known.day and kept.symbol = known.symbol`,
+        values: [
+          signals.map(({ strategyId }) => strategyId),
+          signals.map(({ day }) => day),
+          signals.map(({ symbol }) => symbol),
+          signals.map(({ realisedReturn }) => realisedReturn ?? null),
+        ],
+      });
+    },
+    async dailySignals(strategyId, daysMax) {
+      const found = await sql.read({
+        name: "research_daily",
+        text: `select ${columns}, realised from research_daily_signal where strategy_id = $1 and day in (
+                 select distinct day from research_daily_signal where strategy_id = $1 order by day desc limit $2)
+               order by day desc, symbol`,
+        values: [strategyId, daysMax],
+      });
+      return found.rows.map(
+        (row): DailySignal => ({
+          ...{ strategyId: row.strategy_id, day: row.day, symbol: row.symbol, value: row.value },
+          ...{ price: parse(row.price), at: fromMicroseconds(Number(row.at_us)) },
+          ...(row.realised === null ? {} : { realisedReturn: row.realised }),
+        }),
+      );
+    },
+  };
+}
+
+function skillRecords(sql: Sql): Omit<ResearchRecords, keyof StrategyPart | keyof SignalPart | keyof DailyPart> {
   return {
     async addSkill(strategyId, day, coefficient) {
       await sql.write({

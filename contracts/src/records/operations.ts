@@ -63,14 +63,30 @@ export const watchdogAlarm = z.object({
   watchdog: watchdogName,
   /** An alarm code of the registry. */
   code: z.string(),
+  /** From leaving the ordinary state until being back in it; of a watchdog that gets no input, from then until it does. */
+  episode_id: idText,
+  /** What changed: only changes are events. */
+  event: z.enum(["OPENED", "ESCALATED", "CLEARED", "STALE"]),
   state: z.enum(["WARN", "ACTION", "STALE", "OK"]),
   fund_id: idText.optional(),
   strategy_id: idText.optional(),
   symbol: symbolText.optional(),
-  /** The figure, the threshold it was held against, and how many samples it rests on. */
-  value: z.number(),
+  /** What was measured, the threshold it was held against, and how many samples it rests on; null when it cannot be computed. */
+  value: z.number().nullable(),
   threshold: z.number(),
+  /** Of value and threshold, for example "z" or "fraction". */
+  unit: nameText,
   sample_count: countNumber,
+  /** What it was computed from. */
+  figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  /** Restrictions that this episode has opened and not ended. */
+  restriction_ids: z.array(idText),
+  /** It belongs into the announcements as well. */
+  cross_post: z.boolean(),
+  /** It was only judged: nothing was restricted or halted. */
+  dry_run: z.boolean(),
+  /** It rests on observations that were injected into the paper platform. */
+  injected: z.boolean(),
   /** What was done about it, in one sentence; empty when nothing. */
   action: reasonText,
   sentence: reasonText,
